@@ -1,0 +1,65 @@
+"""searchlab: index a corpus, search it with exact classic scorers, and trust every number.
+
+    import searchlab
+    searchlab.index("corpora/medical", "indexes/medical")
+    engine = searchlab.open("indexes/medical")
+    for hit in engine.search("t-cell lymphoma", scorer=searchlab.BM25(k1=0.9), k=10):
+        print(hit.rank, hit.score, hit.docno, hit.title)
+
+Names are loaded when they are first used, so that importing searchlab costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from searchlab.corpus import Notes as Notes
+    from searchlab.corpus import read_documents as read_documents
+    from searchlab.corpus import read_topics as read_topics
+    from searchlab.errors import SearchlabError as SearchlabError
+    from searchlab.indexing.build import BuildSummary as BuildSummary
+    from searchlab.indexing.build import index as index
+    from searchlab.records import Document as Document
+    from searchlab.records import Ranking as Ranking
+    from searchlab.records import TermStats as TermStats
+    from searchlab.records import Topic as Topic
+    from searchlab.retrieval.batch import search_topics as search_topics
+    from searchlab.retrieval.batch import write_run as write_run
+    from searchlab.retrieval.engine import SearchEngine as SearchEngine
+    from searchlab.retrieval.engine import open as open
+    from searchlab.retrieval.scorers import BM25 as BM25
+    from searchlab.retrieval.scorers import BM25F as BM25F
+    from searchlab.retrieval.scorers import TFIDF as TFIDF
+    from searchlab.retrieval.scorers import AbsoluteDiscount as AbsoluteDiscount
+    from searchlab.retrieval.scorers import Dirichlet as Dirichlet
+    from searchlab.retrieval.scorers import JelinekMercer as JelinekMercer
+    from searchlab.retrieval.scorers import TwoStage as TwoStage
+    from searchlab.retrieval.scorers import make_scorer as make_scorer
+
+_HOMES = {
+    "searchlab.corpus": "Notes read_documents read_topics",
+    "searchlab.errors": "SearchlabError",
+    "searchlab.indexing.build": "BuildSummary index",
+    "searchlab.records": "Document Ranking TermStats Topic",
+    "searchlab.retrieval.batch": "search_topics write_run",
+    "searchlab.retrieval.engine": "SearchEngine open",
+    "searchlab.retrieval.scorers": ("BM25 BM25F TFIDF AbsoluteDiscount Dirichlet JelinekMercer TwoStage make_scorer"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
+
+__all__ = ["__version__", *_HOME_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'searchlab' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

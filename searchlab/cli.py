@@ -1,0 +1,329 @@
+"""What can be typed?
+
+Each command parses its arguments, calls the Python API and prints. Results go to standard output, everything
+else (progress, warnings, errors) to standard error. Rooms are imported inside the commands: `--help` must not
+wait for numba.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from searchlab import __version__
+from searchlab.errors import SearchlabError, SettingError
+
+if TYPE_CHECKING:
+    from searchlab.corpus import Notes
+    from searchlab.indexing.build import BuildSummary, Progress
+    from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.results import Hit, Hits
+    from searchlab.retrieval.scorers import Scorer
+
+app = typer.Typer(
+    name="searchlab",
+    help="Index a corpus, search it with exact classic scorers, and run TREC-style experiments.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+IndexOption = Annotated[
+    str | None,
+    typer.Option("-i", "--index", metavar="INDEX", help="A folder, or a name in indexes/ [default: the newest there]"),
+]
+ScorerOption = Annotated[str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, tfidf or two-stage")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500"),
+]
+StreamOption = Annotated[str, typer.Option("--stream", help="The text to search: title, body or both")]
+
+
+def main() -> None:
+    """Run the command line: a mistake of the user's ends in one line, not in a traceback."""
+    try:
+        app(standalone_mode=False)
+    except SearchlabError as error:
+        fail(str(error), error.exit_code)
+    except typer.Exit as error:
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        fail("interrupted", 130)
+    except BrokenPipeError:
+        # The reader of our output has seen enough (`searchlab query … | head -1`).
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        fail(f"{error.format_message()}; see searchlab --help", 2)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Say what is wrong in one line, and end."""
+    print(f"searchlab: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def note(message: str) -> None:
+    """Say something that is not a result."""
+    print(message, file=sys.stderr)
+
+
+@app.callback(invoke_without_command=True)
+def common(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Index a corpus, search it with exact classic scorers, and run TREC-style experiments."""
+    if version:
+        print(f"searchlab {__version__}")
+        raise typer.Exit
+
+
+@app.command("index")
+def index_command(
+    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files or folders of documents")],
+    index: Annotated[
+        str | None,
+        typer.Option("-i", "--index", metavar="INDEX", help="Where to write [default: indexes/<source>]"),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="jsonl, smart, text or trec [default: detected]")
+    ] = None,
+    stemmer: Annotated[str, typer.Option(help="porter, snowball or none")] = "porter",
+    stop_list: Annotated[str, typer.Option("--stop", help="default, none or a file of words")] = "default",
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", help="Processes [default: all cores]")] = None,
+    on_duplicate: Annotated[
+        str,
+        typer.Option("--on-duplicate", help="Two documents with one docno: error, keep-first or keep-last"),
+    ] = "error",
+) -> None:
+    """Index documents, in place of what the index held before."""
+    import searchlab
+
+    notes = searchlab.Notes()
+    with _progress_bar(notes) as progress:
+        summary = searchlab.index(
+            sources,
+            index,
+            format=format,
+            stemmer=stemmer,
+            stop_list=stop_list,
+            jobs=jobs,
+            on_duplicate=on_duplicate,
+            notes=notes,
+            progress=progress,
+        )
+    _print_summary(summary, notes)
+
+
+@app.command("query")
+def query_command(
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="What to search for")],
+    index: IndexOption = None,
+    k: Annotated[int, typer.Option("-k", help="How many results")] = 10,
+    scorer: ScorerOption = "bm25",
+    settings: SetOption = None,
+    stream: StreamOption = "both",
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Search, and print rank, score, docno, title and a snippet with the matched words marked."""
+    chosen = _scorer(scorer, settings)
+    engine = _open(index, compiled=False)
+    hits = engine.search(text, k=k, scorer=chosen, stream=stream)
+    if as_json:
+        print(json.dumps(_as_record(hits, engine, scorer), ensure_ascii=False, indent=2))
+    else:
+        for hit in hits:
+            _print_hit(hit)
+    _comment(hits, engine)
+    if not hits:
+        raise typer.Exit(1)
+
+
+@app.command("run")
+def run_command(
+    topics: Annotated[str, typer.Argument(metavar="TOPICS", help="A file of topics: TSV, TREC, SMART or JSONL")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output")] = "-",
+    index: IndexOption = None,
+    k: Annotated[int, typer.Option("-k", help="How many results for each topic")] = 1000,
+    scorer: ScorerOption = "bm25",
+    settings: SetOption = None,
+    stream: StreamOption = "both",
+    tag: Annotated[str | None, typer.Option("--tag", help="The run's name [default: the scorer's]")] = None,
+    topic_format: Annotated[
+        str | None, typer.Option("--format", help="jsonl, smart, trec or tsv [default: detected]")
+    ] = None,
+    fields: Annotated[
+        str | None, typer.Option("--fields", help="The parts of a topic to search for, such as title,desc")
+    ] = None,
+) -> None:
+    """Search for every topic, and write a TREC run."""
+    import searchlab
+    from searchlab.retrieval.batch import new_file
+
+    chosen = _scorer(scorer, settings)
+    parts = fields.split(",") if fields else None
+    wanted = searchlab.read_topics(topics, format=topic_format, fields=parts)
+    engine = _open(index)
+    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+        rankings = searchlab.search_topics(engine, _tracked(wanted), k=k, scorer=chosen, stream=stream)
+        counted = _Count(rankings)
+        searchlab.write_run(file, counted, tag or scorer)
+    note(f"{len(wanted)} topics, {counted.results} results" + ("" if output == "-" else f" → {output}"))
+    if counted.empty:
+        note(f"{len(counted.empty)} topics without results: {', '.join(counted.empty[:10])}")
+
+
+class _Count:
+    """Counts results on their way to the file."""
+
+    def __init__(self, rankings: Iterator[Any]) -> None:
+        self._rankings = rankings
+        self.results = 0
+        self.empty: list[str] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        for ranking in self._rankings:
+            self.results += len(ranking.docnos)
+            if not ranking.docnos:
+                self.empty.append(ranking.qid)
+            yield ranking
+
+
+def _scorer(name: str, settings: list[str] | None) -> Scorer:
+    from searchlab.retrieval.scorers import make_scorer
+
+    pairs = {}
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise SettingError(f"--set {setting}: expected NAME=VALUE, such as mu=500")
+        pairs[key.strip()] = value.strip()
+    return make_scorer(name, pairs)
+
+
+def _open(name: str | None, *, compiled: bool = True) -> SearchEngine:
+    import searchlab
+    from searchlab.indexing.places import choose
+
+    if name is not None:
+        return searchlab.open(name, compiled=compiled)
+    folder, of_how_many = choose()
+    note(f"index: {folder}" + (f" (the newest of {of_how_many}; -i names another)" if of_how_many > 1 else ""))
+    return searchlab.open(folder, compiled=compiled)
+
+
+def _print_hit(hit: Hit) -> None:
+    colour = sys.stdout.isatty()
+    strong, plain = ("\033[1;33m", "\033[0m") if colour else ("*", "*")
+    title = " ".join(hit.title.split()) or "(no title)"
+    print(f"{hit.rank:>3}  {hit.score:8.4f}  {hit.docno}  " + (f"\033[1m{title}\033[0m" if colour else title))
+    print(f"     {hit.snippet.marked(strong, plain)}")
+
+
+def _as_record(hits: Hits, engine: SearchEngine, scorer: str) -> dict[str, Any]:
+    return {
+        "query": hits.query.text,
+        "terms": {term.text: term.count for term in hits.query.terms},
+        "unknown": list(hits.query.unknown),
+        "index": str(engine.snapshot.folder),
+        "scorer": scorer,
+        "seconds": round(hits.seconds, 6),
+        "hits": [
+            {
+                "rank": hit.rank,
+                "score": hit.score,
+                "docno": hit.docno,
+                "title": hit.title,
+                "snippet": hit.snippet.text,
+                "marks": [list(mark) for mark in hit.snippet.marks],
+                "fields": dict(hit.document.fields),
+            }
+            for hit in hits
+        ],
+    }
+
+
+def _comment(hits: Hits, engine: SearchEngine) -> None:
+    """What a user should know about the results, on standard error."""
+    query = hits.query
+    if not query.terms and not query.unknown:
+        note("no results: the query has only stop words or signs; add a word that says what it is about")
+    elif not query.terms:
+        note(f"no results: none of its words occurs in the index ({', '.join(query.unknown)})")
+    elif query.unknown:
+        note(f"not in the index: {', '.join(query.unknown)}")
+    if hits:
+        plural = "s" * (len(hits) > 1)
+        note(f"{len(hits)} result{plural} from {len(engine):,} documents in {hits.seconds * 1000:.1f} ms")
+
+
+def _print_summary(summary: BuildSummary, notes: Notes) -> None:
+    for skipped in notes.skipped[:10]:
+        note(f"skipped {skipped.path}: {skipped.reason}")
+    if len(notes.skipped) > 10:
+        note(f"skipped {len(notes.skipped) - 10} more files")
+    for path, lines in notes.latin1_lines.items():
+        note(f"{path}: {lines} lines are not UTF-8 and were read as Latin-1")
+    rate = summary.n_docs / summary.seconds
+    print(f"{summary.folder}: {summary.n_docs:,} documents in {summary.seconds:.1f} s ({rate:,.0f}/s)")
+    if summary.n_duplicates:
+        print(f"  {summary.n_duplicates:,} duplicates left out")
+    if notes.skipped:
+        print(f"  {len(notes.skipped):,} files skipped")
+    print(f"  {summary.n_terms:,} terms, {summary.n_tokens:,} tokens")
+    print(f"  {summary.n_bytes / 1e6:,.1f} MB in {summary.n_shards} shard{'s' * (summary.n_shards > 1)}")
+
+
+@contextmanager
+def _progress_bar(notes: Notes) -> Iterator[Progress]:
+    """A bar on standard error that moves with the bytes read; silent where there is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda stage, n_docs: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = [
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[documents]:,} documents"),
+        TextColumn("{task.fields[rate]:,.0f}/s"),
+        TimeElapsedColumn(),
+    ]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=None, documents=0, rate=0.0)
+
+        def show(stage: str, n_docs: int) -> None:
+            elapsed = bar.tasks[0].elapsed or 1e-9
+            total = notes.bytes_total if stage == "reading" else None
+            bar.update(
+                task,
+                description=stage,
+                total=total or None,
+                completed=notes.bytes_read,
+                documents=n_docs,
+                rate=n_docs / elapsed,
+            )
+
+        yield show
+
+
+def _tracked(topics: list[Any]) -> Iterator[Any]:
+    """Topics with a progress bar on standard error, if it is a terminal."""
+    if not sys.stderr.isatty() or len(topics) < 20:
+        yield from topics
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(topics, "searching", console=Console(stderr=True), transient=True)

@@ -1,0 +1,36 @@
+"""Which characters may a text hold?
+
+No control characters (a terminal may obey them), no halves of surrogate pairs (they cannot be written
+as UTF-8), and one kind of line ending.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """`text` with a space for each control character, except that tabs and line ends stay."""
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub(" ", text))
+
+
+def shown_path(path: object) -> str:
+    """A path as it stands in messages: names of files may hold anything, even line ends."""
+    return clean(str(path)).replace("\n", " ")
+
+
+def on_one_line(text: str) -> str:
+    """`text` cleaned, with every run of blanks and line ends as one space."""
+    line = " ".join(text.split())
+    return line if line.isprintable() else " ".join(clean(line).split())
+
+
+def excerpt(text: str, length: int = 40) -> str:
+    """The beginning of `text`, quoted, for a message."""
+    return repr(text if len(text) <= length else text[:length] + "…")

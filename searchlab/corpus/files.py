@@ -1,0 +1,118 @@
+"""How does a file become lines of text?
+
+Gzip is known by its first two bytes, not by its name. Lines are UTF-8; a line that is not is taken as
+Latin-1, in which every byte is a character, so that no byte can stop the reading. Nothing but the
+current line is held, and a pipe can be read, because no file is opened twice.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from searchlab.corpus.characters import clean
+from searchlab.corpus.notes import Notes
+from searchlab.errors import SourceError
+
+HEAD_BYTES = 64 * 1024
+_GZIP_MAGIC = b"\x1f\x8b"
+_UNDECODED = re.compile(r"[\udc80-\udcff]")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to read: `name` stands in messages, `relative` is its path below the source folder."""
+
+    path: Path
+    name: str
+    relative: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """A file being read: `head` is its beginning, decoded roughly, for recognising the format."""
+
+    file: SourceFile
+    head: str
+    stream: BinaryIO
+    notes: Notes
+
+    @property
+    def name(self) -> str:
+        """The path as the user knows it."""
+        return self.file.name
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing in the file."""
+        return len(self.head) < HEAD_BYTES and not self.head.strip()
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the name in lower case; that of `a.txt.gz` is `.txt`."""
+        return Path(self.file.path.name.lower().removesuffix(".gz")).suffix
+
+    def place(self, line_number: int) -> str:
+        """Where a record starts, for messages."""
+        return f"{self.name}:{line_number}"
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Every line with its number, without its end (\\n, \\r\\n or \\r)."""
+        # surrogateescape carries undecodable bytes through, so that only their line is decoded anew.
+        with io.TextIOWrapper(self.stream, "utf-8", errors="surrogateescape", newline=None) as text:
+            for number, line in enumerate(text, start=1):
+                line = line.removesuffix("\n")
+                if number == 1:
+                    line = line.removeprefix("\ufeff")
+                # Undecoded bytes are not printable, and most lines are: one test settles both.
+                yield number, line if line.isprintable() else clean(self._decoded(line))
+
+    def _decoded(self, line: str) -> str:
+        if not _UNDECODED.search(line):
+            return line
+        self.notes.latin1_lines[self.name] += 1
+        return line.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+class _CountedFile(io.FileIO):
+    """A file on disk that tells the notes how much of it has been read."""
+
+    def __init__(self, path: Path, notes: Notes) -> None:
+        super().__init__(path)
+        self._notes = notes
+
+    def readinto(self, buffer: Any) -> int | None:
+        count = super().readinto(buffer)
+        self._notes.bytes_read += count or 0
+        return count
+
+
+@contextmanager
+def open_file(file: SourceFile, notes: Notes) -> Iterator[OpenedFile]:
+    """Open `file`, unpacked if need be; whatever the disk or gzip objects to is a SourceError."""
+    try:
+        with _stored(file.path, notes) as stored, _unpacked(stored) as stream:
+            head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+            yield OpenedFile(file, head, stream, notes)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise SourceError(file.name, f"damaged gzip file ({error})") from error
+    except OSError as error:
+        raise SourceError(file.name, error.strerror or str(error)) from error
+
+
+def _stored(path: Path, notes: Notes) -> io.BufferedReader:
+    return io.BufferedReader(_CountedFile(path, notes), HEAD_BYTES)
+
+
+def _unpacked(stored: io.BufferedReader) -> io.BufferedReader:
+    if not stored.peek(2).startswith(_GZIP_MAGIC):
+        return stored
+    return io.BufferedReader(gzip.GzipFile(fileobj=stored), HEAD_BYTES)

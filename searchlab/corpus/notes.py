@@ -1,0 +1,35 @@
+"""What was noticed while reading?
+
+Reading goes on where it can (a picture among text files, a line in Latin-1), but never silently: the
+readers write it down here, and the caller tells the user.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file of a folder that was passed over, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Notes:
+    """A collector that is passed down while reading, and may be looked at meanwhile.
+
+    `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned;
+    `bytes_read` grows towards it while the documents are drawn (a skipped file counts as dealt with).
+    `latin1_lines` counts, for each file, the lines that were not valid UTF-8.
+    """
+
+    n_files: int = 0
+    n_documents: int = 0
+    bytes_read: int = 0
+    bytes_total: int = 0
+    skipped: list[SkippedFile] = field(default_factory=list)
+    latin1_lines: Counter[str] = field(default_factory=Counter)

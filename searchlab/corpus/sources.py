@@ -1,0 +1,110 @@
+"""Which files does a source stand for?
+
+A file stands for itself. A folder stands for all files below it, sorted by path, unless it directly
+holds one file called `docs`, `documents` or `corpus` (with any suffix): then it is a collection, with
+topics and judgments beside the documents, and only that file is read. Hidden files and folders are
+left out.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from searchlab.corpus.characters import shown_path
+from searchlab.corpus.files import SourceFile
+from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.errors import SourceError
+
+COLLECTION_NAMES = frozenset({"docs", "documents", "corpus"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the user named, and its files; those of a `mixed` source may be skipped."""
+
+    name: str
+    files: tuple[SourceFile, ...]
+    mixed: bool = False
+
+
+def list_source(given: str | Path, notes: Notes) -> Source:
+    """The files that `given` stands for."""
+    file, is_folder = _look_up(given)
+    if not is_folder:
+        return Source(file.name, (file,))
+    try:
+        return _list_folder(file.path, file.name, notes)
+    except OSError as error:
+        raise SourceError(shown_path(error.filename or file.name), error.strerror or str(error)) from error
+
+
+def single_file(given: str | Path) -> SourceFile:
+    """The file that `given` names, which must not be a folder."""
+    file, is_folder = _look_up(given)
+    if is_folder:
+        raise SourceError(file.name, "expected a file, found a folder")
+    return file
+
+
+def _look_up(given: str | Path) -> tuple[SourceFile, bool]:
+    name = shown_path(given)
+    path = Path(given)
+    try:
+        # Path("") is the current folder, which nobody means by an empty name.
+        status = path.stat() if str(given) else None
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        status = None
+    except OSError as error:
+        raise SourceError(name, error.strerror or str(error)) from error
+    if status is None:
+        raise SourceError(name, "no such file or folder")
+    return SourceFile(path, name, path.name, status.st_size), stat.S_ISDIR(status.st_mode)
+
+
+def _list_folder(folder: Path, name: str, notes: Notes) -> Source:
+    collections = [path for path in _visible(folder) if _is_collection(path)]
+    if len(collections) == 1:
+        return Source(name, (_source_file(collections[0], folder),))
+    files = []
+    for path in sorted(_walk(folder)):
+        # Opening a pipe would wait for its writer.
+        if path.is_file():
+            files.append(_source_file(path, folder))
+        else:
+            reason = "not a regular file" if path.exists() else "a link to nothing"
+            notes.skipped.append(SkippedFile(shown_path(path), reason))
+    return Source(name, tuple(files), mixed=True)
+
+
+def _is_collection(path: Path) -> bool:
+    return path.name.partition(".")[0] in COLLECTION_NAMES and path.is_file()
+
+
+def _source_file(path: Path, folder: Path) -> SourceFile:
+    relative = path.relative_to(folder).as_posix()
+    return SourceFile(path, shown_path(path), relative, path.stat().st_size)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    waiting = deque([folder])
+    # Links to folders are followed, each folder once, so that a link to a parent ends the walk there.
+    seen = set()
+    while waiting:
+        current = waiting.popleft()
+        status = current.stat()
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        for path in _visible(current):
+            if path.is_dir():
+                waiting.append(path)
+            else:
+                yield path
+
+
+def _visible(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))

@@ -1,0 +1,70 @@
+"""How does a file become topics?
+
+Topics are few and are needed together, so that they come as a list: their qids are checked against
+each other, and their text is composed of the parts that the caller chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from searchlab.corpus.files import open_file
+from searchlab.corpus.formats import Format, detect_format, named_format, unrecognised
+from searchlab.corpus.jsonl import is_jsonl, read_jsonl_topics
+from searchlab.corpus.notes import Notes
+from searchlab.corpus.parts import TopicParts, compose_topics
+from searchlab.corpus.smart import is_smart, read_smart_topics
+from searchlab.corpus.sources import single_file
+from searchlab.corpus.trec import is_trec_topics, read_trec_topics
+from searchlab.corpus.tsv import is_tsv, read_tsv_topics
+from searchlab.errors import DuplicateError, SourceError
+from searchlab.records import Topic
+
+TOPIC_FORMATS: dict[str, Format[TopicParts]] = {
+    "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_topics),
+    "trec": Format("TREC SGML, <top> … </top>", is_trec_topics, read_trec_topics),
+    "smart": Format("SMART, as Cranfield and CISI: .I .W", is_smart, read_smart_topics),
+    "tsv": Format("a qid, a tab and a text a line", is_tsv, read_tsv_topics),
+}
+
+
+def read_topics(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    notes: Notes | None = None,
+    fields: str | Sequence[str] | None = None,
+) -> list[Topic]:
+    """Read the topics of a file.
+
+    `format` is a key of TOPIC_FORMATS; by default the content decides. `fields` names the parts that
+    make up the text, such as ("title", "desc"); `text` is the main part, and the default.
+    """
+    notes = Notes() if notes is None else notes
+    written = _read_parts(path, named_format(format, TOPIC_FORMATS), notes)
+    _check_qids(written)
+    return compose_topics(written, [fields] if isinstance(fields, str) else fields)
+
+
+def _read_parts(path: str | Path, chosen: Format[TopicParts] | None, notes: Notes) -> list[TopicParts]:
+    file = single_file(path)
+    notes.bytes_total += file.size
+    with open_file(file, notes) as opened:
+        format = chosen or detect_format(opened, TOPIC_FORMATS)
+        if format is None and not opened.is_blank:
+            raise unrecognised(opened, TOPIC_FORMATS)
+        written = list(format.read(opened)) if format else []
+    if not written:
+        raise SourceError(file.name, "holds no topics")
+    notes.n_files += 1
+    return written
+
+
+def _check_qids(topics: Sequence[TopicParts]) -> None:
+    places: dict[str, str] = {}
+    for topic in topics:
+        if topic.qid in places:
+            message = f"topic {topic.qid} occurs already at {places[topic.qid]}"
+            raise DuplicateError(topic.place, message)
+        places[topic.qid] = topic.place

@@ -1,0 +1,1 @@
+"""How is a corpus indexed? Analysis, shards, the store, and snapshots to read from."""

@@ -1,0 +1,161 @@
+"""How are documents gathered, and written as one shard?
+
+A builder analyses documents as they come and holds their terms as numbers, until `write` sorts, inverts
+and writes everything at once: the columns, and the same postings as a Whoosh index.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from array import array
+from pathlib import Path
+
+import numpy as np
+
+from searchlab.errors import RecordError
+from searchlab.indexing.analysis import Analyzer, words
+from searchlab.indexing.columns import Array, Strings, write_columns
+from searchlab.indexing.inversion import Inverted, TokenStream, invert
+from searchlab.indexing.shard import COLUMNS, WHOOSH, ShardRecord
+from searchlab.indexing.whoosh_writer import write_whoosh
+from searchlab.records import Document
+
+
+class _Vocabulary(dict[str, int]):
+    """Word → number of its term, -1 for a stop word; a new word is analysed once and remembered."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        super().__init__()
+        self._analyzer = analyzer
+        self.terms: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        term = self._analyzer.term(word)
+        number = -1 if term is None else self.terms.setdefault(term, len(self.terms))
+        self[word] = number
+        return number
+
+
+class _Tokens:
+    """The words of one field over all documents, as numbers."""
+
+    def __init__(self) -> None:
+        self.numbers = array("i")
+        self.ends = array("q", [0])
+
+    def add(self, text: str, vocabulary: _Vocabulary) -> None:
+        self.numbers.extend(map(vocabulary.__getitem__, words(text)))
+        self.ends.append(len(self.numbers))
+
+    def as_stream(self, ranks: Array) -> TokenStream:
+        """The terms without stop words, renumbered by `ranks`."""
+        numbers = np.frombuffer(self.numbers, np.int32) if self.numbers else np.zeros(0, np.int32)
+        kept = numbers >= 0
+        before = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(kept, out=before[1:])
+        return TokenStream(ranks[numbers[kept]], before[np.frombuffer(self.ends, np.int64)])
+
+
+class ShardBuilder:
+    """Documents on their way into a shard."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._vocabulary = _Vocabulary(analyzer)
+        self._documents: list[Document] = []
+        self._title = _Tokens()
+        self._body = _Tokens()
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    @property
+    def n_words(self) -> int:
+        """The words held so far: what the memory that `write` needs grows with."""
+        return len(self._title.numbers) + len(self._body.numbers)
+
+    def add(self, document: Document) -> None:
+        """Analyse one document."""
+        try:
+            document.docno.encode()
+        except UnicodeEncodeError:
+            raise RecordError(document.place, f"docno {document.docno!r} is not valid Unicode") from None
+        self._title.add(document.title, self._vocabulary)
+        self._body.add(document.body, self._vocabulary)
+        self._documents.append(document)
+
+    def write(self, folder: Path) -> ShardRecord:
+        """Write the shard into a new folder; the builder is spent afterwards."""
+        folder.mkdir(parents=True)
+        documents = self._documents
+        order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
+        ordered = [documents[i] for i in order.tolist()]
+
+        terms = sorted(self._vocabulary.terms)
+        ranks = np.empty(len(terms), np.int32)
+        ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
+        title, body = self._title.as_stream(ranks), self._body.as_stream(ranks)
+        inverted = {
+            "title": invert([title], order, len(terms)),
+            "body": invert([body], order, len(terms)),
+            "both": invert([title, body], order, len(terms)),
+        }
+        title_lengths, body_lengths = (np.diff(stream.starts)[order] for stream in (title, body))
+        lengths = {"title": title_lengths, "body": body_lengths, "both": title_lengths + body_lengths}
+
+        columns = Strings.pack("docnos", (document.docno for document in ordered))
+        columns |= Strings.pack("terms", terms)
+        columns |= _word_columns(self._vocabulary, ranks)
+        for name, postings in inverted.items():
+            columns |= _stream_columns(name, postings, lengths[name])
+        write_columns(folder / COLUMNS, columns)
+        write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
+        return ShardRecord(folder.name, len(ordered), seal_files(folder))
+
+
+def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
+    known = sorted(vocabulary)
+    numbers = np.array([vocabulary[word] for word in known], np.int32)
+    numbers[numbers >= 0] = ranks[numbers[numbers >= 0]]
+    return Strings.pack("words", known) | {"words.terms": numbers}
+
+
+def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, Array]:
+    offsets, docs, tfs, _ = postings
+    used = np.diff(offsets) > 0
+    counts = np.zeros(len(used), np.int64)
+    max_tfs = np.zeros(len(used), np.int32)
+    if used.any():
+        begins = offsets[:-1][used]
+        counts[used] = np.add.reduceat(tfs.astype(np.int64), begins)
+        max_tfs[used] = np.maximum.reduceat(tfs, begins)
+    # Sixteen bits hold every frequency but those of texts with a word 65,536 times or more.
+    small = np.uint16 if max_tfs.max(initial=0) <= np.iinfo(np.uint16).max else np.uint32
+    return {
+        f"{name}.offsets": offsets,
+        f"{name}.docs": docs,
+        f"{name}.tfs": tfs.astype(small),
+        f"{name}.counts": counts,
+        f"{name}.max_tfs": max_tfs,
+        f"{name}.lengths": lengths.astype(np.int32),
+        f"{name}.uniques": np.bincount(docs, minlength=len(lengths)).astype(np.int32),
+    }
+
+
+def seal_files(folder: Path) -> dict[str, tuple[int, int]]:
+    """Bring every file below a folder safely to disk, and note its size and CRC-32."""
+    sealed = {}
+    for path in sorted(folder.rglob("*")):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            if path.is_file():
+                checksum = size = 0
+                while piece := os.read(descriptor, 1 << 20):
+                    checksum = zlib.crc32(piece, checksum)
+                    size += len(piece)
+                sealed[path.relative_to(folder).as_posix()] = (size, checksum)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    return sealed

@@ -1,0 +1,144 @@
+"""How do several processes write shards side by side?
+
+The parent reads and numbers the documents and hands them out in batches; each worker is a process of its
+own that analyses its batches and writes its shards. They talk in pickles over the worker's standard input
+and output. Plain subprocesses, not `multiprocessing`: nothing of the caller's program is run again in
+the worker, so `searchlab.index` works in any script, notebook or server.
+
+    parent → worker   folder, name of its shards, analysis settings; lists of documents; None at the end
+    worker → parent   the records of the shards written, or the exception that stopped it
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from searchlab.errors import SearchlabError, WriteFailed
+from searchlab.indexing.analysis import AnalysisSettings, Analyzer
+from searchlab.indexing.shard import ShardRecord
+from searchlab.indexing.shard_builder import ShardBuilder
+from searchlab.records import Document
+
+# A shard is written when this many words are held: about 1.5 GB of memory at the peak.
+WORDS_PER_SHARD = 24_000_000
+
+
+class ShardSequence:
+    """Documents in, shards out: begins a new shard whenever one is full."""
+
+    def __init__(self, folder: Path, name: str, settings: AnalysisSettings) -> None:
+        self._folder = folder
+        self._name = name
+        self._analyzer = Analyzer(settings)
+        self._builder = ShardBuilder(self._analyzer)
+        self._written: list[ShardRecord] = []
+
+    def add(self, document: Document) -> None:
+        """Take one document."""
+        self._builder.add(document)
+        if self._builder.n_words >= WORDS_PER_SHARD:
+            self._write()
+
+    def finish(self) -> list[ShardRecord]:
+        """Write what is left, and say what was written."""
+        if len(self._builder):
+            self._write()
+        return self._written
+
+    def _write(self) -> None:
+        name = f"{self._name}-{len(self._written)}"
+        self._written.append(self._builder.write(self._folder / name))
+        self._builder = ShardBuilder(self._analyzer)
+
+
+class Worker:
+    """The parent's end of a worker process."""
+
+    def __init__(self, folder: Path, name: str, settings: AnalysisSettings) -> None:
+        package_home = str(Path(__file__).parents[2])
+        path = os.pathsep.join([package_home, *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from searchlab.indexing.worker import main; main()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+        self._send((str(folder.absolute()), name, settings))
+
+    def _send(self, message: object) -> None:
+        try:
+            pickle.dump(message, self._stdin, pickle.HIGHEST_PROTOCOL)
+            self._stdin.flush()
+        except BrokenPipeError:
+            raise self._failure() from None
+
+    @property
+    def _stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    def give(self, documents: list[Document]) -> None:
+        """Hand over documents; waits while the worker is busy."""
+        self._send(documents)
+
+    def end(self) -> None:
+        """Say that there are no more documents."""
+        self._send(None)
+
+    def result(self) -> list[ShardRecord]:
+        """Wait for the shards that the worker wrote."""
+        answer = self._answer()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer  # type: ignore[no-any-return]
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        try:
+            return pickle.load(self._process.stdout)
+        except (EOFError, pickle.UnpicklingError):
+            code = self._process.wait()
+            return WriteFailed(f"an indexing process died (exit {code}); out of memory? Try fewer jobs (-j 1)")
+
+    def _failure(self) -> BaseException:
+        answer = self._answer()
+        return answer if isinstance(answer, BaseException) else WriteFailed("an indexing process ended early")
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                try:
+                    pipe.close()
+                except BrokenPipeError:
+                    continue
+
+
+def main() -> None:
+    """The worker's end."""
+    # Ctrl-C reaches every process of the terminal; the parent decides, and ends us.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    inbox, outbox = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write into the answer
+    answer: object
+    try:
+        folder, name, settings = pickle.load(inbox)
+        shards = ShardSequence(Path(folder), name, settings)
+        while (documents := pickle.load(inbox)) is not None:
+            for document in documents:
+                shards.add(document)
+        answer = shards.finish()
+    except EOFError:
+        return  # the parent is gone
+    except (SearchlabError, OSError, MemoryError) as error:
+        answer = error
+    pickle.dump(answer, outbox)
+    outbox.close()

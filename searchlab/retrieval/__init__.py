@@ -1,0 +1,1 @@
+"""How is an index searched? Scorers, kernels, the engine, and what it gives back."""

@@ -1,0 +1,62 @@
+"""How are many topics searched, and written as a run?
+
+A TREC run has a line for each document found: `qid Q0 docno rank score tag`. Scores are written so that
+reading them gives the same numbers back.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from searchlab.errors import SettingError, WriteFailed
+from searchlab.records import Ranking, Topic
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.scorers import Scorer
+
+
+def search_topics(
+    engine: SearchEngine,
+    topics: Iterable[Topic],
+    *,
+    k: int | None = 1000,
+    scorer: Scorer | None = None,
+    stream: str = "both",
+) -> Iterator[Ranking]:
+    """The ranking of each topic, in their order."""
+    for topic in topics:
+        hits = engine.search(topic.text, k=k, scorer=scorer, stream=stream)
+        yield Ranking(topic.qid, hits.docnos, hits.scores.tolist())
+
+
+def write_run(file: TextIO, rankings: Iterable[Ranking], tag: str = "searchlab") -> None:
+    """Write rankings as a TREC run."""
+    if not tag or any(character.isspace() for character in tag):
+        raise SettingError(f"tag is {tag!r}, expected a word without blanks")
+    for ranking in rankings:
+        results = zip(ranking.docnos, ranking.scores, strict=True)
+        file.writelines(
+            f"{ranking.qid} Q0 {docno} {rank} {score!r} {tag}\n" for rank, (docno, score) in enumerate(results, start=1)
+        )
+
+
+@contextmanager
+def new_file(path: str | Path) -> Iterator[TextIO]:
+    """A text file that appears under its name when it is complete, and not at all if anything fails."""
+    path = Path(path)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        try:
+            with aside.open("w", encoding="utf-8", newline="\n") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except OSError as error:
+            raise WriteFailed(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        aside.unlink(missing_ok=True)

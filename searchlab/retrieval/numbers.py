@@ -1,0 +1,174 @@
+"""What must be known before a query can be scored?
+
+A scorer's numbers for documents and terms over one snapshot, computed when first needed and remembered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from searchlab.indexing.columns import Array, Stream
+from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot
+from searchlab.retrieval.results import Query
+from searchlab.retrieval.scorers import BM25F, Scorer
+from searchlab.retrieval.shapes import SATURATION, gain
+
+# Scorers whose numbers for each document are kept.
+REMEMBERED_SCORERS = 8
+
+
+@dataclass(frozen=True)
+class DocNumbers:
+    """What a scorer needs of each document of a shard.
+
+    Documents share few distinct norms: two bytes a document and a short table stay in the cache, where
+    eight bytes a document would not. The norm of document d is norm_table[norm_codes[d]]. `biases` is empty
+    for scorers without.
+    """
+
+    norm_table: Array
+    norm_codes: Array
+    biases: Array
+    lowest_bias: float
+    highest_bias: float
+
+    @classmethod
+    def make(cls, norms: Array, biases: Array | None) -> DocNumbers:
+        """Numbers for the documents of a shard."""
+        table, codes = np.unique(norms, return_inverse=True)
+        small = codes.astype(np.uint16 if len(table) <= 1 << 16 else np.uint32)
+        if biases is None:
+            return cls(table, small, np.zeros(0), 0.0, 0.0)
+        return cls(table, small, biases, float(biases.min()), float(biases.max()))
+
+
+class TermNumbers(NamedTuple):
+    """What a scorer needs of a term; `bound` is the most that it can give any document."""
+
+    weight: float
+    factor: float
+    background: float
+    bound: float
+
+
+class Postings(NamedTuple):
+    """The postings of some terms in one shard: term t has docs[starts[t]:ends[t]]."""
+
+    docs: Array
+    tfs: Array
+    starts: Array
+    ends: Array
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query, ready to be scored: its terms in descending order of `bounds`, repeats multiplied in.
+
+    `numbers[t][s]` is the number of term t in shard s, -1 where it does not occur. A document's score is the
+    sum of its gains, plus n_words · bias + background.
+    """
+
+    numbers: list[tuple[int, ...]]
+    weights: Array
+    factors: Array
+    bounds: Array
+    background: float
+    n_words: float
+
+
+class Numbers:
+    """Scorers' numbers over one snapshot."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self.of_docs = lru_cache(REMEMBERED_SCORERS)(self._make_doc_numbers)
+        self.of_term = lru_cache(REMEMBERED_TERMS)(self._make_term_numbers)
+        self._field_scales = lru_cache(REMEMBERED_SCORERS)(self._make_field_scales)
+
+    def column(self, place: int, stream: str) -> Stream:
+        """A stream's column in one shard."""
+        return self._snapshot.shards[place].columns.streams[stream]
+
+    def _columns(self, stream: str) -> list[Stream]:
+        return [self.column(place, stream) for place in range(len(self._snapshot.shards))]
+
+    def _mean_length(self, stream: str) -> float:
+        # A stream without any text has no mean length; its documents match nothing, whatever the number.
+        return self._snapshot.n_tokens[stream] / self._snapshot.n_docs or 1.0
+
+    def _make_doc_numbers(self, scorer: Scorer, stream: str) -> list[DocNumbers]:
+        mean = self._mean_length(stream)
+        return [
+            DocNumbers.make(
+                scorer.doc_norm(column.lengths, column.uniques, mean),
+                scorer.doc_bias(column.lengths, column.uniques),
+            )
+            for column in self._columns(stream)
+        ]
+
+    def _make_term_numbers(self, scorer: Scorer, stream: str, term: str) -> TermNumbers:
+        stats = self._snapshot.term_stats(stream, term)
+        weight, factor = scorer.term_weight(stats), scorer.term_factor(stats)
+        if isinstance(scorer, BM25F):
+            return TermNumbers(weight, factor, scorer.background(stats), weight)
+        # A norm counts against the document where it saturates, for it elsewhere; tables are sorted.
+        tables = [docs.norm_table for docs in self.of_docs(scorer, stream)]
+        saturates = scorer.shape == SATURATION
+        norm = min(table[0] for table in tables) if saturates else max(table[-1] for table in tables)
+        max_tf = max(
+            column.max_tfs[number]
+            for column, number in zip(self._columns(stream), self._snapshot.find_term(term), strict=True)
+            if number >= 0
+        )
+        bound = float(gain(scorer.shape, float(max_tf), weight, factor, norm, scorer.shift))
+        return TermNumbers(weight, factor, scorer.background(stats), bound)
+
+    def plan(self, query: Query, scorer: Scorer, stream: str) -> Plan:
+        """Everything about a query that does not depend on a shard."""
+        terms = [self.of_term(scorer, stream, term.text) for term in query.terms]
+        counts = np.array([term.count for term in query.terms], float)
+        weights, factors, backgrounds, bounds = np.array(terms).T
+        order = np.argsort(-counts * bounds, kind="stable")
+        return Plan(
+            [self._snapshot.find_term(query.terms[t].text) for t in order],
+            (counts * weights)[order],
+            factors[order],
+            (counts * bounds)[order],
+            float(counts @ backgrounds),
+            float(counts.sum()),
+        )
+
+    def postings(self, place: int, scorer: Scorer, stream: str, numbers: list[int]) -> Postings:
+        """The postings of terms by their numbers in a shard (-1: none); BM25F's frequencies are made here."""
+        column = self.column(place, stream)
+        terms = np.array(numbers, np.int64)
+        starts = column.offsets[terms]
+        ends = np.where(terms < 0, starts, column.offsets[terms + 1])
+        if not isinstance(scorer, BM25F):
+            return Postings(column.docs, column.tfs, starts, ends)
+        docs = [column.docs[start:end] for start, end in zip(starts, ends, strict=True)]
+        scales = self._field_scales(scorer, place)
+        tfs = [self._pseudo_tfs(place, scales, term, own) for term, own in zip(terms, docs, strict=True)]
+        bounds = np.cumsum([0, *(len(own) for own in docs)])
+        return Postings(np.concatenate(docs), np.concatenate(tfs), bounds[:-1], bounds[1:])
+
+    def _make_field_scales(self, scorer: BM25F, place: int) -> dict[str, Array]:
+        """For each field, what one occurrence in a document adds to its pseudo-frequency."""
+        return {
+            name: np.asarray(scorer.pseudo_tf(name, 1.0, self.column(place, name).lengths, self._mean_length(name)))
+            for name in scorer.streams
+        }
+
+    def _pseudo_tfs(self, place: int, scales: dict[str, Array], term: int, docs: Array) -> Array:
+        """A term's pseudo-frequencies in the documents that have it in any field."""
+        total = np.zeros(len(docs))
+        for name, scale in scales.items():
+            column = self.column(place, name)
+            own = slice(column.offsets[term], column.offsets[term + 1]) if len(docs) else slice(0, 0)
+            field_docs = column.docs[own]
+            total[np.searchsorted(docs, field_docs)] += column.tfs[own] * scale[field_docs]
+        return total

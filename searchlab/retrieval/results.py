@@ -1,0 +1,110 @@
+"""What does a search give back?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from searchlab.indexing.columns import Array
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.records import Document, TermStats
+from searchlab.retrieval.snippets import Snippet, make_snippet
+
+
+@dataclass(frozen=True)
+class QueryTerm:
+    """A term of a query: how often it stands there, and what the collection knows of it."""
+
+    text: str
+    count: int
+    stats: TermStats
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query as the index understands it; `unknown` are its terms that no document has."""
+
+    text: str
+    terms: tuple[QueryTerm, ...]
+    unknown: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One search result."""
+
+    rank: int
+    score: float
+    document: Document
+    snippet: Snippet
+
+    @property
+    def docno(self) -> str:
+        """The document's name."""
+        return self.document.docno
+
+    @property
+    def title(self) -> str:
+        """The document's title."""
+        return self.document.title
+
+
+class Hits(Sequence[Hit]):
+    """Search results, best first; documents are read from the index when they are looked at."""
+
+    def __init__(
+        self, snapshot: Snapshot, query: Query, shards: Array, docs: Array, scores: Array, seconds: float
+    ) -> None:
+        self._snapshot = snapshot
+        self._shards = shards
+        self._docs = docs
+        self.query = query
+        self.scores = scores
+        self.seconds = seconds
+
+    def __repr__(self) -> str:
+        return f"<Hits for {self.query.text!r}: {len(self)} documents>"
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __getitem__(self, place: int) -> Hit:  # type: ignore[override]
+        place = range(len(self))[place]
+        document = self._snapshot.shards[self._shards[place]].whoosh.document(int(self._docs[place]))
+        terms = {term.text for term in self.query.terms}
+        snippet = make_snippet(document.body or document.title, terms, self._snapshot.analyzer)
+        return Hit(place + 1, float(self.scores[place]), document, snippet)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return (self[place] for place in range(len(self)))
+
+    @cached_property
+    def docnos(self) -> list[str]:
+        """The names of the documents found, without reading the documents."""
+        columns = [shard.columns.docnos for shard in self._snapshot.shards]
+        places = zip(self._shards.tolist(), self._docs.tolist(), strict=True)
+        return [columns[shard].bytes_at(doc).decode() for shard, doc in places]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one term of the query adds to a document's score."""
+
+    term: str
+    query_count: int
+    tf: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A document's score as the sum of its parts."""
+
+    docno: str
+    parts: tuple[Part, ...]
+
+    @property
+    def score(self) -> float:
+        """The sum."""
+        return sum(part.weight for part in self.parts)

@@ -1,0 +1,91 @@
+"""Which passage of a document shows best why it was found?
+
+The passage of a given width that holds the most different query terms, then the most matches, then the
+earliest. Words are matched by their terms, so every inflected form is marked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set
+from dataclasses import dataclass
+
+from searchlab.indexing.analysis import Analyzer, Span
+
+WIDTH = 30
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A passage, and the places in it (start, end) of the words that matched."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...]
+
+    def marked(self, before: str, after: str) -> str:
+        """The passage with each matched word between two strings."""
+        pieces, last = [], 0
+        for start, end in self.marks:
+            pieces += [self.text[last:start], before, self.text[start:end], after]
+            last = end
+        return "".join([*pieces, self.text[last:]])
+
+
+def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = WIDTH) -> Snippet:
+    """The best passage of about `width` words."""
+    spans = list(analyzer.spans(text))
+    if not spans:
+        return Snippet("", ())
+    first = _best_window([span.term if span.term in terms else None for span in spans], width)
+    window = spans[first : first + width]
+    start = 0 if first == 0 else window[0].start
+    end = len(text) if first + width >= len(spans) else window[-1].end
+    return _cut(text, start, end, [span for span in window if span.term in terms])
+
+
+def _best_window(matches: list[str | None], width: int) -> int:
+    """Where the best run of `width` words begins; it opens a few words before its first match."""
+    counts: Counter[str] = Counter()
+    best, best_value = 0, (0, 0)
+    for place, term in enumerate(matches):
+        if term is not None:
+            counts[term] += 1
+        gone = place - width
+        if gone >= 0 and (left := matches[gone]) is not None:
+            counts[left] -= 1
+            if not counts[left]:
+                del counts[left]
+        value = (len(counts), counts.total())
+        if value > best_value:
+            best, best_value = max(0, place - width + 1), value
+    first_match = next((i for i in range(best, len(matches)) if matches[i] is not None), 0)
+    lead = max(0, first_match - width // 5)
+    return max(best, min(lead, max(0, len(matches) - width)))
+
+
+def _cut(text: str, start: int, end: int, matched: list[Span]) -> Snippet:
+    """The passage on one line, with dots where text was left out."""
+    before, after = "… " if start else "", " …" if end < len(text) else ""
+    pieces, marks, length = [before], [], len(before)
+    last = start
+    for span in [*matched, None]:
+        gap = _tidy(text[last : span.start if span else end])
+        if last == start:
+            gap = gap.lstrip()
+        pieces.append(gap)
+        length += len(gap)
+        if span:
+            word = text[span.start : span.end]
+            marks.append((length, length + len(word)))
+            pieces.append(word)
+            length += len(word)
+            last = span.end
+    return Snippet("".join(pieces).rstrip() + after, tuple(marks))
+
+
+def _tidy(text: str) -> str:
+    """Runs of white space as one blank, also at the ends."""
+    if not text:
+        return ""
+    tidy = " ".join(text.split())
+    return f"{' ' * text[0].isspace()}{tidy}{' ' * (text[-1].isspace() and bool(tidy))}"
