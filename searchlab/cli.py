@@ -222,11 +222,15 @@ def _open(name: str | None, *, compiled: bool = True) -> SearchEngine:
 
 
 def _print_hit(hit: Hit) -> None:
-    colour = sys.stdout.isatty()
-    strong, plain = ("\033[1;33m", "\033[0m") if colour else ("*", "*")
-    title = " ".join(hit.title.split()) or "(no title)"
-    print(f"{hit.rank:>3}  {hit.score:8.4f}  {hit.docno}  " + (f"\033[1m{title}\033[0m" if colour else title))
-    print(f"     {hit.snippet.marked(strong, plain)}")
+    """Two lines: what was found, and where; matched words are coloured on a terminal, *starred* elsewhere."""
+    if sys.stdout.isatty():
+        title = "\033[1m" + hit.marked_title.marked("\033[33m", "\033[39m") + "\033[0m"
+        snippet = hit.snippet.marked("\033[1;33m", "\033[0m")
+    else:
+        title, snippet = hit.marked_title.marked("*", "*"), hit.snippet.marked("*", "*")
+    print(f"{hit.rank:>3}  {hit.score:8.4f}  {hit.docno}  {title if hit.title else '(no title)'}")
+    if snippet:
+        print(f"     {snippet}")
 
 
 def _as_record(hits: Hits, engine: SearchEngine, scorer: str) -> dict[str, Any]:

@@ -33,3 +33,9 @@ class Notes:
     bytes_total: int = 0
     skipped: list[SkippedFile] = field(default_factory=list)
     latin1_lines: Counter[str] = field(default_factory=Counter)
+
+    def clear(self) -> None:
+        """Begin anew, for reading the same sources again."""
+        self.n_files = self.n_documents = self.bytes_read = self.bytes_total = 0
+        self.skipped.clear()
+        self.latin1_lines.clear()

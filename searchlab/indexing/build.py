@@ -13,7 +13,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -79,8 +78,14 @@ def index(
     processes (all cores by default); `on_duplicate` error, keep-first or keep-last.
     """
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
+    collected = notes or Notes()
+
+    def read() -> Iterator[Document]:
+        collected.clear()
+        return read_documents(paths, format=format, notes=collected)
+
     return build_index(
-        partial(read_documents, paths, format=format, notes=notes),
+        read,
         resolve(folder) if folder is not None else default_folder(paths),
         AnalysisSettings.choose(stemmer, stop_list),
         sources=[str(path) for path in paths],

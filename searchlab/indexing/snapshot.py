@@ -76,18 +76,20 @@ class Snapshot:
         return TermStats(self.n_docs, self.n_tokens[stream], doc_freq, term_count)
 
     @cached_property
-    def _standings(self) -> Array:
+    def _standings(self) -> tuple[Array, Array]:
+        """The standings of all documents, shard after shard, and where each shard begins."""
         from searchlab.indexing.docno_order import docno_standings
 
-        return docno_standings([shard.columns.docnos for shard in self.shards])
+        columns = [shard.columns.docnos for shard in self.shards]
+        return docno_standings(columns), np.cumsum([0, *map(len, columns)])
 
     def standing(self, shards: Array, docs: Array) -> Array:
         """Where documents, given by shard and number, stand in the order of all docnos."""
         if len(self.shards) == 1:
             return docs
-        starts = np.cumsum([0, *(shard.columns.n_docs for shard in self.shards)])
-        standings: Array = self._standings[starts[shards] + docs]
-        return standings
+        standings, starts = self._standings
+        found: Array = standings[starts[shards] + docs]
+        return found
 
     def locate(self, docno: str) -> tuple[int, int]:
         """The shard of a document and its number there."""

@@ -14,7 +14,7 @@ import pickle
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from whoosh import index as whoosh_index
@@ -98,105 +98,120 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
         self.fieldwriter.close()
 
     def _write_terms(
-        self,
-        field: FieldType,
-        terms: Sequence[bytes],
-        inverted: Inverted,
-        lengths: Array | None,
-        batch: range,
+        self, field: FieldType, terms: Sequence[bytes], inverted: Inverted, lengths: Array | None, batch: range
     ) -> None:
         """Write the blocks and the dictionary entries of a run of terms."""
         offsets = inverted.offsets[batch.start : batch.stop + 1]
-        first, last = int(offsets[0]), int(offsets[-1])
-        if first == last:
+        if offsets[0] == offsets[-1]:
             return
-        docs = inverted.docs[first:last].astype(np.int64)
-        tfs = inverted.tfs[first:last]
-        weights = tfs.astype(np.float64)
-        starts = _block_starts(offsets - first)
-        gaps = np.diff(docs, prepend=0)
-        gaps[starts] = docs[starts]
-        max_weight = np.maximum.reduceat(weights, starts).tolist()
-        length_codes = np.zeros(len(docs), np.uint8) if lengths is None else _LENGTH_CODES.take(lengths, docs)
-        min_length = np.minimum.reduceat(length_codes, starts).tolist()
-        max_length = np.maximum.reduceat(length_codes, starts).tolist()
-        same_weight = (np.minimum.reduceat(weights, starts) == np.maximum.reduceat(weights, starts)).tolist()
-        last_doc = docs[np.append(starts[1:], len(docs)) - 1].tolist()
-        first_doc = docs[starts].tolist()
-        values = _position_values(inverted, first, last) if field.format.supports("positions") else None
-
-        gap_list, weight_list = gaps.tolist(), weights.tolist()
-        bounds = [*starts.tolist(), len(docs)]
-        term_weights = np.add.reduceat(weights, (offsets - first)[:-1][np.diff(offsets) > 0]).tolist()
+        blocks = _Blocks.make(inverted, offsets, lengths, with_positions=field.format.supports("positions"))
         posts, dictionary = self.fieldwriter._postfile, self.fieldwriter._tindex
         field_key = pack_ushort(self.fieldwriter._fieldid)
-        doc_freqs = np.diff(offsets).tolist()
-        block = written = 0
-        for number, doc_freq in zip(batch, doc_freqs, strict=True):
+        block = 0
+        for number, doc_freq in zip(batch, np.diff(offsets).tolist(), strict=True):
             if not doc_freq:
                 continue
-            first_block, begin = block, posts.tell()
-            last_block = block + (doc_freq - 1) // BLOCK
+            begin, after = posts.tell(), block - (-doc_freq // BLOCK)
             posts.write(WHOOSH3_HEADER_MAGIC)
-            while block <= last_block:
-                lo, hi = bounds[block], bounds[block + 1]
-                if not same_weight[block]:
-                    block_weights: Any = tuple(weight_list[lo:hi])
-                else:
-                    block_weights = None if weight_list[lo] == 1.0 else weight_list[lo]
-                data = pickle.dumps((tuple(gap_list[lo:hi]), block_weights, values and tuple(values[lo:hi])), 4)
-                compression = COMPRESSION if len(data) >= WORTH_COMPRESSING else 0
-                if compression:
-                    data = zlib.compress(data, compression)
-                head = pickle.dumps(
-                    (
-                        hi - lo,
-                        last_doc[block],
-                        max_weight[block],
-                        compression,
-                        min_length[block],
-                        max_length[block],
-                    ),
-                    4,
-                )
+            for place in range(block, after):
+                head, data = blocks.encode(place)
                 size = len(head) + len(data)
-                posts.write_int(-size if block == last_block else size)
+                posts.write_int(size if place < after - 1 else -size)
                 posts.write(head)
                 posts.write(data)
-                block += 1
-            info = W3TermInfo(
-                term_weights[written],
-                doc_freq,
-                minid=first_doc[first_block],
-                maxid=last_doc[last_block],
-                maxweight=max(max_weight[first_block:block]),
-            )
-            info.set_extent(begin, posts.tell() - begin)
-            entry = bytearray(info.to_bytes())
-            entry[_MIN_LENGTH_BYTE] = min(min_length[first_block:block])
-            entry[_MIN_LENGTH_BYTE + 1] = max(max_length[first_block:block])
-            dictionary.add(field_key + terms[number], bytes(entry))
-            written += 1
+            info = blocks.term_info(block, after, doc_freq, begin, posts.tell() - begin)
+            dictionary.add(field_key + terms[number], info)
+            block = after
 
 
-# Where W3TermInfo packs its two length codes: behind one flag, a float and an integer.
-_MIN_LENGTH_BYTE = 9
+class _Blocks(NamedTuple):
+    """The postings of a run of terms, cut into Whoosh's blocks: block b has the postings bounds[b]:bounds[b + 1].
+
+    Plain lists, since Python reads single items of them much faster than those of arrays.
+    """
+
+    bounds: list[int]
+    gaps: list[int]
+    weights: list[float]
+    positions: list[bytes] | None
+    first_doc: list[int]
+    last_doc: list[int]
+    min_weight: list[float]
+    max_weight: list[float]
+    total_weight: list[float]
+    min_length: list[int]
+    max_length: list[int]
+
+    @classmethod
+    def make(cls, inverted: Inverted, offsets: Array, lengths: Array | None, *, with_positions: bool) -> _Blocks:
+        first, last = int(offsets[0]), int(offsets[-1])
+        starts = _block_starts(offsets - first)
+        bounds = np.append(starts, last - first)
+        docs = inverted.docs[first:last].astype(np.int64)
+        gaps = np.diff(docs, prepend=0)
+        gaps[starts] = docs[starts]
+        weights = inverted.tfs[first:last].astype(np.float64)
+        codes = np.zeros(len(docs), np.uint8) if lengths is None else _length_codes(lengths)[docs]
+        return cls(
+            bounds.tolist(),
+            gaps.tolist(),
+            weights.tolist(),
+            _encode_positions(inverted, first, last) if with_positions else None,
+            docs[starts].tolist(),
+            docs[bounds[1:] - 1].tolist(),
+            np.minimum.reduceat(weights, starts).tolist(),
+            np.maximum.reduceat(weights, starts).tolist(),
+            np.add.reduceat(weights, starts).tolist(),
+            np.minimum.reduceat(codes, starts).tolist(),
+            np.maximum.reduceat(codes, starts).tolist(),
+        )
+
+    def encode(self, block: int) -> tuple[bytes, bytes]:
+        """A block as Whoosh reads it: its statistics, and its postings."""
+        own = slice(self.bounds[block], self.bounds[block + 1])
+        weights: Any = None  # all are 1
+        if self.min_weight[block] < self.max_weight[block]:
+            weights = tuple(self.weights[own])
+        elif self.max_weight[block] != 1.0:
+            weights = self.max_weight[block]
+        positions = None if self.positions is None else tuple(self.positions[own])
+        data = pickle.dumps((tuple(self.gaps[own]), weights, positions), 4)
+        compression = COMPRESSION if len(data) >= WORTH_COMPRESSING else 0
+        if compression:
+            data = zlib.compress(data, compression)
+        head = (
+            own.stop - own.start,
+            self.last_doc[block],
+            self.max_weight[block],
+            compression,
+            self.min_length[block],
+            self.max_length[block],
+        )
+        return pickle.dumps(head, 4), data
+
+    def term_info(self, block: int, after: int, doc_freq: int, offset: int, size: int) -> bytes:
+        """The dictionary entry of the term that has the blocks from `block` to `after`."""
+        info = W3TermInfo(
+            sum(self.total_weight[block:after]),
+            doc_freq,
+            minid=self.first_doc[block],
+            maxid=self.last_doc[after - 1],
+            maxweight=max(self.max_weight[block:after]),
+        )
+        info.set_extent(offset, size)
+        entry = bytearray(info.to_bytes())
+        entry[_LENGTH_BYTES] = min(self.min_length[block:after]), max(self.max_length[block:after])
+        return bytes(entry)
 
 
-class _LengthCodes:
-    """Whoosh's one-byte code for each field length, by table."""
-
-    def __init__(self) -> None:
-        self._table = np.zeros(0, np.uint8)
-
-    def take(self, lengths: Array, docs: Array) -> Array:
-        longest = int(lengths.max(initial=0))
-        if longest >= len(self._table):
-            self._table = np.array([length_to_byte(n) for n in range(longest + 1)], np.uint8)
-        return self._table[lengths][docs]
+# W3TermInfo would encode lengths, but ours are codes already; they stand behind a flag, a float and an integer.
+_LENGTH_BYTES = slice(9, 11)
 
 
-_LENGTH_CODES = _LengthCodes()
+def _length_codes(lengths: Array) -> Array:
+    """Whoosh's one-byte code of each document's length."""
+    distinct, places = np.unique(lengths, return_inverse=True)
+    return np.array([length_to_byte(int(length)) for length in distinct], np.uint8)[places]
 
 
 def _batches(offsets: Array) -> Iterator[range]:
@@ -220,7 +235,7 @@ def _block_starts(offsets: Array) -> Array:
     return starts
 
 
-def _position_values(inverted: Inverted, first: int, last: int) -> list[bytes]:
+def _encode_positions(inverted: Inverted, first: int, last: int) -> list[bytes]:
     """The positions of each posting in Whoosh's encoding: how many, and a pickled list of their gaps."""
     tfs = inverted.tfs[first:last].astype(np.int64)
     ends = np.cumsum(tfs)

@@ -143,15 +143,13 @@ class SearchEngine:
         scratch.histogram[:] = 0
         lowest = plan.background + plan.n_words * min(own.lowest_bias for own in doc_numbers)
         top_bias = plan.background + plan.n_words * max(own.highest_bias for own in doc_numbers)
+        most = float(plan.bounds.sum())
         for place, own in enumerate(doc_numbers):
-            here = [t for t, numbers in enumerate(plan.numbers) if numbers[place] >= 0]
-            if not here:
-                continue
             docs, scores = best_documents(
-                *self._numbers.postings(place, scorer, stream, [plan.numbers[t][place] for t in here]),
-                plan.weights[here],
-                plan.factors[here],
-                plan.bounds[here],
+                *self._numbers.postings(place, scorer, stream, [numbers[place] for numbers in plan.numbers]),
+                plan.weights,
+                plan.factors,
+                plan.bounds,
                 own.norm_table,
                 own.norm_codes,
                 own.biases,
@@ -162,7 +160,7 @@ class SearchEngine:
                 limit,
                 lowest,
                 top_bias,
-                float(plan.bounds.sum()),
+                most,
                 scratch,
             )
             yield place, docs, scores
@@ -172,14 +170,15 @@ class SearchEngine:
         order = np.argsort(-scores)
         ranked = scores[order]
         if limit < len(order):
-            order = order[: np.searchsorted(-ranked, -ranked[limit - 1], "right")]
-            ranked = scores[order]
-        same = ranked[1:] == ranked[:-1]
-        if not same.any():
+            last = int(np.searchsorted(-ranked, -ranked[limit - 1], "right"))
+            order, ranked = order[:last], ranked[:last]
+        differs = ranked[1:] != ranked[:-1]
+        if differs.all():
             return order
         # One number says it all: first the group of equal scores, then the docno's standing, from the last.
+        groups = np.zeros(len(order), np.int64)
+        np.cumsum(differs, out=groups[1:])
         standings = self._standings(shards[order], docs[order])
-        groups = np.cumsum(np.append(False, ~same))
         return order[np.argsort(groups * len(self) - standings)][:limit]
 
     def _standings(self, shards: Array, docs: Array) -> Array:

@@ -23,6 +23,8 @@ WINDOW = 8192
 BUCKETS = 4096
 # Bounds are sums formed in another order than scores: leave room for rounding.
 SLACK = 1e-9
+# A document that has a term has a sum above 0.
+SMALLEST = np.nextafter(0.0, 1.0)
 
 # Divisors are positive by construction; checking each for 0 would cost a tenth of the time.
 compiled = njit(cache=True, nogil=True, error_model="numpy")
@@ -39,7 +41,7 @@ class Scratch(NamedTuple):
     @classmethod
     def make(cls, n_docs: int) -> Scratch:
         """Enough for shards of up to n_docs documents."""
-        return cls(np.zeros(WINDOW), np.empty(n_docs, np.int64), np.empty(n_docs), np.zeros(BUCKETS, np.int64))
+        return cls(np.zeros(WINDOW), np.empty(n_docs + 1, np.int64), np.empty(n_docs + 1), np.zeros(BUCKETS, np.int64))
 
 
 _gain = compiled(gain)
@@ -119,23 +121,24 @@ def best_documents(  # type: ignore[no-untyped-def]
                 norm_table, norm_codes, shape, shift,
             )  # fmt: skip
 
-        # Only documents with an essential term have a sum: they are read, and their sums cleared.
+        # Only documents with an essential term have a sum: they are read, and their sums cleared. Each is written
+        # down, and overwritten by the next if it falls short: a branch that cannot be predicted costs more.
+        new = found
+        enough = max(threshold - reach[n_terms], SMALLEST)
         for t in range(essential):
             for p in range(window_starts[t], places[t]):
-                i = docs[p] - base
-                score = sums[i] + reach[n_terms]
-                if score >= threshold and sums[i] > 0.0:
-                    score = sums[i] + background
-                    if has_bias:
-                        score += n_words * biases[docs[p]]
-                    if score >= threshold:
-                        found_docs[found] = docs[p]
-                        found_scores[found] = score
-                        found += 1
-                        bucket = _bucket(score, lowest, per_score)
-                        histogram[bucket] += 1
-                        above += bucket >= edge
+                i = docs[p] - np.uint64(base)
+                found_docs[found] = docs[p]
+                found_scores[found] = sums[i]
+                found += sums[i] >= enough
                 sums[i] = 0.0
+        for i in range(new, found):
+            found_scores[i] += background
+            if has_bias:
+                found_scores[i] += n_words * biases[found_docs[i]]
+            bucket = _bucket(found_scores[i], lowest, per_score)
+            histogram[bucket] += 1
+            above += bucket >= edge
 
     kept = 0
     for i in range(found):
@@ -186,21 +189,22 @@ def _add_gains(  # type: ignore[no-untyped-def]
 
     One loop a shape: with the choice inside, the compiler would leave it inside.
     """
+    first = np.uint64(base)  # unsigned places need no check for counting from the end
     if shape == SATURATION:
         for p in range(start, stop):
-            i = docs[p] - base
+            i = docs[p] - first
             if sums[i] >= needed:
                 norm = norm_table[norm_codes[docs[p]]]
                 sums[i] += _gain(SATURATION, np.float64(tfs[p]), weight, factor, norm, shift)
     elif shape == LOGARITHM:
         for p in range(start, stop):
-            i = docs[p] - base
+            i = docs[p] - first
             if sums[i] >= needed:
                 norm = norm_table[norm_codes[docs[p]]]
                 sums[i] += _gain(LOGARITHM, np.float64(tfs[p]), weight, factor, norm, shift)
     else:
         for p in range(start, stop):
-            i = docs[p] - base
+            i = docs[p] - first
             if sums[i] >= needed:
                 norm = norm_table[norm_codes[docs[p]]]
                 sums[i] += _gain(DAMPING, np.float64(tfs[p]), weight, factor, norm, shift)

@@ -129,17 +129,15 @@ class Numbers:
 
     def plan(self, query: Query, scorer: Scorer, stream: str) -> Plan:
         """Everything about a query that does not depend on a shard."""
-        terms = [self.of_term(scorer, stream, term.text) for term in query.terms]
-        counts = np.array([term.count for term in query.terms], float)
-        weights, factors, backgrounds, bounds = np.array(terms).T
-        order = np.argsort(-counts * bounds, kind="stable")
+        terms = [(term, self.of_term(scorer, stream, term.text)) for term in query.terms]
+        terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)
         return Plan(
-            [self._snapshot.find_term(query.terms[t].text) for t in order],
-            (counts * weights)[order],
-            factors[order],
-            (counts * bounds)[order],
-            float(counts @ backgrounds),
-            float(counts.sum()),
+            [self._snapshot.find_term(term.text) for term, _ in terms],
+            np.array([term.count * own.weight for term, own in terms]),
+            np.array([own.factor for _, own in terms]),
+            np.array([term.count * own.bound for term, own in terms]),
+            sum(term.count * own.background for term, own in terms),
+            float(sum(term.count for term, _ in terms)),
         )
 
     def postings(self, place: int, scorer: Scorer, stream: str, numbers: list[int]) -> Postings:

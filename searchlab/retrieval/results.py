@@ -32,12 +32,13 @@ class Query:
 
 @dataclass(frozen=True)
 class Hit:
-    """One search result."""
+    """One search result; `snippet` is a passage of the body, `marked_title` the whole title."""
 
     rank: int
     score: float
     document: Document
     snippet: Snippet
+    marked_title: Snippet
 
     @property
     def docno(self) -> str:
@@ -73,8 +74,14 @@ class Hits(Sequence[Hit]):
         place = range(len(self))[place]
         document = self._snapshot.shards[self._shards[place]].whoosh.document(int(self._docs[place]))
         terms = {term.text for term in self.query.terms}
-        snippet = make_snippet(document.body or document.title, terms, self._snapshot.analyzer)
-        return Hit(place + 1, float(self.scores[place]), document, snippet)
+        analyzer = self._snapshot.analyzer
+        return Hit(
+            place + 1,
+            float(self.scores[place]),
+            document,
+            make_snippet(document.body, terms, analyzer),
+            make_snippet(document.title, terms, analyzer, width=len(document.title)),
+        )
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[place] for place in range(len(self)))

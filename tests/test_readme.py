@@ -1,0 +1,71 @@
+"""Does the README tell the truth?"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from searchlab.retrieval.scorers import SCORERS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL_BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+COMMANDS = [line for block in SHELL_BLOCKS for line in block.splitlines() if line.startswith("searchlab ")]
+PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder like that of a newcomer: the bundled corpora, and no index yet."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    shutil.copytree(ROOT / "corpora", folder / "corpora")
+    return folder
+
+
+def run(folder, *arguments):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_every_command_of_the_readme_works_in_its_order(folder):
+    assert len(COMMANDS) >= 5
+    for command in COMMANDS:
+        arguments = shlex.split(command)[1:]
+        result = run(folder, "-c", "from searchlab.cli import main; main()", *arguments)
+        assert result.returncode == 0, f"{command}\n{result.stderr}"
+        assert result.stdout or "-o" in arguments, command
+
+
+def test_the_python_of_the_readme_runs(folder):
+    assert len(PYTHON_BLOCKS) == 1
+    result = run(folder, "-c", PYTHON_BLOCKS[0])
+    assert result.returncode == 0, result.stderr
+    assert "med-043" in result.stdout
+
+
+def test_every_scorer_is_in_the_readme():
+    documented = set(re.findall(r"^\| `([a-z0-9-]+)` \|.*\|.*\|$", README, re.MULTILINE))
+    assert set(SCORERS) <= documented
+
+
+def test_bundled_collection_has_what_its_readme_says():
+    collection = ROOT / "corpora" / "medical"
+    docnos = re.findall(r'^\{"docno": "(med-\d+)"', (collection / "docs.jsonl").read_text("utf-8"), re.MULTILINE)
+    topics = dict(line.split("\t") for line in (collection / "topics.tsv").read_text("utf-8").splitlines())
+    qrels = [line.split() for line in (collection / "qrels.txt").read_text("utf-8").splitlines()]
+    judged = {qid: [row for row in qrels if row[0] == qid] for qid in topics}
+    assert len(set(docnos)) == len(docnos) == 160
+    assert len(topics) == 26
+    assert "t-cell lymphoma associated with autoimmune symptoms" in topics.values()
+    assert len(qrels) == len({(qid, docno) for qid, _, docno, _ in qrels}) == 717
+    assert {docno for _, _, docno, _ in qrels} <= set(docnos)
+    assert {grade for *_, grade in qrels} == {"0", "1", "2"}
+    assert all(len(rows) >= 20 for rows in judged.values())
+    assert all(sum(row[3] == "2" for row in rows) >= 3 for rows in judged.values())
