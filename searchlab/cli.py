@@ -305,19 +305,18 @@ def _progress_bar(notes: Notes) -> Iterator[Progress]:
         TimeElapsedColumn(),
     ]
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None, documents=0, rate=0.0)
+        reading = bar.add_task("reading", total=None, documents=0, rate=0.0)
+        # How long writing will take is not known: its bar has no end, and moves to and fro.
+        writing = bar.add_task("writing", total=None, documents=0, rate=0.0, visible=False)
 
         def show(stage: str, n_docs: int) -> None:
-            elapsed = bar.tasks[0].elapsed or 1e-9
-            total = notes.bytes_total if stage == "reading" else None
-            bar.update(
-                task,
-                description=stage,
-                total=total or None,
-                completed=notes.bytes_read,
-                documents=n_docs,
-                rate=n_docs / elapsed,
-            )
+            rate = n_docs / (bar.tasks[0].elapsed or 1e-9)
+            if stage == "reading":
+                total = notes.bytes_total or None
+                bar.update(reading, total=total, completed=notes.bytes_read, documents=n_docs, rate=rate)
+            else:
+                bar.update(reading, visible=False)
+                bar.update(writing, visible=True, documents=n_docs, rate=rate)
 
         yield show
 

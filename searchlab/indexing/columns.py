@@ -10,6 +10,9 @@ of their docnos, its terms in the order of their bytes; both orders are those of
     S.docs, S.tfs            the postings: document numbers, ascending, and term frequencies
     S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency
     S.lengths, S.uniques     for each document: its terms in S, its distinct terms in S
+    S.dense                  the terms that at least one in 32 documents has, ascending
+    S.bits, S.ranks          for each of these a row: its documents as bits, 64 a word, and how many there are
+                             before each word; so a document is looked up without reading the postings
 
 The streams are title, body, and both (the two texts as one).
 """
@@ -79,6 +82,9 @@ class Stream:
     max_tfs: Array
     lengths: Array
     uniques: Array
+    dense: Array
+    bits: Array
+    ranks: Array
 
     @property
     def n_tokens(self) -> int:
@@ -142,6 +148,7 @@ def open_columns(folder: Path) -> ShardColumns:
             and stream.offsets[-1] == len(stream.docs) == len(stream.tfs)
             and len(stream.counts) == len(stream.max_tfs) == len(shard.terms)
             and len(stream.lengths) == len(stream.uniques) == shard.n_docs
+            and len(stream.dense) == len(stream.bits) == len(stream.ranks)
         )
         if not fits:
             raise IndexCorrupt(f"{folder}: the columns of {name} do not fit together")

@@ -21,6 +21,10 @@ from searchlab.indexing.shard import COLUMNS, WHOOSH, ShardRecord
 from searchlab.indexing.whoosh_writer import write_whoosh
 from searchlab.records import Document
 
+# A term is dense if at least one in this many documents has it; so many terms at most have bitmaps.
+DENSE = 32
+MOST_DENSE = 256
+
 
 class _Vocabulary(dict[str, int]):
     """Word → number of its term, -1 for a stop word; a new word is analysed once and remembered."""
@@ -123,6 +127,7 @@ def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
 
 def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, Array]:
     offsets, docs, tfs, _ = postings
+    dense, bits, ranks = _bitmaps(postings, len(lengths))
     used = np.diff(offsets) > 0
     counts = np.zeros(len(used), np.int64)
     max_tfs = np.zeros(len(used), np.int32)
@@ -140,7 +145,27 @@ def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, 
         f"{name}.max_tfs": max_tfs,
         f"{name}.lengths": lengths.astype(np.int32),
         f"{name}.uniques": np.bincount(docs, minlength=len(lengths)).astype(np.int32),
+        f"{name}.dense": dense,
+        f"{name}.bits": bits,
+        f"{name}.ranks": ranks,
     }
+
+
+def _bitmaps(postings: Inverted, n_docs: int) -> tuple[Array, Array, Array]:
+    """The dense terms, their documents as bits, and the counts of bits before each word."""
+    doc_freqs = np.diff(postings.offsets)
+    dense = np.flatnonzero((doc_freqs > 0) & (doc_freqs >= n_docs / DENSE))
+    # The densest, if they are many: a row takes n_docs / 5 bytes.
+    dense = np.sort(dense[np.argsort(-doc_freqs[dense], kind="stable")][:MOST_DENSE])
+    n_words = -(-n_docs // 64)
+    bits = np.zeros((len(dense), n_words), np.uint64)
+    ranks = np.zeros((len(dense), n_words), np.int32)
+    for row, term in enumerate(dense.tolist()):
+        has = np.zeros(n_words * 64, bool)
+        has[postings.docs[postings.offsets[term] : postings.offsets[term + 1]]] = True
+        bits[row] = np.packbits(has, bitorder="little").view("<u8")
+        ranks[row, 1:] = np.cumsum(has.reshape(-1, 64).sum(axis=1))[:-1]
+    return dense, bits, ranks
 
 
 def seal_files(folder: Path) -> dict[str, tuple[int, int]]:

@@ -25,8 +25,8 @@ from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTer
 from searchlab.retrieval.scorers import BM25, BM25F, Scorer
 from searchlab.retrieval.shapes import gain
 
-# A shard, some of its documents, and their scores.
-Found = tuple[int, Array, Array]
+# Some documents of a shard, and their scores.
+Found = tuple[Array, Array]
 
 
 def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
@@ -65,13 +65,13 @@ class SearchEngine:
             raise SettingError(f"k is {k}, expected 1 or more")
         parsed = self.parse(query, scorer, stream)
         limit = len(self) if k is None else min(k, len(self))
-        found = list(self._find(parsed, limit, scorer, stream)) if parsed.terms else []
-        if found:
-            shards = np.concatenate([np.full(len(docs), place) for place, docs, _ in found])
-            docs, scores = (np.concatenate([piece[i] for piece in found]) for i in (1, 2))
-        else:
-            shards = docs = np.zeros(0, np.int64)
-            scores = np.zeros(0)
+        shards = docs = np.zeros(0, np.int64)
+        scores = np.zeros(0)
+        if parsed.terms:
+            pieces = list(self._find(parsed, limit, scorer, stream))
+            shards = np.repeat(np.arange(len(pieces)), [len(found) for found, _ in pieces])
+            docs = np.concatenate([found for found, _ in pieces])
+            scores = np.concatenate([own for _, own in pieces])
         order = self._best_first(shards, docs, scores, limit)
         seconds = time.perf_counter() - began
         return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds)
@@ -99,8 +99,8 @@ class SearchEngine:
         column = self._numbers.column(place, stream)
         parts = []
         for term in parsed.terms:
-            number = self.snapshot.find_term(term.text)[place]
-            docs, tfs, (start,), (end,) = self._numbers.postings(place, scorer, stream, [number])
+            extent = self._numbers.extents(stream, term.text)[place]
+            docs, tfs, (start,), (end,), *_ = self._numbers.postings(place, scorer, stream, [extent])
             at = start + int(np.searchsorted(docs[start:end], doc))
             tf = tfs[at].item() if at < end and docs[at] == doc else 0
             weight = scorer.weigh(tf, int(column.lengths[doc]), term.stats, int(column.uniques[doc]))
@@ -116,8 +116,8 @@ class SearchEngine:
     def _find_all(self, plan: Plan, scorer: Scorer, stream: str) -> Iterator[Found]:
         """Every matching document of each shard, by NumPy."""
         for place, own in enumerate(self._numbers.of_docs(scorer, stream)):
-            docs, tfs, starts, ends = self._numbers.postings(
-                place, scorer, stream, [numbers[place] for numbers in plan.numbers]
+            docs, tfs, starts, ends, *_ = self._numbers.postings(
+                place, scorer, stream, [extents[place] for extents in plan.extents]
             )
             sums = np.zeros(len(own.norm_codes))
             matched = np.zeros(len(sums), bool)
@@ -130,7 +130,7 @@ class SearchEngine:
             scores = sums[found] + plan.background
             if len(own.biases):
                 scores += plan.n_words * own.biases[found]
-            yield place, found, scores
+            yield found, scores
 
     def _find_best(self, plan: Plan, limit: int, scorer: Scorer, stream: str) -> Iterator[Found]:
         """Each shard's candidates for the best, by the compiled kernel."""
@@ -145,8 +145,8 @@ class SearchEngine:
         top_bias = plan.background + plan.n_words * max(own.highest_bias for own in doc_numbers)
         most = float(plan.bounds.sum())
         for place, own in enumerate(doc_numbers):
-            docs, scores = best_documents(
-                *self._numbers.postings(place, scorer, stream, [numbers[place] for numbers in plan.numbers]),
+            yield best_documents(
+                *self._numbers.postings(place, scorer, stream, [extents[place] for extents in plan.extents]),
                 plan.weights,
                 plan.factors,
                 plan.bounds,
@@ -163,7 +163,6 @@ class SearchEngine:
                 most,
                 scratch,
             )
-            yield place, docs, scores
 
     def _best_first(self, shards: Array, docs: Array, scores: Array, limit: int) -> Array:
         """The places of the best: by score, and by docno (descending) where scores are equal."""

@@ -21,6 +21,8 @@ from searchlab.retrieval.shapes import DAMPING, LOGARITHM, SATURATION, gain
 
 WINDOW = 8192
 BUCKETS = 4096
+# How many postings can be passed over in the time of one look-up in a bitmap.
+LOOKUP_COST = 6.0
 # Bounds are sums formed in another order than scores: leave room for rounding.
 SLACK = 1e-9
 # A document that has a term has a sum above 0.
@@ -53,6 +55,9 @@ def best_documents(  # type: ignore[no-untyped-def]
     tfs,
     starts,
     ends,
+    rows,
+    bits,
+    ranks,
     weights,
     factors,
     bounds,
@@ -71,17 +76,17 @@ def best_documents(  # type: ignore[no-untyped-def]
 ):
     """The documents of a shard that can be among the k best, with their scores.
 
-    Postings of term t are docs[starts[t]:ends[t]]; terms stand in descending order of `bounds`, their
-    largest possible gains. The norm of document d is norm_table[norm_codes[d]]. A score is the sum of
-    gains, plus n_words · biases[d] + background; `biases` is empty if it is 0 for all. A score without gains
-    lies between `lowest` and `top_bias`. The histogram in `scratch` holds the scores of shards searched before;
-    `all_gains`, the sum of the bounds of all terms of the query, makes its buckets the same for all shards.
+    Postings of term t are docs[starts[t]:ends[t]], its row among the bitmaps is rows[t] (-1: none); terms stand in
+    descending order of `bounds`, their largest possible gains. The norm of document d is norm_table[norm_codes[d]].
+    A score is the sum of gains, plus n_words · biases[d] + background; `biases` is empty if it is 0 for all. A
+    score without gains lies between `lowest` and `top_bias`. The histogram in `scratch` holds the scores of shards
+    searched before; `all_gains`, the sum of all bounds, makes its buckets the same for all shards.
     """
     sums, found_docs, found_scores, histogram = scratch
     n_docs, n_terms = len(norm_codes), len(starts)
     has_bias = len(biases) > 0
     highest = top_bias + all_gains
-    per_score = BUCKETS / (highest - lowest)
+    per_score = BUCKETS / max(highest - lowest, 1e-300)
     margin = SLACK * (abs(lowest) + abs(highest))
 
     # reach[t]: the most that a document can have that lacks all terms before t.
@@ -90,18 +95,18 @@ def best_documents(  # type: ignore[no-untyped-def]
     for t in range(n_terms - 1, -1, -1):
         reach[t] = reach[t + 1] + bounds[t]
 
-    # At least k documents, less those in bucket `edge`, are known to lie in or above that bucket.
-    edge, above = 0, histogram.sum()
     threshold = _reached_by_one_term(
         docs, tfs, starts, ends, weights, factors, norm_table, norm_codes, biases, n_words, background,
         shape, shift, k, lowest, per_score,
     ) - margin  # fmt: skip
-
+    # `above` counts the documents found in bucket `edge` and those over it.
+    edge, above = 0, histogram.sum()
     essential = n_terms
     places = starts.copy()
     window_starts = starts.copy()
     found = 0
-    for base in range(0, n_docs, WINDOW):
+    promising = 0.0
+    for base in range(0, n_docs + WINDOW, WINDOW):
         while above - histogram[edge] >= k:
             above -= histogram[edge]
             edge += 1
@@ -109,12 +114,21 @@ def best_documents(  # type: ignore[no-untyped-def]
             threshold = max(threshold, lowest + edge / per_score - margin)
         while essential > 0 and reach[essential - 1] < threshold:
             essential -= 1
-        if essential == 0:
+        if essential == 0 or base >= n_docs:
             break
 
-        for t in range(n_terms):
-            window_starts[t] = places[t]
-            places[t] = _first_from(docs, places[t], ends[t], base + WINDOW)
+        # The last terms, if they are neither essential nor without bitmap, can be looked up for single documents;
+        # where many documents are promising, going through the postings is faster.
+        looked_up, postings = n_terms, 0
+        while looked_up > essential and rows[looked_up - 1] >= 0:
+            looked_up -= 1
+            postings += ends[looked_up] - starts[looked_up]
+        if promising * (n_terms - looked_up) * LOOKUP_COST * n_docs > postings * WINDOW:
+            looked_up = n_terms
+            promising *= 0.9  # as the threshold rises, it is worth another try
+        for t in range(looked_up):
+            window_starts[t] = _first_from(docs, places[t], ends[t], base)
+            places[t] = _first_from(docs, window_starts[t], ends[t], base + WINDOW)
             needed = -np.inf if t < essential else threshold - reach[t]
             _add_gains(
                 docs, tfs, window_starts[t], places[t], sums, base, needed, weights[t], factors[t],
@@ -124,7 +138,7 @@ def best_documents(  # type: ignore[no-untyped-def]
         # Only documents with an essential term have a sum: they are read, and their sums cleared. Each is written
         # down, and overwritten by the next if it falls short: a branch that cannot be predicted costs more.
         new = found
-        enough = max(threshold - reach[n_terms], SMALLEST)
+        enough = max(threshold - reach[looked_up], SMALLEST)
         for t in range(essential):
             for p in range(window_starts[t], places[t]):
                 i = docs[p] - np.uint64(base)
@@ -132,11 +146,23 @@ def best_documents(  # type: ignore[no-untyped-def]
                 found_scores[found] = sums[i]
                 found += sums[i] >= enough
                 sums[i] = 0.0
+
+        if looked_up < n_terms:
+            promising = found - new
         for i in range(new, found):
-            found_scores[i] += background
+            score, doc = found_scores[i], found_docs[i]
+            for t in range(looked_up, n_terms):
+                if score < threshold - reach[t]:
+                    break
+                place = _look_up(bits[rows[t]], ranks[rows[t]], doc)
+                if place >= 0:
+                    norm, tf = norm_table[norm_codes[doc]], np.float64(tfs[starts[t] + place])
+                    score += _gain(shape, tf, weights[t], factors[t], norm, shift)
+            score += background
             if has_bias:
-                found_scores[i] += n_words * biases[found_docs[i]]
-            bucket = _bucket(found_scores[i], lowest, per_score)
+                score += n_words * biases[doc]
+            found_scores[i] = score
+            bucket = _bucket(score, lowest, per_score)
             histogram[bucket] += 1
             above += bucket >= edge
 
@@ -146,6 +172,21 @@ def best_documents(  # type: ignore[no-untyped-def]
             found_docs[kept], found_scores[kept] = found_docs[i], found_scores[i]
             kept += 1
     return found_docs[:kept].copy(), found_scores[:kept].copy()
+
+
+@compiled
+def _look_up(bits, ranks, doc):  # type: ignore[no-untyped-def]
+    """A document's place among those in a bitmap, -1 if it is not there."""
+    word = bits[doc >> 6]
+    bit = np.uint64(1) << np.uint64(doc & 63)
+    if word & bit == 0:
+        return -1
+    # Count the bits below by adding neighbours: pairs, fours, bytes, then all bytes at once.
+    x = word & (bit - np.uint64(1))
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return ranks[doc >> 6] + np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @compiled

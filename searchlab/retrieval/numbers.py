@@ -55,24 +55,39 @@ class TermNumbers(NamedTuple):
     bound: float
 
 
+class Extent(NamedTuple):
+    """Where a term stands in a shard: its number, its postings, its row among the bitmaps (-1: it has none)."""
+
+    number: int
+    start: int
+    end: int
+    row: int
+
+
 class Postings(NamedTuple):
-    """The postings of some terms in one shard: term t has docs[starts[t]:ends[t]]."""
+    """The postings of some terms in one shard: term t has docs[starts[t]:ends[t]].
+
+    rows[t] is its row among the bitmaps `bits` and `ranks`, -1 if it has none.
+    """
 
     docs: Array
     tfs: Array
     starts: Array
     ends: Array
+    rows: Array
+    bits: Array
+    ranks: Array
 
 
 @dataclass(frozen=True)
 class Plan:
     """A query, ready to be scored: its terms in descending order of `bounds`, repeats multiplied in.
 
-    `numbers[t][s]` is the number of term t in shard s, -1 where it does not occur. A document's score is the
-    sum of its gains, plus n_words · bias + background.
+    `extents[t][s]` says where term t stands in shard s. A document's score is the sum of its gains, plus
+    n_words · bias + background.
     """
 
-    numbers: list[tuple[int, ...]]
+    extents: list[tuple[Extent, ...]]
     weights: Array
     factors: Array
     bounds: Array
@@ -87,6 +102,7 @@ class Numbers:
         self._snapshot = snapshot
         self.of_docs = lru_cache(REMEMBERED_SCORERS)(self._make_doc_numbers)
         self.of_term = lru_cache(REMEMBERED_TERMS)(self._make_term_numbers)
+        self.extents = lru_cache(REMEMBERED_TERMS)(self._find_extents)
         self._field_scales = lru_cache(REMEMBERED_SCORERS)(self._make_field_scales)
 
     def column(self, place: int, stream: str) -> Stream:
@@ -132,7 +148,7 @@ class Numbers:
         terms = [(term, self.of_term(scorer, stream, term.text)) for term in query.terms]
         terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)
         return Plan(
-            [self._snapshot.find_term(term.text) for term, _ in terms],
+            [self.extents(stream, term.text) for term, _ in terms],
             np.array([term.count * own.weight for term, own in terms]),
             np.array([own.factor for _, own in terms]),
             np.array([term.count * own.bound for term, own in terms]),
@@ -140,19 +156,32 @@ class Numbers:
             float(sum(term.count for term, _ in terms)),
         )
 
-    def postings(self, place: int, scorer: Scorer, stream: str, numbers: list[int]) -> Postings:
-        """The postings of terms by their numbers in a shard (-1: none); BM25F's frequencies are made here."""
+    def _find_extents(self, stream: str, term: str) -> tuple[Extent, ...]:
+        found = []
+        for column, number in zip(self._columns(stream), self._snapshot.find_term(term), strict=True):
+            if number < 0:
+                found.append(Extent(-1, 0, 0, -1))
+                continue
+            row = int(np.searchsorted(column.dense, number))
+            if row == len(column.dense) or column.dense[row] != number:
+                row = -1
+            found.append(Extent(number, int(column.offsets[number]), int(column.offsets[number + 1]), row))
+        return tuple(found)
+
+    def postings(self, place: int, scorer: Scorer, stream: str, extents: list[Extent]) -> Postings:
+        """The postings of terms in a shard; BM25F's frequencies are made here."""
         column = self.column(place, stream)
-        terms = np.array(numbers, np.int64)
-        starts = column.offsets[terms]
-        ends = np.where(terms < 0, starts, column.offsets[terms + 1])
+        numbers, starts, ends, rows = np.array(extents).T.copy()
         if not isinstance(scorer, BM25F):
-            return Postings(column.docs, column.tfs, starts, ends)
+            return Postings(column.docs, column.tfs, starts, ends, rows, column.bits, column.ranks)
         docs = [column.docs[start:end] for start, end in zip(starts, ends, strict=True)]
         scales = self._field_scales(scorer, place)
-        tfs = [self._pseudo_tfs(place, scales, term, own) for term, own in zip(terms, docs, strict=True)]
-        bounds = np.cumsum([0, *(len(own) for own in docs)])
-        return Postings(np.concatenate(docs), np.concatenate(tfs), bounds[:-1], bounds[1:])
+        tfs = [self._pseudo_tfs(place, scales, term, own) for term, own in zip(numbers, docs, strict=True)]
+        bounds = np.cumsum([0, *map(len, docs)])
+        rows[:] = -1
+        return Postings(
+            np.concatenate(docs), np.concatenate(tfs), bounds[:-1], bounds[1:], rows, column.bits, column.ranks
+        )
 
     def _make_field_scales(self, scorer: BM25F, place: int) -> dict[str, Array]:
         """For each field, what one occurrence in a document adds to its pseudo-frequency."""

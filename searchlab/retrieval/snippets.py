@@ -36,31 +36,40 @@ def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = WI
     spans = list(analyzer.spans(text))
     if not spans:
         return Snippet("", ())
-    first = _best_window([span.term if span.term in terms else None for span in spans], width)
-    window = spans[first : first + width]
-    start = 0 if first == 0 else window[0].start
-    end = len(text) if first + width >= len(spans) else window[-1].end
+    first, last = _best_matches([span.term if span.term in terms else None for span in spans], width)
+    begin = _begin(text, spans, first, last, width)
+    window = spans[begin : begin + width]
+    start = 0 if begin == 0 else window[0].start
+    end = len(text) if begin + width >= len(spans) else window[-1].end
     return _cut(text, start, end, [span for span in window if span.term in terms])
 
 
-def _best_window(matches: list[str | None], width: int) -> int:
-    """Where the best run of `width` words begins; it opens a few words before its first match."""
+def _best_matches(matches: list[str | None], width: int) -> tuple[int, int]:
+    """The places of the first and the last match in the best run of `width` words; 0, 0 without any match."""
     counts: Counter[str] = Counter()
-    best, best_value = 0, (0, 0)
+    best_value, best_end = (0, 0), 0
     for place, term in enumerate(matches):
+        gone = matches[place - width] if place >= width else None
+        if gone is not None:
+            counts[gone] -= 1
+            if not counts[gone]:
+                del counts[gone]
         if term is not None:
             counts[term] += 1
-        gone = place - width
-        if gone >= 0 and (left := matches[gone]) is not None:
-            counts[left] -= 1
-            if not counts[left]:
-                del counts[left]
-        value = (len(counts), counts.total())
-        if value > best_value:
-            best, best_value = max(0, place - width + 1), value
-    first_match = next((i for i in range(best, len(matches)) if matches[i] is not None), 0)
-    lead = max(0, first_match - width // 5)
-    return max(best, min(lead, max(0, len(matches) - width)))
+            value = (len(counts), counts.total())
+            if value > best_value:
+                best_value, best_end = value, place
+    run = range(max(0, best_end - width + 1), best_end + 1)
+    return next((place for place in run if matches[place] is not None), 0), best_end
+
+
+def _begin(text: str, spans: list[Span], first: int, last: int, width: int) -> int:
+    """Where to begin so that all matches are shown: at the start of a sentence, or else a few words before them."""
+    earliest = max(0, last - width + 1)
+    for place in range(first, earliest - 1, -1):
+        if place == 0 or any(sign in ".!?" for sign in text[spans[place - 1].end : spans[place].start]):
+            return place
+    return max(earliest, min(first - width // 5, len(spans) - width))
 
 
 def _cut(text: str, start: int, end: int, matched: list[Span]) -> Snippet:

@@ -1,0 +1,154 @@
+"""What do the measurements say? Tables in Markdown, and whether the targets are met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+
+OURS = "searchlab"
+LIMITS = (10, 1000)  # k: how many results a query asks for
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One engine on one collection; times are in seconds, memory and sizes in bytes.
+
+    `times["10"]` are the times of all queries for k = 10, round after round; `times["10 docnos"]` the same with
+    the docnos looked up.
+    """
+
+    engine: str
+    n_docs: int
+    n_queries: int
+    index_seconds: float
+    index_bytes: int
+    index_peak: int
+    open_seconds: float
+    first_query_seconds: float
+    query_peak: int
+    times: dict[str, list[float]]
+
+    @property
+    def docs_per_second(self) -> float:
+        return self.n_docs / self.index_seconds
+
+    def percentile(self, percent: int, k: int, *, docnos: bool = False, n_queries: int | None = None) -> float:
+        """A percentile of the times, in milliseconds, over all queries or the first few."""
+        times = self.times[f"{k} docnos" if docnos else str(k)]
+        chosen = [t for place, t in enumerate(times) if place % self.n_queries < (n_queries or self.n_queries)]
+        return 1000 * quantiles(chosen, n=100, method="inclusive")[percent - 1]
+
+
+@dataclass(frozen=True)
+class ColdStart:
+    """Seconds that a command takes in a shell."""
+
+    query: float
+    help: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How many times as fast as a peer searchlab is, on the queries that the peer was asked."""
+
+    peer: str
+    indexing: float
+    p50: dict[int, float]
+
+    @classmethod
+    def of(cls, ours: Measurement, peer: Measurement) -> Comparison:
+        n = peer.n_queries
+        p50 = {k: peer.percentile(50, k) / ours.percentile(50, k, n_queries=n) for k in LIMITS}
+        return cls(peer.engine, ours.docs_per_second / peer.docs_per_second, p50)
+
+
+def compare(measurements: Iterable[Measurement]) -> list[Comparison]:
+    ours, *peers = measurements
+    return [Comparison.of(ours, peer) for peer in peers]
+
+
+def engine_table(measurements: Iterable[Measurement]) -> str:
+    header = ["engine", "documents/s", "index MB", "open ms", "first query ms"]
+    for k in LIMITS:
+        header += [f"k={k} p50 ms", "p95 ms", "p50 with docnos"]
+    header += ["peak MB, indexing", "peak MB, searching"]
+    return table(header, map(_engine_row, measurements))
+
+
+def _engine_row(m: Measurement) -> list[str]:
+    row = [m.engine, f"{m.docs_per_second:,.0f}", f"{m.index_bytes / 1e6:,.1f}"]
+    row += [f"{1000 * seconds:,.0f}" for seconds in (m.open_seconds, m.first_query_seconds)]
+    for k in LIMITS:
+        times = m.percentile(50, k), m.percentile(95, k), m.percentile(50, k, docnos=True)
+        row += [f"{time:,.3f}" for time in times]
+    return [*row, f"{m.index_peak / 1e6:,.0f}", f"{m.query_peak / 1e6:,.0f}"]
+
+
+def ratio_table(comparisons: Iterable[Comparison]) -> str:
+    header = ["searchlab against", *(f"k={k} p50: times as fast" for k in LIMITS), "indexing: times as fast"]
+    return table(header, ([c.peer, *(f"{c.p50[k]:.2f}" for k in LIMITS), f"{c.indexing:.2f}"] for c in comparisons))
+
+
+def growth_table(measurements: Iterable[Measurement]) -> str:
+    header = ["documents", "documents/s", "index MB", *(f"k={k} p50 ms" for k in LIMITS)]
+    return table(
+        header,
+        (
+            [
+                f"{m.n_docs:,}",
+                f"{m.docs_per_second:,.0f}",
+                f"{m.index_bytes / 1e6:,.1f}",
+                *(f"{m.percentile(50, k):.3f}" for k in LIMITS),
+            ]
+            for m in measurements
+        ),
+    )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_labels: int = 1) -> str:
+    """A Markdown table: the first columns are labels and go to the left, numbers to the right."""
+    rule = [":--"] * n_labels + ["--:"] * (len(header) - n_labels)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+
+
+@dataclass(frozen=True)
+class Target:
+    """What should hold: least ≤ figure < below."""
+
+    text: str
+    figure: float | None
+    unit: str
+    least: float = 0
+    below: float = math.inf
+
+    def __str__(self) -> str:
+        if self.figure is None:
+            return f"- {self.text}: not measured"
+        met = self.least <= self.figure < self.below
+        return f"- {self.text}: {'met' if met else 'not met'} ({self.figure:.3g} {self.unit})"
+
+
+def make_targets(comparisons: Iterable[Comparison], cold: ColdStart) -> list[Target]:
+    by_peer = {c.peer: c for c in comparisons}
+
+    def faster(peer: str, k: int) -> float | None:
+        return by_peer[peer].p50[k] if peer in by_peer else None
+
+    speed = [
+        Target(f"p50 at k={k} {text}", faster(peer, k), "times as fast", least)
+        for peer, text, least in (
+            ("bm25s", "at most bm25s's", 1),
+            ("tantivy", "below tantivy's", 1),
+            ("whoosh", "at most a hundredth of Whoosh's", 100),
+        )
+        for k in LIMITS
+    ]
+    indexing = by_peer["whoosh"].indexing if "whoosh" in by_peer else None
+    return [
+        *speed,
+        Target("indexes at least 2.5 times as many documents/s as Whoosh", indexing, "times", 2.5),
+        Target("`searchlab query` from a cold start takes less than 1 s", cold.query, "s", below=1),
+        Target("`searchlab --help` takes less than 0.3 s", cold.help, "s", below=0.3),
+    ]
