@@ -8,6 +8,7 @@ wait for numba.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="searchlab",
     help="Index a corpus, search it with exact classic scorers, and run TREC-style experiments.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -48,22 +48,36 @@ StreamOption = Annotated[str, typer.Option("--stream", help="The text to search:
 
 def main() -> None:
     """Run the command line: a mistake of the user's ends in one line, not in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets a question mark.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        app(standalone_mode=False)
+        # Without its stand-alone mode, typer gives back the code of an Exit, and 130 for Ctrl-C.
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
     except SearchlabError as error:
         fail(str(error), error.exit_code)
-    except typer.Exit as error:
-        sys.exit(error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        fail("interrupted", 130)
+        code = 130
     except BrokenPipeError:
         # The reader of our output has seen enough (`searchlab query … | head -1`).
-        sys.stderr.close()
+        _drop_output()
         sys.exit(0)
+    except OSError as error:
+        _drop_output()
+        fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
         fail(f"{error.format_message()}; see searchlab --help", 2)
+    if code == 130:
+        fail("interrupted", 130)
+    sys.exit(code)
+
+
+def _drop_output() -> None:
+    """Let what is still to be written go nowhere: Python would try again, and complain, when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(message: str, code: int) -> NoReturn:
@@ -79,12 +93,14 @@ def note(message: str) -> None:
 
 @app.callback(invoke_without_command=True)
 def common(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
     """Index a corpus, search it with exact classic scorers, and run TREC-style experiments."""
     if version:
         print(f"searchlab {__version__}")
-        raise typer.Exit
+    elif context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 @app.command("index")

@@ -12,6 +12,7 @@ Every error that a user can cause, or can do something about, is one of these:
         ├── IndexMissing       there is none where one was named
         ├── IndexCorrupt       a file is missing, truncated or not what was written
         ├── IndexTooNew        written by a later version of searchlab
+        ├── IndexOutdated      written by rules that this version no longer has
         ├── IndexLocked        another process is writing it
         └── WriteFailed        the disk refused (full, read-only, …)
 
@@ -75,6 +76,10 @@ class IndexCorrupt(StoreError):
 
 class IndexTooNew(StoreError):
     """The index has a layout that this version does not know."""
+
+
+class IndexOutdated(StoreError):
+    """The index was written by rules that this version no longer has."""
 
 
 class IndexLocked(StoreError):

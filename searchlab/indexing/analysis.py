@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from searchlab.errors import SettingError, SourceError, unknown_name
+from searchlab.errors import IndexOutdated, SettingError, SourceError, unknown_name
 from searchlab.indexing.stopwords import ENGLISH
 
 # Raised whenever folding or the word pattern changes, so that fingerprints tell old indexes from new.
@@ -115,7 +115,12 @@ class AnalysisSettings:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> AnalysisSettings:
-        """The inverse of `to_json`."""
+        """The inverse of `to_json`; settings for other rules of words are refused."""
+        if record["word_rules"] != WORD_RULES:
+            raise IndexOutdated(
+                f"words were cut by rules {record['word_rules']}, but this searchlab has rules {WORD_RULES}; "
+                "index the source again"
+            )
         return cls(record["stemmer"], record["stop_list"], frozenset(record["stop_words"]))
 
     @property
@@ -165,8 +170,11 @@ class Analyzer:
         """Every word of a text with its place: what a snippet marks is what the index matched."""
         folded, origins = _fold_with_origins(text)
         for match in _WORD.finditer(folded):
-            word = _trim(match.group())
-            yield Span(origins[match.start()], origins[match.end() - 1] + 1, self.term(word))
+            end = origins[match.end() - 1] + 1
+            # An accent that is a character of its own belongs to the letter before it.
+            while end < len(text) and unicodedata.combining(text[end]):
+                end += 1
+            yield Span(origins[match.start()], end, self.term(_trim(match.group())))
 
 
 def words(text: str) -> list[str]:
@@ -184,7 +192,7 @@ def fold(text: str) -> str:
     """The text without case, accents and compatibility forms."""
     if text.isascii():
         return text.lower()
-    plain = unicodedata.normalize("NFKD", text.translate(_APOSTROPHES_AND_INVISIBLES)).casefold()
+    plain = unicodedata.normalize("NFKD", text).translate(_APOSTROPHES_AND_INVISIBLES).casefold()
     if plain.isascii():
         return plain
     return "".join(c for c in plain if not unicodedata.combining(c))

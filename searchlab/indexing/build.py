@@ -12,6 +12,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -21,8 +22,10 @@ from searchlab.errors import (
     DuplicateError,
     IndexCorrupt,
     IndexMissing,
+    IndexOutdated,
     SettingError,
     SourceError,
+    StoreError,
     unknown_name,
 )
 from searchlab.indexing.analysis import AnalysisSettings
@@ -78,6 +81,8 @@ def index(
     processes (all cores by default); `on_duplicate` error, keep-first or keep-last.
     """
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
+    if not paths:
+        raise SettingError("no sources: expected files or folders of documents")
     collected = notes or Notes()
 
     def read() -> Iterator[Document]:
@@ -123,19 +128,22 @@ def build_index(
             generation = before.generation + 1 if before else 1
             commit(folder, Manifest(settings, tuple(shards), tuple(sources), generation))
         except BaseException:
-            for leftover in folder.glob(f"{name}*"):
-                shutil.rmtree(leftover, ignore_errors=True)
+            _undo(folder, name)
             raise
-    snapshot = Snapshot(folder)
+    with closing(Snapshot(folder)) as snapshot:
+        return _summarise(snapshot, counter, time.perf_counter() - began)
+
+
+def _summarise(snapshot: Snapshot, counter: _Counter, seconds: float) -> BuildSummary:
     return BuildSummary(
-        folder,
+        snapshot.folder,
         snapshot.n_docs,
         counter.n_duplicates,
         snapshot.n_terms,
         snapshot.n_tokens["both"],
-        len(shards),
+        len(snapshot.shards),
         snapshot.manifest.n_bytes,
-        time.perf_counter() - began,
+        seconds,
     )
 
 
@@ -143,10 +151,19 @@ def _previous(folder: Path) -> Manifest | None:
     """The index that is about to be replaced; a damaged one may be, one of a later version may not."""
     try:
         manifest = read_manifest(folder)
-    except (IndexMissing, IndexCorrupt):
+    except (IndexMissing, IndexCorrupt, IndexOutdated):
         return None
     sweep(folder, manifest)
     return manifest
+
+
+def _undo(folder: Path, name: str) -> None:
+    """Remove the shards of a build that failed, unless it failed (or was interrupted) after its commit."""
+    with suppress(StoreError):
+        if any(shard.name.startswith(name) for shard in read_manifest(folder).shards):
+            return
+    for leftover in folder.glob(f"{name}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _cores() -> int:
@@ -172,13 +189,13 @@ class _Counter:
 def _refuse_duplicates(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
     places: dict[str, str] = {}
     for document in read():
-        first = places.setdefault(document.docno, document.place)
-        if first is not document.place:
+        if document.docno in places:
             raise DuplicateError(
                 document.place,
-                f"docno {document.docno!r} was read already at {first}; make it unique, "
+                f"docno {document.docno!r} was read already at {places[document.docno]}; make it unique, "
                 "or choose --on-duplicate keep-first or keep-last",
             )
+        places[document.docno] = document.place
         yield document
 
 

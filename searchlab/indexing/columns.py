@@ -56,6 +56,11 @@ class Strings(Sequence[str]):
             return [self[i] for i in range(*number.indices(len(self)))]
         return self.bytes_at(range(len(self))[number]).decode()
 
+    def take(self, numbers: Iterable[int]) -> list[str]:
+        """The strings with these numbers."""
+        blob, offsets = self._blob, self._offsets
+        return [str(blob[offsets[number] : offsets[number + 1]], "utf-8") for number in numbers]
+
     def find(self, text: str) -> int:
         """The number of a string, -1 if it is not here."""
         wanted = text.encode("utf-8", "surrogatepass")

@@ -6,6 +6,9 @@ and the same postings, with positions and the stored documents, as a Whoosh inde
 
 from __future__ import annotations
 
+import fcntl
+import os
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,25 @@ from searchlab.indexing.whoosh_reader import WhooshShard
 
 COLUMNS = "columns"
 WHOOSH = "whoosh"
+IN_USE = "in-use"
+
+
+def hold(folder: Path, *, alone: bool = False) -> int:
+    """Hold a shard, together with other readers or alone; a descriptor, which is to be closed in the end.
+
+    The lock belongs to the process, so that it ends with it however it ends. Raises BlockingIOError where
+    the shard is in use and should be held alone.
+    """
+    try:
+        descriptor = os.open(folder / IN_USE, os.O_RDONLY)
+    except OSError:
+        raise IndexCorrupt(f"{folder / IN_USE}: missing; index the source again") from None
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 @dataclass(frozen=True)
@@ -47,9 +69,10 @@ class ShardRecord:
 
 
 class Shard:
-    """A shard opened for reading."""
+    """A shard opened for reading; until it is closed, or forgotten, no writer removes its folder."""
 
     def __init__(self, folder: Path, record: ShardRecord) -> None:
+        self.close = weakref.finalize(self, os.close, hold(folder))
         for name, (size, _) in record.files.items():
             path = folder / name
             try:

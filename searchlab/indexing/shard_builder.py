@@ -17,7 +17,7 @@ from searchlab.errors import RecordError
 from searchlab.indexing.analysis import Analyzer, words
 from searchlab.indexing.columns import Array, Strings, write_columns
 from searchlab.indexing.inversion import Inverted, TokenStream, invert
-from searchlab.indexing.shard import COLUMNS, WHOOSH, ShardRecord
+from searchlab.indexing.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord
 from searchlab.indexing.whoosh_writer import write_whoosh
 from searchlab.records import Document
 
@@ -114,6 +114,7 @@ class ShardBuilder:
         for name, postings in inverted.items():
             columns |= _stream_columns(name, postings, lengths[name])
         write_columns(folder / COLUMNS, columns)
+        (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
         return ShardRecord(folder.name, len(ordered), seal_files(folder))
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.analysis import Analyzer
 from searchlab.indexing.columns import STREAMS, Array
 from searchlab.indexing.shard import Shard
@@ -22,16 +22,34 @@ from searchlab.records import Document, TermStats
 REMEMBERED_TERMS = 1 << 16
 
 
+def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
+    """The committed state; a commit in between may have swept away what the manifest named, so look again."""
+    manifest = read_manifest(folder)
+    while True:
+        try:
+            return manifest, [Shard(folder / record.name, record) for record in manifest.shards]
+        except IndexCorrupt:
+            newer = read_manifest(folder)
+            if newer.generation == manifest.generation:
+                raise
+            manifest = newer
+
+
 class Snapshot:
     """One committed state of an index, opened for reading."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest: Manifest = read_manifest(folder)
-        self.shards = [Shard(folder / record.name, record) for record in self.manifest.shards]
+        self.manifest, self.shards = _open(folder)
         self.analyzer = Analyzer(self.manifest.settings, recall=self._recall)
         self.find_term = lru_cache(REMEMBERED_TERMS)(self._find_term)
         self.term_stats = lru_cache(REMEMBERED_TERMS)(self._term_stats)
+
+    def close(self) -> None:
+        """Let go of the index: a writer may then remove the shards that it no longer names."""
+        for shard in self.shards:
+            shard.whoosh.close()
+            shard.close()
 
     @property
     def n_docs(self) -> int:

@@ -24,9 +24,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexTooNew, WriteFailed
+from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, WriteFailed
 from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.shard import ShardRecord
+from searchlab.indexing.shard import ShardRecord, hold
 
 MANIFEST = "manifest.json"
 LOCK = "writer.lock"
@@ -106,6 +106,8 @@ def read_manifest(folder: Path) -> Manifest:
         )
     try:
         return Manifest.from_json(record)
+    except IndexOutdated as error:
+        raise IndexOutdated(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise IndexCorrupt(f"{path}: damaged ({error}); index the source again") from None
 
@@ -141,8 +143,23 @@ def sweep(folder: Path, manifest: Manifest | None) -> None:
     named = {shard.name for shard in manifest.shards} if manifest else set()
     for path in folder.glob(f"{SHARD_PREFIX}*"):
         if path.name not in named:
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_unless_in_use(path)
     (folder / f"{MANIFEST}.new").unlink(missing_ok=True)
+
+
+def _remove_unless_in_use(shard: Path) -> None:
+    """Remove a shard; one that a reader still holds is left for the sweep of a later writer."""
+    try:
+        held = hold(shard, alone=True)
+    except IndexCorrupt:
+        shutil.rmtree(shard, ignore_errors=True)  # half-written: it has no readers
+        return
+    except OSError:
+        return
+    try:
+        shutil.rmtree(shard, ignore_errors=True)
+    finally:
+        os.close(held)
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,12 @@ class WhooshShard:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._reader: Any = None
+        self._finalize: Callable[[], object] | None = None
+
+    def close(self) -> None:
+        """Close Whoosh's files, if they were opened."""
+        if self._finalize is not None:
+            self._finalize()
 
     @property
     def reader(self) -> Any:
@@ -26,6 +34,7 @@ class WhooshShard:
                 self._reader = whoosh_index.open_dir(str(self.folder)).reader()
             except Exception as error:
                 raise IndexCorrupt(f"{self.folder}: Whoosh cannot open it ({error})") from None
+            self._finalize = weakref.finalize(self, self._reader.close)
         return self._reader
 
     def document(self, number: int) -> Document:

@@ -48,6 +48,12 @@ def write_run(file: TextIO, rankings: Iterable[Ranking], tag: str = "searchlab")
 def new_file(path: str | Path) -> Iterator[TextIO]:
     """A text file that appears under its name when it is complete, and not at all if anything fails."""
     path = Path(path)
+    if not path.name or path.is_dir():
+        raise WriteFailed(f"{path}: cannot be written (a folder, expected a file)")
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as file:  # a pipe or a device is not replaced
+            yield file
+        return
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         try:

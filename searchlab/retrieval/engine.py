@@ -53,6 +53,16 @@ class SearchEngine:
     def __len__(self) -> int:
         return self.snapshot.n_docs
 
+    def __enter__(self) -> SearchEngine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index; an engine that is forgotten does so too, in time."""
+        self.snapshot.close()
+
     def document(self, docno: str) -> Document:
         """A document by its name."""
         return self.snapshot.document(docno)

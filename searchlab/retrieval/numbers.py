@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from searchlab.errors import IndexCorrupt
 from searchlab.indexing.columns import Array, Stream
 from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot
 from searchlab.retrieval.results import Query
@@ -95,6 +96,23 @@ class Plan:
     n_words: float
 
 
+def _is_sound(column: Stream, extent: Extent) -> bool:
+    """Whether a term's postings are ascending documents of the shard: compiled loops do not check their places."""
+    docs = column.docs[extent.start : extent.end]
+    if not 0 <= extent.start <= extent.end <= len(column.docs):
+        return False
+    if not len(docs):
+        return True
+    if docs[-1] >= len(column.lengths):
+        return False
+    if (docs[1:] <= docs[:-1]).any():
+        return False
+    if extent.row < 0:
+        return True
+    steps = np.diff(column.ranks[extent.row], append=len(docs))
+    return bool(column.ranks[extent.row][0] == 0 and (steps >= 0).all() and (steps <= 64).all())
+
+
 class Numbers:
     """Scorers' numbers over one snapshot."""
 
@@ -165,7 +183,10 @@ class Numbers:
             row = int(np.searchsorted(column.dense, number))
             if row == len(column.dense) or column.dense[row] != number:
                 row = -1
-            found.append(Extent(number, int(column.offsets[number]), int(column.offsets[number + 1]), row))
+            extent = Extent(number, int(column.offsets[number]), int(column.offsets[number + 1]), row)
+            if not _is_sound(column, extent):
+                raise IndexCorrupt(f"{self._snapshot.folder}: {stream}.docs is damaged; index the source again")
+            found.append(extent)
         return tuple(found)
 
     def postings(self, place: int, scorer: Scorer, stream: str, extents: list[Extent]) -> Postings:

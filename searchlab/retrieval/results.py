@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
+
+import numpy as np
 
 from searchlab.indexing.columns import Array
 from searchlab.indexing.snapshot import Snapshot
@@ -70,7 +73,15 @@ class Hits(Sequence[Hit]):
     def __len__(self) -> int:
         return len(self.scores)
 
-    def __getitem__(self, place: int) -> Hit:  # type: ignore[override]
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Hit]: ...
+
+    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
         place = range(len(self))[place]
         document = self._snapshot.shards[self._shards[place]].whoosh.document(int(self._docs[place]))
         terms = {term.text for term in self.query.terms}
@@ -89,9 +100,12 @@ class Hits(Sequence[Hit]):
     @cached_property
     def docnos(self) -> list[str]:
         """The names of the documents found, without reading the documents."""
-        columns = [shard.columns.docnos for shard in self._snapshot.shards]
-        places = zip(self._shards.tolist(), self._docs.tolist(), strict=True)
-        return [columns[shard].bytes_at(doc).decode() for shard, doc in places]
+        names = np.empty(len(self), object)
+        for place, shard in enumerate(self._snapshot.shards):
+            own = np.flatnonzero(self._shards == place)
+            names[own] = shard.columns.docnos.take(self._docs[own].tolist())
+        docnos: list[str] = names.tolist()
+        return docnos
 
 
 @dataclass(frozen=True)

@@ -72,17 +72,16 @@ class Scorer(ABC):
         return True
 
 
-def _require(scorer: Scorer, name: str, low: float, high: float = math.inf, *, open_low: bool = False) -> None:
+# Beyond these no setting makes sense, and sums would overflow or vanish.
+SMALLEST_SETTING, LARGEST_SETTING = 1e-9, 1e9
+
+
+def _require(scorer: Scorer, name: str, low: float, high: float = LARGEST_SETTING) -> None:
     value = getattr(scorer, name)
-    label = name.rstrip("_")
-    try:
-        inside = low <= value <= high and not (open_low and value == low) and math.isfinite(value)
-    except TypeError:
-        inside = False
-    if not inside:
-        lower = f"above {low:g}" if open_low else f"{low:g} or more"
-        upper = "" if high == math.inf else f" and at most {high:g}"
-        raise SettingError(f"{type(scorer).__name__}: {label} is {value!r}, expected a number {lower}{upper}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise SettingError(
+            f"{type(scorer).__name__}: {name.rstrip('_')} is {value!r}, expected a number from {low:g} to {high:g}"
+        )
 
 
 def never_negative_idf(term: TermStats) -> float:
@@ -120,7 +119,7 @@ class BM25(Scorer):
     shape = SATURATION
 
     def __post_init__(self) -> None:
-        _require(self, "k1", 0, open_low=True)
+        _require(self, "k1", SMALLEST_SETTING)
         _require(self, "b", 0, 1)
         if self.idf not in IDFS:
             raise unknown_name("idf", self.idf, IDFS)
@@ -164,7 +163,7 @@ class BM25F(Scorer):
     streams: ClassVar[tuple[str, ...]] = ("title", "body")
 
     def __post_init__(self) -> None:
-        _require(self, "k1", 0, open_low=True)
+        _require(self, "k1", SMALLEST_SETTING)
         for stream in self.streams:
             _require(self, stream, 0)
             _require(self, f"{stream}_b", 0, 1)
@@ -248,7 +247,7 @@ class Dirichlet(LanguageModel):
     mu: float = 1000.0
 
     def __post_init__(self) -> None:
-        _require(self, "mu", 0, open_low=True)
+        _require(self, "mu", SMALLEST_SETTING)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
         """See the class."""
@@ -281,7 +280,7 @@ class JelinekMercer(LanguageModel):
     lambda_: float = 0.5
 
     def __post_init__(self) -> None:
-        _require(self, "lambda_", 0, 1, open_low=True)
+        _require(self, "lambda_", SMALLEST_SETTING, 1)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
         """See the class."""
@@ -315,7 +314,7 @@ class AbsoluteDiscount(LanguageModel):
     delta: float = 0.7
 
     def __post_init__(self) -> None:
-        _require(self, "delta", 0, 1, open_low=True)
+        _require(self, "delta", SMALLEST_SETTING, 1)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
         """See the class."""
@@ -362,7 +361,7 @@ class TwoStage(LanguageModel):
     lambda_: float = 0.1
 
     def __post_init__(self) -> None:
-        _require(self, "mu", 0, open_low=True)
+        _require(self, "mu", SMALLEST_SETTING)
         _require(self, "lambda_", 0, 1)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:

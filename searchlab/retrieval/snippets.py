@@ -78,6 +78,8 @@ def _cut(text: str, start: int, end: int, matched: list[Span]) -> Snippet:
     pieces, marks, length = [before], [], len(before)
     last = start
     for span in [*matched, None]:
+        if span and span.start < last:
+            continue  # one character can hold two words: "½" is 1 and 2
         gap = _tidy(text[last : span.start if span else end])
         if last == start:
             gap = gap.lstrip()

@@ -1,0 +1,113 @@
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from searchlab import cli
+from searchlab.indexing import worker
+from searchlab.indexing.analysis import AnalysisSettings
+from searchlab.indexing.build import build_index
+from searchlab.records import Document
+
+# The same examples in every run: a test that fails can be run again.
+settings.register_profile("searchlab", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("searchlab")
+
+# Words as they are written: the texts of a test can then be counted without our analyser.
+PLAIN = AnalysisSettings("none", "none", frozenset())
+
+
+DOCS = (
+    '{"docno": "med-1", "title": "T-cell lymphoma", "body": "Lymphomas of T cells.", "year": 1999}\n'
+    '{"docno": "med-2", "title": "", "body": "The cell of a prison."}\n'
+    '{"docno": "aero", "title": "Wings", "body": "Heat flow over wings."}\n'
+)
+
+
+def pytest_configure(config):
+    # One test asks whether readers leave files open; the others must not fail wherever the collector runs.
+    config.addinivalue_line("filterwarnings", "ignore:unclosed file:ResourceWarning")
+    warnings.filterwarnings("ignore", "unclosed file", ResourceWarning)
+
+
+def build_into(
+    folder: Path,
+    documents: Iterable[Document],
+    settings: AnalysisSettings = PLAIN,
+    words_per_shard: int | None = None,
+    **options,
+) -> Path:
+    """Index documents in one process; a new shard begins after each `words_per_shard` words."""
+    kept = list(documents)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)  # no test pulls the plug
+        if words_per_shard is not None:
+            patch.setattr(worker, "WORDS_PER_SHARD", words_per_shard)
+        build_index(lambda: iter(kept), folder, settings, jobs=options.pop("jobs", 1), **options)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def build(tmp_path_factory) -> Callable[..., Path]:
+    """Index documents (see `build_into`) into a folder of their own, or one that is given."""
+
+    def build_somewhere(documents: Iterable[Document], *, folder: Path | None = None, **options) -> Path:
+        return build_into(folder or tmp_path_factory.mktemp("index") / "it", documents, **options)
+
+    return build_somewhere
+
+
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory) -> Callable[..., AbstractContextManager[Path]]:
+    """An index for the length of a `with`: for tests that make hundreds."""
+    home = tmp_path_factory.mktemp("indexed")
+
+    @contextmanager
+    def index_for_a_while(documents: Iterable[Document], **options) -> Iterator[Path]:
+        try:
+            yield build_into(home / "it", documents, **options)
+        finally:
+            shutil.rmtree(home / "it", ignore_errors=True)
+
+    return index_for_a_while
+
+
+@pytest.fixture
+def run_cli(monkeypatch, capsys, tmp_path):
+    """Call the command line within this process, in tmp_path: gives exit code, output and error output."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["searchlab", *map(str, arguments)])
+        capsys.readouterr()
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(bool(end.code))
+        output = capsys.readouterr()
+        return code, output.out, output.err
+
+    return call
+
+
+@pytest.fixture
+def docs() -> str:
+    """Three documents as JSON lines."""
+    return DOCS
+
+
+@pytest.fixture
+def here(tmp_path, run_cli) -> Path:
+    """A working folder with a corpus, its index, and topics."""
+    (tmp_path / "small.jsonl").write_text(DOCS)
+    (tmp_path / "topics.tsv").write_text("1\tt-cell lymphoma\n2\tflow of heat\n3\tthe\n")
+    assert run_cli("index", "small.jsonl")[0] == 0
+    return tmp_path

@@ -1,0 +1,149 @@
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import searchlab
+from searchlab.indexing.store import MANIFEST
+
+
+def test_index_prints_a_summary(tmp_path, run_cli, docs):
+    (tmp_path / "small.jsonl").write_text(docs)
+    code, out, err = run_cli("index", "small.jsonl")
+    assert (code, err) == (0, "")
+    first, terms, size = out.splitlines()
+    assert re.fullmatch(r"indexes/small: 3 documents in \d+\.\d s \([\d,]+/s\)", first)
+    # By hand: t cell lymphoma lymphoma t cell; cell prison; wing heat flow wing.
+    assert terms == "  7 terms, 12 tokens"
+    assert re.fullmatch(r"  0\.0 MB in 1 shard", size)
+
+
+@pytest.mark.parametrize("rule", ["keep-first", "keep-last"])
+def test_index_counts_what_it_left_out(tmp_path, run_cli, docs, rule):
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "mixed" / "a.jsonl").write_text(docs + docs)
+    (tmp_path / "mixed" / "b.bin").write_bytes(b"\0\1\2")
+    code, out, err = run_cli("index", "mixed", "--on-duplicate", rule)
+    assert code == 0
+    assert err.splitlines() == ["skipped mixed/b.bin: binary content"]
+    assert "  3 duplicates left out\n  1 files skipped\n" in out
+
+
+def test_query_prints_rank_score_docno_title_and_marked_words(here, run_cli):
+    code, out, err = run_cli("query", "lymphoma cells")
+    assert code == 0
+    lines = out.splitlines()
+    assert re.fullmatch(r"  1 +\d\.\d{4}  med-1  T-\*cell\* \*lymphoma\*", lines[0])
+    assert lines[1] == "     *Lymphomas* of T *cells*."
+    assert re.fullmatch(r"  2 +\d\.\d{4}  med-2  \(no title\)", lines[2])
+    assert lines[3] == "     The *cell* of a prison."
+    assert len(lines) == 4
+    assert re.search(r"^2 results from 3 documents in \d+\.\d ms$", err, re.MULTILINE)
+
+
+def test_query_takes_scorer_settings_stream_and_k(here, run_cli):
+    code, out, _ = run_cli(
+        "query", "cell", "-k", "1", "--scorer", "dirichlet", "--set", "mu=2", "--stream", "title", "--json"
+    )
+    (hit,) = json.loads(out)["hits"]
+    engine = searchlab.open(here / "indexes" / "small")
+    expected = engine.search("cell", k=1, scorer=searchlab.Dirichlet(2), stream="title")
+    assert (code, hit["docno"], hit["score"]) == (0, "med-1", expected.scores[0])
+
+
+def test_query_prints_json_that_parses(here, run_cli):
+    code, out, _ = run_cli("query", "Lymphoma cell cell unheard", "--json")
+    record = json.loads(out)
+    assert code == 0
+    assert record["terms"] == {"lymphoma": 1, "cell": 2}
+    assert record["unknown"] == ["unheard"]
+    assert (record["index"], record["scorer"]) == ("indexes/small", "bm25")
+    first = record["hits"][0]
+    assert (first["rank"], first["docno"], first["title"]) == (1, "med-1", "T-cell lymphoma")
+    assert first["fields"] == {"year": 1999}
+    assert [first["snippet"][start:end] for start, end in first["marks"]] == ["Lymphomas", "cells"]
+
+
+def test_words_that_no_document_has_are_told(here, run_cli):
+    code, out, err = run_cli("query", "wing unheard")
+    assert (code, out.count("\n")) == (0, 2)
+    assert "not in the index: unheard\n" in err
+
+
+ONLY_STOP_WORDS = "no results: the query has only stop words or signs; add a word that says what it is about"
+UNKNOWN = "no results: none of its words occurs in the index (unheard)"
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [("the of and", ONLY_STOP_WORDS), ("", ONLY_STOP_WORDS), ("unheard", UNKNOWN)],
+    ids=["stop words", "empty", "unknown"],
+)
+def test_a_query_that_finds_nothing_says_why_and_exits_with_1(here, run_cli, query, message, options):
+    code, out, err = run_cli("query", query, *options)
+    assert (code, err.splitlines()[-1]) == (1, message)
+    assert out == "" if not options else json.loads(out)["hits"] == []
+
+
+def test_the_newest_index_is_taken_by_default_and_named(here, run_cli):
+    assert run_cli("query", "wing")[2].splitlines()[0] == "index: indexes/small"
+    run_cli("index", "small.jsonl", "-i", "indexes/other")
+    os.utime(here / "indexes" / "small" / MANIFEST, (1, 1))
+    first = run_cli("query", "wing")[2].splitlines()[0]
+    assert first == "index: indexes/other (the newest of 2; -i names another)"
+
+
+@pytest.mark.parametrize("name", ["small", "indexes/small"])
+def test_an_index_is_named_by_its_folder_or_its_name(here, run_cli, name):
+    code, out, err = run_cli("query", "wing", "-i", name)
+    assert (code, "aero" in out, "index:" in err) == (0, True, False)
+
+
+def test_run_writes_a_trec_run(here, run_cli):
+    code, out, err = run_cli("run", "topics.tsv", "--tag", "mine")
+    lines = [line.split() for line in out.splitlines()]
+    assert code == 0
+    assert [(qid, q0, docno, rank, tag) for qid, q0, docno, rank, _, tag in lines] == [
+        ("1", "Q0", "med-1", "1", "mine"),
+        ("1", "Q0", "med-2", "2", "mine"),
+        ("2", "Q0", "aero", "1", "mine"),
+    ]
+    expected = searchlab.open(here / "indexes" / "small").search("t-cell lymphoma").scores.tolist()
+    assert [float(line[4]) for line in lines[:2]] == expected
+    assert err.splitlines()[-2:] == ["3 topics, 3 results", "1 topics without results: 3"]
+
+
+def test_run_writes_a_file_that_appears_when_it_is_complete(here, run_cli):
+    code, out, err = run_cli("run", "topics.tsv", "-o", "run.txt", "-k", "1", "--scorer", "jm")
+    assert (code, out) == (0, "")
+    assert [line.split()[2:6:3] for line in Path("run.txt").read_text().splitlines()] == [
+        ["med-1", "jm"],
+        ["aero", "jm"],
+    ]
+    assert "3 topics, 2 results → run.txt" in err
+
+
+def test_run_leaves_the_file_as_it_was_if_it_fails(here, run_cli):
+    Path("run.txt").write_text("old")
+    before = sorted(path.name for path in here.iterdir())
+    assert run_cli("run", "topics.tsv", "-o", "run.txt", "-k", "0")[0] == 2
+    assert Path("run.txt").read_text() == "old"
+    assert sorted(path.name for path in here.iterdir()) == before
+
+
+def test_help_and_version_are_printed(run_cli):
+    assert run_cli("--version") == (0, f"searchlab {searchlab.__version__}\n", "")
+    for arguments in (["--help"], ["index", "--help"], ["query", "--help"], ["run", "--help"]):
+        code, out, err = run_cli(*arguments)
+        assert (code, err) == (0, "")
+        assert out.lstrip().startswith("Usage: ")
+
+
+def test_without_any_argument_the_help_is_printed_as_it_is(run_cli):
+    code, out, err = run_cli()
+    assert code in (0, 2)
+    assert (out + err).lstrip().startswith("Usage: ")
+    assert (out + err).count("\n") > 5

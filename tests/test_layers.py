@@ -1,0 +1,103 @@
+"""Does each room import only rooms to its left, and each tool stay where it belongs?"""
+
+import ast
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import searchlab
+from searchlab.indexing.analysis import AnalysisSettings
+from searchlab.records import Document
+
+PACKAGE = Path(searchlab.__file__).parent
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+ROOMS = ["corpus", "indexing", "retrieval", "cli"]
+SHARED = {"errors", "records"}
+HOMES = {
+    "whoosh": ["indexing/whoosh_*.py"],
+    "numba": ["indexing/inversion.py", "indexing/docno_order.py", "retrieval/kernels.py"],
+    "nltk": ["indexing/analysis.py"],
+    "typer": ["cli.py"],
+    "rich": ["cli.py"],
+}
+
+
+def imports_of(module: str) -> set[str]:
+    """Every module that a module imports, wherever in its text, by its full name."""
+    found = set()
+    for node in ast.walk(ast.parse((PACKAGE / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: a relative import"
+            assert node.module is not None
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+    return found
+
+
+def room_of(module: str) -> str:
+    return module.removesuffix(".py").split("/")[0]
+
+
+def rooms_imported_by(module: str) -> set[str]:
+    names = [name.split(".") for name in imports_of(module)]
+    known = {*ROOMS, *SHARED}
+    return {name[1] for name in names if name[0] == "searchlab" and len(name) > 1 and name[1] in known}
+
+
+def test_modules_were_found_in_every_room():
+    assert len(MODULES) > 30
+    assert {room_of(module) for module in MODULES} == {*ROOMS, *SHARED, "__init__"}
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if room_of(module) in ROOMS])
+def test_a_room_imports_only_rooms_to_its_left(module):
+    room = room_of(module)
+    allowed = {*ROOMS[: ROOMS.index(room) + 1], *SHARED}
+    assert rooms_imported_by(module) <= allowed
+
+
+@pytest.mark.parametrize("module", [f"{name}.py" for name in sorted(SHARED)])
+def test_what_all_rooms_share_imports_no_room(module):
+    assert rooms_imported_by(module) <= SHARED
+
+
+def test_the_rooms_do_import_each_other_so_that_the_rules_mean_something():
+    assert {"corpus", "indexing"} <= set().union(*(rooms_imported_by(m) for m in MODULES if room_of(m) == "indexing"))
+    assert {"indexing", "retrieval"} <= rooms_imported_by("cli.py")
+
+
+@pytest.mark.parametrize("tool", HOMES)
+def test_a_tool_is_imported_only_where_it_belongs(tool):
+    users = {module for module in MODULES if tool in {name.split(".")[0] for name in imports_of(module)}}
+    assert users
+    strangers = {user for user in users if not any(fnmatch(user, home) for home in HOMES[tool])}
+    assert strangers == set()
+
+
+def loaded_by(script: str, *arguments: str, cwd: Path) -> set[str]:
+    """The top-level modules that a fresh Python has loaded after a script."""
+    script += "\nimport sys; print('loaded:', *{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
+    ended = subprocess.run(
+        [sys.executable, "-c", script, *arguments], cwd=cwd, capture_output=True, text=True, check=True
+    )
+    (line,) = [line for line in ended.stderr.splitlines() if line.startswith("loaded:")]
+    return set(line.split())
+
+
+@pytest.mark.parametrize("script", ["import searchlab", "import searchlab.cli"])
+def test_importing_loads_nothing_heavy(tmp_path, script):
+    loaded = loaded_by(script, cwd=tmp_path)
+    assert "searchlab" in loaded
+    assert loaded.isdisjoint({"numba", "nltk", "whoosh", "numpy", "rich"})
+
+
+def test_a_query_for_known_words_loads_neither_stemmer_nor_compiler(build, tmp_path):
+    folder = build([Document("a", "Lymphomas", "T-cells")], settings=AnalysisSettings(), words_per_shard=2)
+    script = "from searchlab import cli\ntry:\n    cli.main()\nexcept SystemExit as end:\n    assert not end.code"
+    loaded = loaded_by(script, "query", "the Lymphomas of T cells", "-i", str(folder), cwd=tmp_path)
+    assert "whoosh" in loaded
+    assert loaded.isdisjoint({"numba", "nltk", "rich"})
