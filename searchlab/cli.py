@@ -187,7 +187,9 @@ def run_command(
 
     chosen = _scorer(scorer, settings)
     parts = fields.split(",") if fields else None
-    wanted = searchlab.read_topics(topics, format=topic_format, fields=parts)
+    notes = searchlab.Notes()
+    wanted = searchlab.read_topics(topics, format=topic_format, fields=parts, notes=notes)
+    _warn_of_latin1(notes)
     engine = _open(index)
     with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
         rankings = searchlab.search_topics(engine, _tracked(wanted), k=k, scorer=chosen, stream=stream)
@@ -286,13 +288,19 @@ def _comment(hits: Hits, engine: SearchEngine) -> None:
         note(f"{len(hits)} result{plural} from {len(engine):,} documents in {hits.seconds * 1000:.1f} ms")
 
 
+def _warn_of_latin1(notes: Notes) -> None:
+    if notes.latin1_lines:
+        files, lines = len(notes.latin1_lines), notes.latin1_lines.total()
+        first = next(iter(notes.latin1_lines))
+        note(f"not UTF-8, read as Latin-1: {lines:,} lines in {files:,} file{'s' * (files > 1)}, first {first}")
+
+
 def _print_summary(summary: BuildSummary, notes: Notes) -> None:
     for skipped in notes.skipped[:10]:
         note(f"skipped {skipped.path}: {skipped.reason}")
     if len(notes.skipped) > 10:
         note(f"skipped {len(notes.skipped) - 10} more files")
-    for path, lines in notes.latin1_lines.items():
-        note(f"{path}: {lines} lines are not UTF-8 and were read as Latin-1")
+    _warn_of_latin1(notes)
     rate = summary.n_docs / summary.seconds
     print(f"{summary.folder}: {summary.n_docs:,} documents in {summary.seconds:.1f} s ({rate:,.0f}/s)")
     if summary.n_duplicates:

@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
+from searchlab.indexing.analysis import STEMMERS
+from searchlab.indexing.build import DUPLICATE_RULES
+from searchlab.indexing.columns import STREAMS
 from searchlab.retrieval.scorers import SCORERS
 
 ROOT = Path(__file__).parents[1]
@@ -53,6 +57,17 @@ def test_the_python_of_the_readme_runs(folder):
 def test_every_scorer_is_in_the_readme():
     documented = set(re.findall(r"^\| `([a-z0-9-]+)` \|.*\|.*\|$", README, re.MULTILINE))
     assert set(SCORERS) <= documented
+
+
+def test_the_help_of_the_commands_names_every_choice(folder):
+    choices = {
+        "index": [*DOCUMENT_FORMATS, *STEMMERS, *DUPLICATE_RULES],
+        "query": [*SCORERS, *STREAMS],
+        "run": [*SCORERS, *STREAMS, *TOPIC_FORMATS],
+    }
+    for command, names in choices.items():
+        text = run(folder, "-c", "from searchlab.cli import main; main()", command, "--help").stdout
+        assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
 
 
 def test_bundled_collection_has_what_its_readme_says():

@@ -83,7 +83,7 @@ def index(
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
     if not paths:
         raise SettingError("no sources: expected files or folders of documents")
-    collected = notes or Notes()
+    collected = Notes() if notes is None else notes
 
     def read() -> Iterator[Document]:
         collected.clear()

@@ -92,14 +92,20 @@ class SearchEngine:
             raise unknown_name("stream", stream, STREAMS)
         if isinstance(scorer, BM25F) and stream != "both":
             raise SettingError(f"bm25f weighs the fields itself: expected stream both, found {stream}")
-        known, unknown = [], []
+        known, unknown = [], set()
         for text, count in Counter(self.snapshot.analyzer.terms(query)).items():
             stats = self.snapshot.term_stats(stream, text)
             if stats.doc_freq:
                 known.append(QueryTerm(text, count, stats))
             else:
-                unknown.append(text)
-        return Query(query, tuple(known), tuple(unknown))
+                unknown.add(text)
+        words = self._words_of(unknown, query) if unknown else ()
+        return Query(query, tuple(known), words)
+
+    def _words_of(self, terms: set[str], query: str) -> tuple[str, ...]:
+        """The words of a query that gave these terms, as they stand there."""
+        spans = self.snapshot.analyzer.spans(query)
+        return tuple(dict.fromkeys(query[span.start : span.end] for span in spans if span.term in terms))
 
     def explain(self, query: str, docno: str, *, scorer: Scorer | None = None, stream: str = "both") -> Explanation:
         """What each term of the query adds to the score of a document."""

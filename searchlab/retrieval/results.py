@@ -26,7 +26,7 @@ class QueryTerm:
 
 @dataclass(frozen=True)
 class Query:
-    """A query as the index understands it; `unknown` are its terms that no document has."""
+    """A query as the index understands it; `unknown` are its words that no document has."""
 
     text: str
     terms: tuple[QueryTerm, ...]
