@@ -1,7 +1,6 @@
 import os
 import shutil
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -28,12 +27,6 @@ DOCS = (
     '{"docno": "med-2", "title": "", "body": "The cell of a prison."}\n'
     '{"docno": "aero", "title": "Wings", "body": "Heat flow over wings."}\n'
 )
-
-
-def pytest_configure(config):
-    # One test asks whether readers leave files open; the others must not fail wherever the collector runs.
-    config.addinivalue_line("filterwarnings", "ignore:unclosed file:ResourceWarning")
-    warnings.filterwarnings("ignore", "unclosed file", ResourceWarning)
 
 
 def build_into(

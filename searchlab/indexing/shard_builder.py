@@ -137,7 +137,7 @@ def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, 
         counts[used] = np.add.reduceat(tfs.astype(np.int64), begins)
         max_tfs[used] = np.maximum.reduceat(tfs, begins)
     # Sixteen bits hold every frequency but those of texts with a word 65,536 times or more.
-    small = np.uint16 if max_tfs.max(initial=0) <= np.iinfo(np.uint16).max else np.uint32
+    small = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
     return {
         f"{name}.offsets": offsets,
         f"{name}.docs": docs,
