@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import Notes
     from searchlab.indexing.build import BuildSummary, Progress
     from searchlab.retrieval.engine import SearchEngine
-    from searchlab.retrieval.results import Hit, Hits
+    from searchlab.retrieval.results import Explanation, Hit, Hits
     from searchlab.retrieval.scorers import Scorer
 
 app = typer.Typer(
@@ -148,17 +149,23 @@ def query_command(
     scorer: ScorerOption = "bm25",
     settings: SetOption = None,
     stream: StreamOption = "both",
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each term adds to each score.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Search, and print rank, score, docno, title and a snippet with the matched words marked."""
     chosen = _scorer(scorer, settings)
     engine = _open(index, compiled=False)
     hits = engine.search(text, k=k, scorer=chosen, stream=stream)
+    explanations = [
+        engine.explain(text, docno, scorer=chosen, stream=stream) if explain else None for docno in hits.docnos
+    ]
     if as_json:
-        print(json.dumps(_as_record(hits, engine, scorer), ensure_ascii=False, indent=2))
+        print(json.dumps(_as_record(hits, explanations, engine, scorer), ensure_ascii=False, indent=2))
     else:
-        for hit in hits:
+        for hit, explanation in zip(hits, explanations, strict=True):
             _print_hit(hit)
+            if explanation:
+                _print_explanation(explanation)
     _comment(hits, engine)
     if not hits:
         raise typer.Exit(1)
@@ -195,9 +202,11 @@ def run_command(
         rankings = searchlab.search_topics(engine, _tracked(wanted), k=k, scorer=chosen, stream=stream)
         counted = _Count(rankings)
         searchlab.write_run(file, counted, tag or scorer)
-    note(f"{len(wanted)} topics, {counted.results} results" + ("" if output == "-" else f" → {output}"))
+    where = "" if output == "-" else f" → {output}"
+    note(f"{_count(len(wanted), 'topic')}, {_count(counted.results, 'result')}{where}")
     if counted.empty:
-        note(f"{len(counted.empty)} topics without results: {', '.join(counted.empty[:10])}")
+        more = ", …" if len(counted.empty) > 10 else ""
+        note(f"{_count(len(counted.empty), 'topic')} without results: {', '.join(counted.empty[:10])}{more}")
 
 
 class _Count:
@@ -214,6 +223,10 @@ class _Count:
             if not ranking.docnos:
                 self.empty.append(ranking.qid)
             yield ranking
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def _scorer(name: str, settings: list[str] | None) -> Scorer:
@@ -251,7 +264,16 @@ def _print_hit(hit: Hit) -> None:
         print(f"     {snippet}")
 
 
-def _as_record(hits: Hits, engine: SearchEngine, scorer: str) -> dict[str, Any]:
+def _print_explanation(explanation: Explanation) -> None:
+    """A table of the terms, whose weights add up to the score."""
+    width = max(len("score"), *(len(part.term) for part in explanation.parts))
+    print(f"\n     {'term':{width}}  in query  in document     weight")
+    for part in explanation.parts:
+        print(f"     {part.term:{width}}  {part.query_count:>8}  {part.tf:>11.4g}  {part.weight:>9.4f}")
+    print(f"     {'score':{width}}  {'':>8}  {'':>11}  {explanation.score:>9.4f}\n")
+
+
+def _as_record(hits: Hits, explanations: list[Explanation | None], engine: SearchEngine, scorer: str) -> dict[str, Any]:
     return {
         "query": hits.query.text,
         "terms": {term.text: term.count for term in hits.query.terms},
@@ -269,7 +291,8 @@ def _as_record(hits: Hits, engine: SearchEngine, scorer: str) -> dict[str, Any]:
                 "marks": [list(mark) for mark in hit.snippet.marks],
                 "fields": dict(hit.document.fields),
             }
-            for hit in hits
+            | ({"explanation": [asdict(part) for part in explanation.parts]} if explanation else {})
+            for hit, explanation in zip(hits, explanations, strict=True)
         ],
     }
 
@@ -284,15 +307,14 @@ def _comment(hits: Hits, engine: SearchEngine) -> None:
     elif query.unknown:
         note(f"not in the index: {', '.join(query.unknown)}")
     if hits:
-        plural = "s" * (len(hits) > 1)
-        note(f"{len(hits)} result{plural} from {len(engine):,} documents in {hits.seconds * 1000:.1f} ms")
+        found, of = _count(len(hits), "result"), _count(len(engine), "document")
+        note(f"{found} from {of} in {hits.seconds * 1000:.1f} ms")
 
 
 def _warn_of_latin1(notes: Notes) -> None:
     if notes.latin1_lines:
-        files, lines = len(notes.latin1_lines), notes.latin1_lines.total()
-        first = next(iter(notes.latin1_lines))
-        note(f"not UTF-8, read as Latin-1: {lines:,} lines in {files:,} file{'s' * (files > 1)}, first {first}")
+        lines, files = _count(notes.latin1_lines.total(), "line"), _count(len(notes.latin1_lines), "file")
+        note(f"not UTF-8, read as Latin-1: {lines} in {files}, first {next(iter(notes.latin1_lines))}")
 
 
 def _print_summary(summary: BuildSummary, notes: Notes) -> None:
@@ -302,13 +324,13 @@ def _print_summary(summary: BuildSummary, notes: Notes) -> None:
         note(f"skipped {len(notes.skipped) - 10} more files")
     _warn_of_latin1(notes)
     rate = summary.n_docs / summary.seconds
-    print(f"{summary.folder}: {summary.n_docs:,} documents in {summary.seconds:.1f} s ({rate:,.0f}/s)")
+    print(f"{summary.folder}: {_count(summary.n_docs, 'document')} in {summary.seconds:.1f} s ({rate:,.0f}/s)")
     if summary.n_duplicates:
-        print(f"  {summary.n_duplicates:,} duplicates left out")
+        print(f"  {_count(summary.n_duplicates, 'duplicate')} left out")
     if notes.skipped:
-        print(f"  {len(notes.skipped):,} files skipped")
-    print(f"  {summary.n_terms:,} terms, {summary.n_tokens:,} tokens")
-    print(f"  {summary.n_bytes / 1e6:,.1f} MB in {summary.n_shards} shard{'s' * (summary.n_shards > 1)}")
+        print(f"  {_count(len(notes.skipped), 'file')} skipped")
+    print(f"  {_count(summary.n_terms, 'term')}, {_count(summary.n_tokens, 'token')}")
+    print(f"  {summary.n_bytes / 1e6:,.1f} MB in {_count(summary.n_shards, 'shard')}")
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def test_index_counts_what_it_left_out(tmp_path, run_cli, docs, rule):
     code, out, err = run_cli("index", "mixed", "--on-duplicate", rule)
     assert code == 0
     assert err.splitlines() == ["skipped mixed/b.bin: binary content"]
-    assert "  3 duplicates left out\n  1 files skipped\n" in out
+    assert "  3 duplicates left out\n  1 file skipped\n" in out
 
 
 def test_query_prints_rank_score_docno_title_and_marked_words(here, run_cli):
@@ -113,7 +113,7 @@ def test_run_writes_a_trec_run(here, run_cli):
     ]
     expected = searchlab.open(here / "indexes" / "small").search("t-cell lymphoma").scores.tolist()
     assert [float(line[4]) for line in lines[:2]] == expected
-    assert err.splitlines()[-2:] == ["3 topics, 3 results", "1 topics without results: 3"]
+    assert err.splitlines()[-2:] == ["3 topics, 3 results", "1 topic without results: 3"]
 
 
 def test_run_writes_a_file_that_appears_when_it_is_complete(here, run_cli):
@@ -147,3 +147,15 @@ def test_without_any_argument_the_help_is_printed_as_it_is(run_cli):
     assert code in (0, 2)
     assert (out + err).lstrip().startswith("Usage: ")
     assert (out + err).count("\n") > 5
+
+
+def test_explain_shows_parts_that_add_up_to_the_score(here, run_cli):
+    code, out, _ = run_cli("query", "lymphoma cell", "--explain", "--json")
+    assert code == 0
+    hits = json.loads(out)["hits"]
+    assert hits
+    for hit in hits:
+        assert sum(part["weight"] for part in hit["explanation"]) == pytest.approx(hit["score"], abs=1e-9)
+    code, out, _ = run_cli("query", "lymphoma cell", "--explain", "-k", "1")
+    *_, last = [line.split() for line in out.splitlines() if line.strip()]
+    assert last == ["score", f"{hits[0]['score']:.4f}"]

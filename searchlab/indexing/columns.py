@@ -56,10 +56,18 @@ class Strings(Sequence[str]):
             return [self[i] for i in range(*number.indices(len(self)))]
         return self.bytes_at(range(len(self))[number]).decode()
 
-    def take(self, numbers: Iterable[int]) -> list[str]:
-        """The strings with these numbers."""
-        blob, offsets = self._blob, self._offsets
-        return [str(blob[offsets[number] : offsets[number + 1]], "utf-8") for number in numbers]
+    def take(self, numbers: Array) -> list[str]:
+        """The strings with these numbers: their bytes are gathered at once, and then cut."""
+        blob, offsets = self.arrays
+        starts = offsets[numbers]
+        lengths = offsets[numbers + 1] - starts
+        ends = np.cumsum(lengths)
+        gathered = blob[np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())].tobytes()
+        bounds = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+        if gathered.isascii():
+            text = gathered.decode("ascii")
+            return [text[start:end] for start, end in bounds]
+        return [gathered[start:end].decode() for start, end in bounds]
 
     def find(self, text: str) -> int:
         """The number of a string, -1 if it is not here."""

@@ -103,7 +103,7 @@ class Hits(Sequence[Hit]):
         names = np.empty(len(self), object)
         for place, shard in enumerate(self._snapshot.shards):
             own = np.flatnonzero(self._shards == place)
-            names[own] = shard.columns.docnos.take(self._docs[own].tolist())
+            names[own] = shard.columns.docnos.take(self._docs[own])
         docnos: list[str] = names.tolist()
         return docnos
 

@@ -4,8 +4,9 @@ import gc
 import warnings
 from collections import Counter
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from whoosh import index as whoosh_index
 from whoosh.qparser import QueryParser
@@ -105,7 +106,8 @@ def assert_whoosh_agrees(snapshot: Snapshot, documents: list[Document]) -> None:
                     assert here[info.max_id()] == max(positions)
 
 
-@settings(max_examples=40)
+# Each example builds an index: looking for the smallest that fails would take minutes.
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
 @given(documents=corpora, words_per_shard=st.sampled_from([1, 15, 1000]))
 def test_columns_and_whoosh_hold_what_counting_the_texts_gives(indexed, documents, words_per_shard):
     with indexed(documents, words_per_shard=words_per_shard) as folder:
@@ -231,3 +233,11 @@ def test_strings_count_from_the_end_and_stop_at_their_ends():
     assert strings[-1] == "bc"
     with pytest.raises(IndexError):
         strings[2]
+
+
+def test_strings_are_taken_in_any_order():
+    packed = Strings.pack("it", ["a", "bé", "ç", "zz"])
+    strings = Strings(packed["it"], packed["it.offsets"])
+    assert strings.take(np.array([3, 1, 0, 3])) == ["zz", "bé", "a", "zz"]
+    assert strings.take(np.array([3, 0])) == ["zz", "a"]
+    assert strings.take(np.zeros(0, np.int64)) == []
