@@ -106,13 +106,20 @@ def common(
 
 @app.command("index")
 def index_command(
-    sources: Annotated[list[str], typer.Argument(metavar="SOURCE...", help="Files or folders of documents")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="SOURCE...", help="Files or folders of documents, or - for JSONL from a pipe")
+    ],
     index: Annotated[
         str | None,
         typer.Option("-i", "--index", metavar="INDEX", help="Where to write [default: indexes/<source>]"),
     ] = None,
     format: Annotated[
-        str | None, typer.Option("--format", help="jsonl, smart, text or trec [default: detected]")
+        str | None,
+        typer.Option(
+            "--format",
+            help="bibtex, csv, html, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, smart, text, trec or tsv "
+            "[default: detected]",
+        ),
     ] = None,
     stemmer: Annotated[str, typer.Option(help="porter, snowball or none")] = "porter",
     stop_list: Annotated[str, typer.Option("--stop", help="default, none or a file of words")] = "default",

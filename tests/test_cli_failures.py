@@ -32,6 +32,7 @@ MISTAKES = {
     "no jobs": ("index small.jsonl -j 0", 2, "jobs is 0"),
     "unknown rule": ("index small.jsonl --on-duplicate x", 2, "unknown rule for duplicates 'x'"),
     "duplicates": ("index twice.jsonl", 1, "docno 'x' was read already at twice.jsonl:1"),
+    "pipe read twice": ("index - -i piped --on-duplicate keep-last", 2, "keep-last reads the source twice"),
     "malformed record": ("index malformed.jsonl", 1, "malformed.jsonl:2: "),
     "index is a file": ("index small.jsonl -i topics.tsv", 1, "topics.tsv: cannot be written"),
     "unknown scorer": ("query wing --scorer bm52", 2, "unknown scorer 'bm52' (did you mean bm25?)"),

@@ -1,11 +1,21 @@
 """How do documents and topics get in?
 
 `read_documents` and `read_topics` stream records out of files; each format is one module, and the
-two registries say which there are.
+two registries say which there are. `find_collection` tells what a folder holds.
 """
 
+from searchlab.corpus.collection import Collection, find_collection
 from searchlab.corpus.documents import DOCUMENT_FORMATS, read_documents
 from searchlab.corpus.notes import Notes, SkippedFile
 from searchlab.corpus.topics import TOPIC_FORMATS, read_topics
 
-__all__ = ["DOCUMENT_FORMATS", "TOPIC_FORMATS", "Notes", "SkippedFile", "read_documents", "read_topics"]
+__all__ = [
+    "DOCUMENT_FORMATS",
+    "TOPIC_FORMATS",
+    "Collection",
+    "Notes",
+    "SkippedFile",
+    "find_collection",
+    "read_documents",
+    "read_topics",
+]

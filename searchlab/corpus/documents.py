@@ -9,57 +9,98 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from searchlab.corpus.files import OpenedFile, SourceFile, open_file
-from searchlab.corpus.formats import Format, detect_format, named_format, unrecognised, why_unrecognised
+from searchlab.corpus.bibtex import is_bibtex, read_bibtex_documents
+from searchlab.corpus.files import STANDARD_INPUT, SourceFile, open_file
+from searchlab.corpus.formats import Format, detect_format, named_format, never, unrecognised, why_unrecognised
+from searchlab.corpus.ir_dataset import Dataset, find_dataset, is_dataset, read_dataset_documents
 from searchlab.corpus.jsonl import is_jsonl, read_jsonl_documents
+from searchlab.corpus.markdown import is_markdown, read_markdown_document
+from searchlab.corpus.nbib import is_nbib, read_nbib_documents
 from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.corpus.ohsumed import is_ohsumed, read_ohsumed_by_sequence, read_ohsumed_documents
+from searchlab.corpus.pubmed import is_pubmed, read_pubmed_documents
+from searchlab.corpus.reading import Reading
+from searchlab.corpus.ris import is_ris, read_ris_documents
 from searchlab.corpus.smart import is_smart, read_smart_documents
 from searchlab.corpus.sources import Source, list_source
+from searchlab.corpus.table import is_csv_table, is_tsv_table, read_table_documents
 from searchlab.corpus.text import is_text, read_text_document
 from searchlab.corpus.trec import is_trec_documents, read_trec_documents
+from searchlab.corpus.webpage import is_html, read_html_document
 from searchlab.errors import SourceError
 from searchlab.records import Document
 
-# The order matters: anything may be plain text, so it is tried last.
+# The order matters: the first that recognises a file takes it. OHSUMED looks like SMART, a page of any
+# content is known by its suffix, and anything may be plain text, so that these come later.
 DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents),
     "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents),
+    "ohsumed": Format("OHSUMED: .I .U .S .M .T .P .W .A; .U is the docno", is_ohsumed, read_ohsumed_documents),
+    "ohsumed-i": Format("OHSUMED, but .I is the docno", never, read_ohsumed_by_sequence),
     "smart": Format("SMART, as Cranfield and CISI: .I .T .A .W", is_smart, read_smart_documents),
+    "nbib": Format("MEDLINE as PubMed exports it: PMID- TI AB", is_nbib, read_nbib_documents),
+    "ris": Format("RIS, TY … ER", is_ris, read_ris_documents),
+    "bibtex": Format("BibTeX, @article{key, …}", is_bibtex, read_bibtex_documents),
+    "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents),
+    "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents),
+    "html": Format("HTML, one document a file", is_html, read_html_document),
+    "pubmed": Format("PubMed XML, <PubmedArticle> … </PubmedArticle>", is_pubmed, read_pubmed_documents),
+    "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document),
     "text": Format("plain text, one document a file", is_text, read_text_document),
 }
+# There is no name to tell the format of standard input by, and no docno for a text.
+STANDARD_INPUT_FORMAT = "jsonl"
 
 
 def read_documents(
-    sources: str | Path | Iterable[str | Path], *, format: str | None = None, notes: Notes | None = None
+    sources: str | Path | Iterable[str | Path],
+    *,
+    format: str | None = None,
+    notes: Notes | None = None,
+    strict: bool = True,
 ) -> Iterator[Document]:
     """Stream the documents of files and folders (a single one may be given by itself).
 
-    `format` is a key of DOCUMENT_FORMATS; by default each file's content decides. In a folder, a file
-    of no known format is skipped and noted in `notes`; named directly, it is an error.
+    `-` is standard input, which holds JSON lines unless `format` says otherwise, and `ir_datasets:…` a
+    dataset of that package. `format` is a key of DOCUMENT_FORMATS; by default each file's content decides.
+    In a folder, a file of no known format is skipped and noted in `notes`; named directly, it is an error.
+    A malformed record is an error too, unless `strict` is false: then it is noted, and the next one is read.
     """
-    notes = Notes() if notes is None else notes
+    reading = Reading(Notes() if notes is None else notes, strict)
     chosen = named_format(format, DOCUMENT_FORMATS)
     given = [sources] if isinstance(sources, str | Path) else sources
-    listed = [list_source(source, notes) for source in given]
-    notes.bytes_total += sum(file.size for source in listed for file in source.files)
-    return _read_sources(listed, chosen, notes)
+    listed = [find_dataset(each) if is_dataset(each) else list_source(each, reading.notes) for each in given]
+    files = [file for source in listed if isinstance(source, Source) for file in source.files]
+    reading.notes.bytes_total += sum(file.size for file in files)
+    return _read_sources(listed, chosen, reading)
 
 
-def _read_sources(sources: list[Source], chosen: Format[Document] | None, notes: Notes) -> Iterator[Document]:
+def _read_sources(
+    sources: list[Source | Dataset], chosen: Format[Document] | None, reading: Reading
+) -> Iterator[Document]:
+    notes = reading.notes
     for source in sources:
-        n_documents, n_skipped = notes.n_documents, len(notes.skipped)
-        for file in source.files:
-            yield from _read_file(file, source.mixed, chosen, notes)
+        n_documents, n_skipped, n_bad = notes.n_documents, len(notes.skipped), notes.n_bad
+        if isinstance(source, Dataset):
+            yield from _counted(read_dataset_documents(source, reading), notes)
+        else:
+            for file in source.files:
+                yield from _read_file(file, source.mixed, chosen, reading)
         if notes.n_documents == n_documents:
-            raise SourceError(source.name, "holds no documents" + _reason(notes.skipped[n_skipped:]))
+            reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
+            raise SourceError(source.name, "holds no documents" + reason)
 
 
-def _read_file(file: SourceFile, may_skip: bool, chosen: Format[Document] | None, notes: Notes) -> Iterator[Document]:
+def _read_file(
+    file: SourceFile, may_skip: bool, chosen: Format[Document] | None, reading: Reading
+) -> Iterator[Document]:
+    notes = reading.notes
     bytes_before, n_before = notes.bytes_read, notes.n_documents
-    with open_file(file, notes) as opened:
-        format = chosen or detect_format(opened, DOCUMENT_FORMATS)
+    assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
+    with open_file(file, reading) as opened:
+        format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
         if format is not None:
-            yield from _counted(format, opened, notes)
+            yield from _counted(format.read(opened), notes)
         elif not may_skip and not opened.is_blank:
             raise unrecognised(opened, DOCUMENT_FORMATS)
         if notes.n_documents > n_before:
@@ -70,14 +111,22 @@ def _read_file(file: SourceFile, may_skip: bool, chosen: Format[Document] | None
             notes.bytes_read = bytes_before + file.size
 
 
-def _counted(format: Format[Document], opened: OpenedFile, notes: Notes) -> Iterator[Document]:
-    for document in format.read(opened):
+def _counted(documents: Iterator[Document], notes: Notes) -> Iterator[Document]:
+    for document in documents:
         notes.n_documents += 1
         yield document
 
 
-def _reason(skipped: list[SkippedFile]) -> str:
+def _skipped_reason(skipped: list[SkippedFile]) -> str:
     if not skipped:
         return ""
     first = skipped[0]
     return f"; {len(skipped)} of its files skipped, first {first.path} ({first.reason})"
+
+
+def _bad_reason(notes: Notes, n_before: int) -> str:
+    n_bad = notes.n_bad - n_before
+    if not n_bad:
+        return ""
+    first = f", first {notes.bad_records[n_before]}" if n_before < len(notes.bad_records) else ""
+    return f"; {n_bad} bad record{'s' * (n_bad > 1)}{first}"

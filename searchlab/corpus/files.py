@@ -2,7 +2,7 @@
 
 Gzip is known by its first two bytes, not by its name. Lines are UTF-8; a line that is not is taken as
 Latin-1, in which every byte is a character, so that no byte can stop the reading. Nothing but the
-current line is held, and a pipe can be read, because no file is opened twice.
+current line is held, and a pipe or standard input can be read, because no file is opened twice.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from typing import Any, BinaryIO
 
 from searchlab.corpus.characters import clean
 from searchlab.corpus.notes import Notes
+from searchlab.corpus.reading import Reading
 from searchlab.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
@@ -36,6 +38,10 @@ class SourceFile:
     size: int
 
 
+# Known by being this very value: a file may be called `-` too, and be named as `./-`.
+STANDARD_INPUT = SourceFile(Path("-"), "-", "-", 0)
+
+
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
     """A file being read: `head` is its beginning, decoded roughly, for recognising the format."""
@@ -43,7 +49,7 @@ class OpenedFile:
     file: SourceFile
     head: str
     stream: BinaryIO
-    notes: Notes
+    reading: Reading
 
     @property
     def name(self) -> str:
@@ -78,7 +84,7 @@ class OpenedFile:
     def _decoded(self, line: str) -> str:
         if not _UNDECODED.search(line):
             return line
-        self.notes.latin1_lines[self.name] += 1
+        self.reading.notes.latin1_lines[self.name] += 1
         return line.encode("utf-8", "surrogateescape").decode("latin-1")
 
 
@@ -95,21 +101,44 @@ class _CountedFile(io.FileIO):
         return count
 
 
+class _StandardInput(io.RawIOBase):
+    """Standard input, from where others have left it, and open for them afterwards."""
+
+    def __init__(self, notes: Notes) -> None:
+        super().__init__()
+        self._notes = notes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # read1 gives what is there, so that the first documents need not wait for the last.
+        standard: Any = sys.stdin.buffer
+        data: bytes = standard.read1(len(buffer))
+        buffer[: len(data)] = data
+        self._notes.bytes_read += len(data)
+        return len(data)
+
+
 @contextmanager
-def open_file(file: SourceFile, notes: Notes) -> Iterator[OpenedFile]:
+def open_file(file: SourceFile, reading: Reading) -> Iterator[OpenedFile]:
     """Open `file`, unpacked if need be; whatever the disk or gzip objects to is a SourceError."""
     try:
-        with _stored(file.path, notes) as stored, _unpacked(stored) as stream:
+        with _stored(file, reading.notes) as stored, _unpacked(stored) as stream:
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-            yield OpenedFile(file, head, stream, notes)
+            yield OpenedFile(file, head, stream, reading)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError(file.name, f"damaged gzip file ({error})") from error
     except OSError as error:
         raise SourceError(file.name, error.strerror or str(error)) from error
 
 
-def _stored(path: Path, notes: Notes) -> io.BufferedReader:
-    return io.BufferedReader(_CountedFile(path, notes), HEAD_BYTES)
+def _stored(file: SourceFile, notes: Notes) -> io.BufferedReader:
+    if file is not STANDARD_INPUT:
+        return io.BufferedReader(_CountedFile(file.path, notes), HEAD_BYTES)
+    if sys.stdin is None or sys.stdin.closed:
+        raise OSError("standard input is closed")
+    return io.BufferedReader(_StandardInput(notes), HEAD_BYTES)
 
 
 def _unpacked(stored: io.BufferedReader) -> io.BufferedReader:

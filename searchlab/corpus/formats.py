@@ -1,7 +1,7 @@
 """Which format is a file in?
 
-The content decides, not the name: each format has a function that recognises the head of a file. The
-first format of a registry that does is taken.
+The content decides, and the name only where the content cannot (a page of Markdown, a table): each
+format has a function that recognises the head of a file. The first format of a registry that does is taken.
 """
 
 from __future__ import annotations
@@ -23,6 +23,11 @@ class Format(Generic[Record]):
     description: str
     recognises: Callable[[OpenedFile], bool]
     read: Callable[[OpenedFile], Iterator[Record]]
+
+
+def never(opened: OpenedFile) -> bool:
+    """The recogniser of a format that has to be named: another one has the same content."""
+    return False
 
 
 def named_format(name: str | None, formats: Mapping[str, Format[Record]]) -> Format[Record] | None:

@@ -6,6 +6,8 @@ empty and holds no blank.
 
 from __future__ import annotations
 
+import re
+
 from searchlab.corpus.characters import clean, excerpt
 from searchlab.errors import RecordError
 
@@ -18,3 +20,8 @@ def check_name(kind: str, written: str, place: str) -> str:
     if len(name.split()) > 1:
         raise RecordError(place, f"expected a {kind} without blanks, found {excerpt(name)}")
     return name
+
+
+def path_docno(relative: str) -> str:
+    """The docno of a file that is one document: its path below the source folder, with `_` for each blank."""
+    return re.sub(r"\s", "_", clean(relative))

@@ -1,13 +1,18 @@
 """What was noticed while reading?
 
-Reading goes on where it can (a picture among text files, a line in Latin-1), but never silently: the
-readers write it down here, and the caller tells the user.
+Reading goes on where it can (a picture among text files, a line in Latin-1, a bad record if the caller
+says so), but never silently: the readers write it down here, and the caller tells the user.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+
+from searchlab.errors import RecordError
+
+# A file of the wrong kind may be nothing but bad records.
+BAD_RECORDS_KEPT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,8 @@ class Notes:
 
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned;
     `bytes_read` grows towards it while the documents are drawn (a skipped file counts as dealt with).
-    `latin1_lines` counts, for each file, the lines that were not valid UTF-8.
+    `latin1_lines` counts, for each file, the lines that were not valid UTF-8. `n_bad` counts the malformed
+    records that were passed over; `bad_records` holds the first of them.
     """
 
     n_files: int = 0
@@ -33,9 +39,19 @@ class Notes:
     bytes_total: int = 0
     skipped: list[SkippedFile] = field(default_factory=list)
     latin1_lines: Counter[str] = field(default_factory=Counter)
+    n_bad: int = 0
+    bad_records: list[RecordError] = field(default_factory=list)
+
+    def add_bad_record(self, error: RecordError) -> None:
+        """Count a malformed record, and keep its error if there is room."""
+        self.n_bad += 1
+        if len(self.bad_records) < BAD_RECORDS_KEPT:
+            # A copy: the error that was raised holds on to its frames, and through them to the record.
+            self.bad_records.append(RecordError(error.place, error.message))
 
     def clear(self) -> None:
         """Begin anew, for reading the same sources again."""
-        self.n_files = self.n_documents = self.bytes_read = self.bytes_total = 0
+        self.n_files = self.n_documents = self.bytes_read = self.bytes_total = self.n_bad = 0
         self.skipped.clear()
         self.latin1_lines.clear()
+        self.bad_records.clear()

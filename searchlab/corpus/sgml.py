@@ -34,25 +34,29 @@ def begins_with(tag: str) -> Callable[[OpenedFile], bool]:
 
 def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
     """The place and the content of every <tag> … </tag> in the file."""
-    outside = _Outside(tag)
+    outside = _Outside()
+    strayed = False
     began = ""
     content: list[str] = []
     for number, text, bracket in _pieces(opened, tag):
         if began:
             content.append(text)
-        else:
-            outside.check(text, opened.place(number))
+        elif (stray := outside.words_in(text)) and not strayed:
+            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found {excerpt(stray)}"))
+            # Whatever stands between two records is one mistake, however many lines it has.
+            strayed = True
         if bracket == "<":
             if began:
-                raise RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
-            began, content = opened.place(number), []
-        elif bracket == "</":
-            if not began:
-                raise RecordError(opened.place(number), f"expected <{tag}>, found </{tag}>")
+                error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
+                opened.reading.bad(error)
+            began, content, strayed = opened.place(number), [], False
+        elif began and bracket:
             yield began, _COMMENT.sub(" ", "".join(content))
             began = ""
+        elif bracket and not strayed:
+            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found </{tag}>"))
     if began:
-        raise RecordError(began, f"expected </{tag}>, found the end of the file")
+        opened.reading.bad(RecordError(began, f"expected </{tag}>, found the end of the file"))
 
 
 def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:
@@ -69,19 +73,19 @@ def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:
 class _Outside:
     """What stands between records: an XML declaration, comments and wrapping tags, but no text."""
 
-    def __init__(self, tag: str) -> None:
-        self._tag = tag
+    def __init__(self) -> None:
         self._in_markup = False
 
-    def check(self, text: str, place: str) -> None:
+    def words_in(self, text: str) -> str:
+        """What should not be there."""
         if self._in_markup:
             _, closed, text = text.partition(">")
             self._in_markup = not closed
         left = _MARKUP.sub("", text).strip()
         if _OPEN_MARKUP.fullmatch(left):
             self._in_markup = True
-        elif left:
-            raise RecordError(place, f"expected <{self._tag}>, found {excerpt(left)}")
+            return ""
+        return left
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +134,22 @@ def find_elements(content: str, wanted: Callable[[Element], bool]) -> Iterator[E
 
 def plain_text(content: str) -> str:
     """`content` without tags, its entities decoded, on one line."""
-    text = TAG.sub(" ", content)
+    return on_one_line(decode_entities(TAG.sub(" ", content)))
+
+
+def decode_entities(text: str) -> str:
+    """`text` with characters for `&amp;`, `&#233;` and the like."""
     # int() refuses a character number of thousands of digits: text with one stays as it is.
     with suppress(ValueError):
-        text = html.unescape(text)
-    return on_one_line(text)
+        return html.unescape(text)
+    return text
+
+
+def without_comments(text: str) -> str:
+    """`text` with a space for every `<!-- … -->`; one that is not closed stays."""
+    kept = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept += [text[position:start], " "]
+        position = end + 3
+    return "".join([*kept, text[position:]])

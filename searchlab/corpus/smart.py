@@ -11,7 +11,7 @@ Any other line is text, even one that looks much like a marker. A part that occu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from searchlab.corpus.characters import excerpt
@@ -31,24 +31,33 @@ MARKERS = {
     "C": "categories",
     "X": "references",
 }
-DROPPED = "references"
+DROPPED = frozenset({"references"})
 # A topic may do without a text of its own; the first of these is then what is asked.
 MAIN_PARTS = ("text", "title", "source")
 
 _HEAD = re.compile(r"\s*\.I(?:[ \t]+\S|\d)")
 _ITEM = re.compile(r"\.I(\s.*|\d.*|)")
-_MARKER = re.compile(rf"\.([{''.join(MARKERS)}])\s*")
+_MARKER = re.compile(r"\.([A-Z])\s*")
 
 
 @dataclass(slots=True)
-class _Record:
+class MarkedRecord:
+    """What stands between one `.I` and the next; `name` is what follows the `.I`."""
+
     place: str
     name: str
     lines: dict[str, list[str]] = field(default_factory=dict)
 
     def parts(self) -> dict[str, str]:
-        texts = {part: "\n".join(lines).strip() for part, lines in self.lines.items()}
+        """The parts that hold something, with their text."""
+        texts = {part: "\n".join(lines).strip() for part, lines in self.lines.items() if part not in DROPPED}
         return {part: text for part, text in texts.items() if text}
+
+    def checked_name(self, kind: str) -> str:
+        """The name as a docno or qid (`kind`)."""
+        if not self.name.strip():
+            raise RecordError(self.place, "expected a name after .I, found none")
+        return check_name(kind, self.name, self.place)
 
 
 def is_smart(opened: OpenedFile) -> bool:
@@ -58,41 +67,43 @@ def is_smart(opened: OpenedFile) -> bool:
 
 def read_smart_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file; what is neither title nor text is kept in their fields."""
-    for record in _read_records(opened):
-        parts = record.parts()
-        docno = check_name("docno", record.name, record.place)
-        title, body = parts.pop("title", ""), parts.pop("text", "")
-        yield Document(docno, title, body, parts, record.place)
+    return opened.reading.each(_document, read_marked_records(opened, MARKERS))
 
 
 def read_smart_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file."""
-    for record in _read_records(opened):
-        parts = record.parts()
-        main = next((part for part in MAIN_PARTS if part in parts), MAIN_PARTS[0])
-        yield TopicParts(check_name("qid", record.name, record.place), parts, main, record.place)
+    return opened.reading.each(_topic, read_marked_records(opened, MARKERS))
 
 
-def _read_records(opened: OpenedFile) -> Iterator[_Record]:
-    record: _Record | None = None
+def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Iterator[MarkedRecord]:
+    """The records of the file; `markers` names the part that each letter starts."""
+    record: MarkedRecord | None = None
+    strayed = False
     part = "text"
     for number, line in opened.lines():
         if item := _ITEM.fullmatch(line):
             if record is not None:
                 yield record
-            record, part = _start_record(item[1], opened.place(number)), "text"
+            record, part = MarkedRecord(opened.place(number), item[1]), "text"
         elif record is None:
-            if line.strip():
-                raise RecordError(opened.place(number), f"expected a line '.I …', found {excerpt(line)}")
-        elif marker := _MARKER.fullmatch(line):
-            part = MARKERS[marker[1]]
-        elif part != DROPPED:
+            if line.strip() and not strayed:
+                opened.reading.bad(RecordError(opened.place(number), f"expected a line '.I …', found {excerpt(line)}"))
+                strayed = True
+        elif (marker := _MARKER.fullmatch(line)) and marker[1] in markers:
+            part = markers[marker[1]]
+        else:
             record.lines.setdefault(part, []).append(line)
     if record is not None:
         yield record
 
 
-def _start_record(name: str, place: str) -> _Record:
-    if not name.strip():
-        raise RecordError(place, "expected a name after .I, found none")
-    return _Record(place, name)
+def _document(record: MarkedRecord) -> Document:
+    parts = record.parts()
+    title, body = parts.pop("title", ""), parts.pop("text", "")
+    return Document(record.checked_name("docno"), title, body, parts, record.place)
+
+
+def _topic(record: MarkedRecord) -> TopicParts:
+    parts = record.parts()
+    main = next((part for part in MAIN_PARTS if part in parts), MAIN_PARTS[0])
+    return TopicParts(record.checked_name("qid"), parts, main, record.place)

@@ -1,9 +1,9 @@
 """Which files does a source stand for?
 
-A file stands for itself. A folder stands for all files below it, sorted by path, unless it directly
-holds one file called `docs`, `documents` or `corpus` (with any suffix): then it is a collection, with
-topics and judgments beside the documents, and only that file is read. Hidden files and folders are
-left out.
+A file stands for itself, and `-` for standard input. A folder stands for all files below it, sorted by
+path, unless it directly holds one file called `docs`, `documents` or `corpus` (with any suffix): then it is
+a collection, with topics and judgments beside the documents, and only that file is read. Hidden files and
+folders are left out.
 """
 
 from __future__ import annotations
@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.corpus.characters import shown_path
-from searchlab.corpus.files import SourceFile
+from searchlab.corpus.collection import documents_file, visible
+from searchlab.corpus.files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.notes import Notes, SkippedFile
 from searchlab.errors import SourceError
-
-COLLECTION_NAMES = frozenset({"docs", "documents", "corpus"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,8 @@ def single_file(given: str | Path) -> SourceFile:
 
 
 def _look_up(given: str | Path) -> tuple[SourceFile, bool]:
+    if str(given) == STANDARD_INPUT.name:
+        return STANDARD_INPUT, False
     name = shown_path(given)
     path = Path(given)
     try:
@@ -66,9 +67,9 @@ def _look_up(given: str | Path) -> tuple[SourceFile, bool]:
 
 
 def _list_folder(folder: Path, name: str, notes: Notes) -> Source:
-    collections = [path for path in _visible(folder) if _is_collection(path)]
-    if len(collections) == 1:
-        return Source(name, (_source_file(collections[0], folder),))
+    documents = documents_file(folder)
+    if documents is not None:
+        return Source(name, (_source_file(documents, folder),))
     files = []
     for path in sorted(_walk(folder)):
         # Opening a pipe would wait for its writer.
@@ -78,10 +79,6 @@ def _list_folder(folder: Path, name: str, notes: Notes) -> Source:
             reason = "not a regular file" if path.exists() else "a link to nothing"
             notes.skipped.append(SkippedFile(shown_path(path), reason))
     return Source(name, tuple(files), mixed=True)
-
-
-def _is_collection(path: Path) -> bool:
-    return path.name.partition(".")[0] in COLLECTION_NAMES and path.is_file()
 
 
 def _source_file(path: Path, folder: Path) -> SourceFile:
@@ -99,12 +96,8 @@ def _walk(folder: Path) -> Iterator[Path]:
         if (status.st_dev, status.st_ino) in seen:
             continue
         seen.add((status.st_dev, status.st_ino))
-        for path in _visible(current):
+        for path in visible(current):
             if path.is_dir():
                 waiting.append(path)
             else:
                 yield path
-
-
-def _visible(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))

@@ -7,11 +7,10 @@ characters with text after it is the title.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from searchlab.corpus.characters import clean
 from searchlab.corpus.files import OpenedFile
+from searchlab.corpus.names import path_docno
 from searchlab.records import Document
 
 TITLE_LENGTH = 200
@@ -28,8 +27,7 @@ def read_text_document(opened: OpenedFile) -> Iterator[Document]:
     text = "\n".join(line for _, line in opened.lines()).strip()
     if text:
         title, body = _split_title(text)
-        docno = re.sub(r"\s", "_", clean(opened.file.relative))
-        yield Document(docno, title, body, place=opened.name)
+        yield Document(path_docno(opened.file.relative), title, body, place=opened.name)
 
 
 def _split_title(text: str) -> tuple[str, str]:

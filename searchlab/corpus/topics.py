@@ -11,9 +11,11 @@ from pathlib import Path
 
 from searchlab.corpus.files import open_file
 from searchlab.corpus.formats import Format, detect_format, named_format, unrecognised
+from searchlab.corpus.ir_dataset import find_dataset, is_dataset, read_dataset_topics
 from searchlab.corpus.jsonl import is_jsonl, read_jsonl_topics
 from searchlab.corpus.notes import Notes
 from searchlab.corpus.parts import TopicParts, compose_topics
+from searchlab.corpus.reading import Reading
 from searchlab.corpus.smart import is_smart, read_smart_topics
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.trec import is_trec_topics, read_trec_topics
@@ -36,21 +38,30 @@ def read_topics(
     notes: Notes | None = None,
     fields: str | Sequence[str] | None = None,
 ) -> list[Topic]:
-    """Read the topics of a file.
+    """Read the topics of a file, of standard input (`-`) or of a dataset (`ir_datasets:…`).
 
     `format` is a key of TOPIC_FORMATS; by default the content decides. `fields` names the parts that
     make up the text, such as ("title", "desc"); `text` is the main part, and the default.
     """
     notes = Notes() if notes is None else notes
-    written = _read_parts(path, named_format(format, TOPIC_FORMATS), notes)
+    chosen = named_format(format, TOPIC_FORMATS)
+    written = _read_dataset(path, notes) if is_dataset(path) else _read_file(path, chosen, notes)
     _check_qids(written)
     return compose_topics(written, [fields] if isinstance(fields, str) else fields)
 
 
-def _read_parts(path: str | Path, chosen: Format[TopicParts] | None, notes: Notes) -> list[TopicParts]:
+def _read_dataset(name: str | Path, notes: Notes) -> list[TopicParts]:
+    dataset = find_dataset(name)
+    written = list(read_dataset_topics(dataset, Reading(notes)))
+    if not written:
+        raise SourceError(dataset.name, "holds no topics")
+    return written
+
+
+def _read_file(path: str | Path, chosen: Format[TopicParts] | None, notes: Notes) -> list[TopicParts]:
     file = single_file(path)
     notes.bytes_total += file.size
-    with open_file(file, notes) as opened:
+    with open_file(file, Reading(notes)) as opened:
         format = chosen or detect_format(opened, TOPIC_FORMATS)
         if format is None and not opened.is_blank:
             raise unrecognised(opened, TOPIC_FORMATS)

@@ -52,20 +52,24 @@ is_trec_topics = begins_with("top")
 
 def read_trec_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    for place, content in read_records(opened, "DOC"):
-        yield _document(content, place)
+    return opened.reading.each(_document, read_records(opened, "DOC"))
 
 
 def read_trec_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file."""
-    for place, content in read_records(opened, "top"):
-        parts = _topic_parts(content)
-        if "num" not in parts:
-            raise RecordError(place, "expected a <num> in the topic, found none")
-        yield TopicParts(check_name("qid", parts.pop("num"), place), parts, "title", place)
+    return opened.reading.each(_topic, read_records(opened, "top"))
 
 
-def _document(content: str, place: str) -> Document:
+def _topic(record: tuple[str, str]) -> TopicParts:
+    place, content = record
+    parts = _topic_parts(content)
+    if "num" not in parts:
+        raise RecordError(place, "expected a <num> in the topic, found none")
+    return TopicParts(check_name("qid", parts.pop("num"), place), parts, "title", place)
+
+
+def _document(record: tuple[str, str]) -> Document:
+    place, content = record
     elements = list(find_elements(content, _is_known))
     docno = _first(elements, frozenset({"DOCNO"}))
     if docno is None:

@@ -83,6 +83,8 @@ def index(
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
     if not paths:
         raise SettingError("no sources: expected files or folders of documents")
+    if on_duplicate == "keep-last" and "-" in map(str, paths):
+        raise SettingError("keep-last reads the source twice, and standard input can be read only once")
     collected = Notes() if notes is None else notes
 
     def read() -> Iterator[Document]:

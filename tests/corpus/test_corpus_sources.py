@@ -1,10 +1,16 @@
+import gzip
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from searchlab.corpus import DOCUMENT_FORMATS, Notes, SkippedFile, read_documents
-from searchlab.errors import SettingError, SourceError
+from searchlab.corpus import DOCUMENT_FORMATS, Notes, SkippedFile, read_documents, read_topics
+from searchlab.errors import RecordError, SettingError, SourceError
+from searchlab.records import Document, Topic
+
+KNOWN = ", ".join(sorted(DOCUMENT_FORMATS))
 
 
 def docnos(*sources, **settings):
@@ -25,6 +31,25 @@ def docnos(*sources, **settings):
         ("1.text", ".In the beginning", "text"),
         ("1", "[1]", "text"),
         ("1.TXT.gz", "words", "text"),
+        ("a", ".I 1\n.U\n2\n.W\nx", "ohsumed"),
+        ("a", ".I 1\n.W\n.U s\n", "smart"),
+        ("a.nbib", "\nPMID- 1\nTI  - x", "nbib"),
+        ("a.txt", "TY  - JOUR\nER  - ", "ris"),
+        ("a.bib", "% made by hand\n@Article {key,\n title = {x}}", "bibtex"),
+        ("a", "@string{a = {b}}\n@misc{key}", "bibtex"),
+        ("a.csv.gz", "ID,Text\n1,x", "csv"),
+        ("a.tsv", '"docno"\ttitle\n1\tx', "tsv"),
+        ("a.txt", "<!DOCTYPE html><p>x", "html"),
+        ("a", "<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC 'x'>\n<html lang='en'><p>x", "html"),
+        ("a.HTM", "x", "html"),
+        (
+            "a.xml",
+            "<?xml version='1.0'?><PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID>"
+            "</MedlineCitation></PubmedArticle></PubmedArticleSet>",
+            "pubmed",
+        ),
+        ("a.md", "# x", "markdown"),
+        ("a.markdown", "x", "markdown"),
     ],
 )
 def test_the_content_tells_the_format(write, name, content, format):
@@ -35,8 +60,13 @@ def test_the_content_tells_the_format(write, name, content, format):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("a.md", "# words", "unknown format, suffix .md"),
-        ("a.html", "<html><body>words", "unknown format, suffix .html"),
+        ("a.rst", "# words", "unknown format, suffix .rst"),
+        ("a.css", "@page { size: a4; margin: 0, 1 }", "unknown format, suffix .css"),
+        ("a.csv", "name,text\n1,x", "unknown format, suffix .csv"),
+        ("a.csv", "id,number\n1,2", "unknown format, suffix .csv"),
+        ("a.tab", "id\ttext\n1\tx", "unknown format, suffix .tab"),
+        ("a.md", "bin\0ary", "binary content"),
+        ("a.html", "bin\0ary", "binary content"),
         ("a.txt", "bin\0ary", "binary content"),
         ("a.png", b"\x89PNG\r\n\0\0", "binary content"),
     ],
@@ -45,7 +75,7 @@ def test_a_file_of_no_known_format_is_skipped_in_a_folder_but_refused_by_itself(
     write, message, tmp_path, name, content, reason
 ):
     path = write(name, content)
-    expected = f"{path}: {reason}; expected one of jsonl, smart, text, trec (see --format)"
+    expected = f"{path}: {reason}; expected one of {KNOWN} (see --format)"
     assert message(SourceError, read_documents, [path]) == expected
     write("b.txt", "words")
     notes = Notes()
@@ -76,8 +106,8 @@ def test_two_collection_files_are_files_like_others(write, tmp_path):
 
 def test_an_unreadable_collection_file_is_refused_rather_than_skipped(write, message, tmp_path):
     write("a.txt", "words")
-    path = write("docs.md", "# words")
-    assert message(SourceError, read_documents, [tmp_path]).startswith(f"{path}: unknown format, suffix .md;")
+    path = write("docs.rst", "words")
+    assert message(SourceError, read_documents, [tmp_path]).startswith(f"{path}: unknown format, suffix .rst;")
 
 
 def test_links_in_a_circle_end_and_dangling_links_and_pipes_are_noted(write, tmp_path):
@@ -132,7 +162,7 @@ def test_a_name_that_is_too_long_is_told_in_the_words_of_the_system(message):
 
 def test_an_unknown_format_is_refused_with_the_known_ones(write, message):
     path = write("a.txt", "words")
-    expected = "unknown format 'json' (did you mean jsonl?); there is: jsonl, smart, text, trec"
+    expected = f"unknown format 'json' (did you mean jsonl?); there is: {KNOWN}"
     assert message(SettingError, read_documents, [path], format="json") == expected
 
 
@@ -161,6 +191,51 @@ def test_the_notes_count_what_was_read_and_skipped(write, tmp_path):
     assert len(list(documents)) == 3
     assert (notes.n_files, notes.n_documents) == (2, 3)
     assert notes.bytes_read == notes.bytes_total
+
+
+@pytest.fixture
+def standard_input(monkeypatch):
+    def give(content: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(content))))
+
+    return give
+
+
+def test_a_hyphen_reads_json_lines_from_standard_input(standard_input, message):
+    standard_input(b'{"id": 1}\n\n{"id": 2, "text": "x"}\n')
+    notes = Notes()
+    documents = list(read_documents("-", notes=notes))
+    assert documents == [Document("1"), Document("2", "", "x")]
+    assert [document.place for document in documents] == ["-:1", "-:3"]
+    assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, 34, 0)
+    assert not sys.stdin.closed
+    standard_input(b"words")
+    complaint = "expected a JSON object, found invalid JSON (Expecting value at column 1)"
+    assert message(RecordError, read_documents, Path("-")) == f"-:1: {complaint}"
+
+
+def test_standard_input_may_be_of_another_format_packed_empty_or_closed(standard_input, message, monkeypatch):
+    standard_input(b".I 1\n.W\nx")
+    assert list(read_documents(["-"], format="smart")) == [Document("1", "", "x")]
+    standard_input(gzip.compress(b'{"id": 1}'))
+    assert docnos("-") == ["1"]
+    standard_input(b"")
+    assert message(SourceError, read_documents, "-") == "-: holds no documents"
+    sys.stdin.close()
+    assert message(SourceError, read_documents, "-") == "-: standard input is closed"
+    monkeypatch.setattr(sys, "stdin", None)
+    assert message(SourceError, read_documents, "-") == "-: standard input is closed"
+
+
+def test_topics_can_come_from_standard_input(standard_input):
+    standard_input(b"1\twing flow\n")
+    assert read_topics("-") == [Topic("1", "wing flow")]
+
+
+def test_a_file_that_is_called_hyphen_is_a_file(write, tmp_path, monkeypatch):
+    write("-", '{"id": 7}')
+    monkeypatch.chdir(tmp_path)
+    assert docnos("./-") == docnos(".") == ["7"]
 
 
 def test_every_format_is_described():

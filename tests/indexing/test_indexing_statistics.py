@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from whoosh import index as whoosh_index
 from whoosh.qparser import QueryParser
@@ -106,8 +106,7 @@ def assert_whoosh_agrees(snapshot: Snapshot, documents: list[Document]) -> None:
                     assert here[info.max_id()] == max(positions)
 
 
-# Each example builds an index: looking for the smallest that fails would take minutes.
-@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=40)
 @given(documents=corpora, words_per_shard=st.sampled_from([1, 15, 1000]))
 def test_columns_and_whoosh_hold_what_counting_the_texts_gives(indexed, documents, words_per_shard):
     with indexed(documents, words_per_shard=words_per_shard) as folder:
