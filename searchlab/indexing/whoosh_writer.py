@@ -91,20 +91,21 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
         self.perdocwriter.close()
         for name in sorted(self.fields):
             terms, inverted, lengths = self.fields[name]
+            codes = np.zeros(self.docnum, np.uint8) if lengths is None else _length_codes(lengths)
             self.fieldwriter.start_field(name, self.schema[name])
             for batch in _batches(inverted.offsets):
-                self._write_terms(self.schema[name], terms, inverted, lengths, batch)
+                self._write_terms(self.schema[name], terms, inverted, codes, batch)
             self.fieldwriter.finish_field()
         self.fieldwriter.close()
 
     def _write_terms(
-        self, field: FieldType, terms: Sequence[bytes], inverted: Inverted, lengths: Array | None, batch: range
+        self, field: FieldType, terms: Sequence[bytes], inverted: Inverted, length_codes: Array, batch: range
     ) -> None:
         """Write the blocks and the dictionary entries of a run of terms."""
         offsets = inverted.offsets[batch.start : batch.stop + 1]
         if offsets[0] == offsets[-1]:
             return
-        blocks = _Blocks.make(inverted, offsets, lengths, with_positions=field.format.supports("positions"))
+        blocks = _Blocks.make(inverted, offsets, length_codes, with_positions=field.format.supports("positions"))
         posts, dictionary = self.fieldwriter._postfile, self.fieldwriter._tindex
         field_key = pack_ushort(self.fieldwriter._fieldid)
         block = 0
@@ -143,7 +144,7 @@ class _Blocks(NamedTuple):
     max_length: list[int]
 
     @classmethod
-    def make(cls, inverted: Inverted, offsets: Array, lengths: Array | None, *, with_positions: bool) -> _Blocks:
+    def make(cls, inverted: Inverted, offsets: Array, length_codes: Array, *, with_positions: bool) -> _Blocks:
         first, last = int(offsets[0]), int(offsets[-1])
         starts = _block_starts(offsets - first)
         bounds = np.append(starts, last - first)
@@ -151,7 +152,7 @@ class _Blocks(NamedTuple):
         gaps = np.diff(docs, prepend=0)
         gaps[starts] = docs[starts]
         weights = inverted.tfs[first:last].astype(np.float64)
-        codes = np.zeros(len(docs), np.uint8) if lengths is None else _length_codes(lengths)[docs]
+        codes = length_codes[docs]
         return cls(
             bounds.tolist(),
             gaps.tolist(),
