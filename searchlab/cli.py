@@ -276,7 +276,7 @@ def _print_explanation(explanation: Explanation) -> None:
     width = max(len("score"), *(len(part.term) for part in explanation.parts))
     print(f"\n     {'term':{width}}  in query  in document     weight")
     for part in explanation.parts:
-        print(f"     {part.term:{width}}  {part.query_count:>8}  {part.tf:>11.4g}  {part.weight:>9.4f}")
+        print(f"     {part.term:{width}}  {part.query_count:>8.4g}  {part.tf:>11.4g}  {part.weight:>9.4f}")
     print(f"     {'score':{width}}  {'':>8}  {'':>11}  {explanation.score:>9.4f}\n")
 
 

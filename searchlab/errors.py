@@ -25,6 +25,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+# What to do about an index that can no longer be read.
+REBUILD = "make it anew from its sources with `searchlab index --rebuild`"
+
 
 class SearchlabError(Exception):
     """The root: catch this to catch everything that searchlab raises on purpose."""

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from searchlab.errors import IndexOutdated, SettingError, SourceError, unknown_name
+from searchlab.errors import REBUILD, IndexOutdated, SettingError, SourceError, unknown_name
 from searchlab.indexing.stopwords import ENGLISH
 
 # Raised whenever folding or the word pattern changes, so that fingerprints tell old indexes from new.
@@ -118,8 +118,7 @@ class AnalysisSettings:
         """The inverse of `to_json`; settings for other rules of words are refused."""
         if record["word_rules"] != WORD_RULES:
             raise IndexOutdated(
-                f"words were cut by rules {record['word_rules']}, but this searchlab has rules {WORD_RULES}; "
-                "index the source again"
+                f"words were cut by rules {record['word_rules']}, but this searchlab has rules {WORD_RULES}; {REBUILD}"
             )
         return cls(record["stemmer"], record["stop_list"], frozenset(record["stop_words"]))
 

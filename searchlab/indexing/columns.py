@@ -13,102 +13,35 @@ of their docnos, its terms in the order of their bytes; both orders are those of
     S.dense                  the terms that at least one in 32 documents has, ascending
     S.bits, S.ranks          for each of these a row: its documents as bits, 64 a word, and how many there are
                              before each word; so a document is looked up without reading the postings
+    tokens, tokens.offsets   the terms of each document in their order, those of the title first
+    digests                  for each document, sixteen bytes that tell whether it has changed
+    field.*                  the other fields of the documents (see `fields`)
 
 The streams are title, body, and both (the two texts as one).
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.errors import IndexCorrupt
-
-Array = npt.NDArray[Any]
+from searchlab.indexing.content import DIGEST_BYTES
+from searchlab.indexing.fields import FieldColumns
+from searchlab.indexing.strings import Array, Strings
+from searchlab.indexing.texts import Passages, Stream, Text
 
 STREAMS = ("title", "body", "both")
-
-
-class Strings(Sequence[str]):
-    """Distinct strings in byte order: all their bytes, and where each one begins."""
-
-    def __init__(self, blob: Array, offsets: Array) -> None:
-        self.arrays = blob, offsets
-        # Single items of a memoryview are read several times faster than those of an array.
-        self._blob = blob.data
-        self._offsets = offsets.data
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def bytes_at(self, number: int) -> bytes:
-        """The string with this number, as UTF-8."""
-        return self._blob[self._offsets[number] : self._offsets[number + 1]].tobytes()
-
-    def __getitem__(self, number: Any) -> Any:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
-        return self.bytes_at(range(len(self))[number]).decode()
-
-    def take(self, numbers: Array) -> list[str]:
-        """The strings with these numbers: their bytes are gathered at once, and then cut."""
-        blob, offsets = self.arrays
-        starts = offsets[numbers]
-        lengths = offsets[numbers + 1] - starts
-        ends = np.cumsum(lengths)
-        gathered = blob[np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())].tobytes()
-        bounds = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
-        if gathered.isascii():
-            text = gathered.decode("ascii")
-            return [text[start:end] for start, end in bounds]
-        return [gathered[start:end].decode() for start, end in bounds]
-
-    def find(self, text: str) -> int:
-        """The number of a string, -1 if it is not here."""
-        wanted = text.encode("utf-8", "surrogatepass")
-        place = bisect_left(range(len(self)), wanted, key=self.bytes_at)
-        return place if place < len(self) and self.bytes_at(place) == wanted else -1
-
-    @staticmethod
-    def pack(name: str, texts: Iterable[str]) -> dict[str, Array]:
-        """The two arrays that hold sorted strings, under the names `name` and `name.offsets`."""
-        encoded = [text.encode() for text in texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-        return {name: np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": offsets}
-
-
-@dataclass(frozen=True)
-class Stream:
-    """The postings and lengths of one stream in one shard."""
-
-    offsets: Array
-    docs: Array
-    tfs: Array
-    counts: Array
-    max_tfs: Array
-    lengths: Array
-    uniques: Array
-    dense: Array
-    bits: Array
-    ranks: Array
-
-    @property
-    def n_tokens(self) -> int:
-        """All occurrences of all terms."""
-        return int(self.counts.sum())
 
 
 STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ShardColumns:
     """All columns of one shard."""
 
@@ -117,19 +50,52 @@ class ShardColumns:
     words: Strings
     word_terms: Array
     streams: Mapping[str, Stream]
+    tokens: Array
+    token_offsets: Array
+    digests: Array
+    fields: FieldColumns
 
     @property
     def n_docs(self) -> int:
         """How many documents the shard holds."""
         return len(self.docnos)
 
+    @cached_property
+    def _texts(self) -> dict[str, Text]:
+        docs, starts, ends = np.arange(self.n_docs), self.token_offsets[:-1], self.token_offsets[1:]
+        middles = starts + self.streams["title"].lengths
+        # No phrase begins in the title and ends in the body: the two are passages of their own.
+        passages = {
+            "title": Passages(self.tokens, docs, starts, middles),
+            "body": Passages(self.tokens, docs, middles, ends),
+            "both": Passages(
+                self.tokens,
+                np.repeat(docs, 2),
+                np.column_stack([starts, middles]).ravel(),
+                np.column_stack([middles, ends]).ravel(),
+            ),
+        }
+        numbers = range(len(self.terms))
+        return {name: Text(self.terms, "", numbers, self.streams[name], passages[name]) for name in STREAMS}
+
+    def text(self, name: str) -> Text | None:
+        """A stream, or a field by its name; None if no document of the shard has this field."""
+        return self._texts[name] if name in STREAMS else self.fields.text(name)
+
 
 def write_columns(folder: Path, columns: Mapping[str, Array]) -> None:
     """Write each column as a NumPy file of its own."""
     folder.mkdir()
     for name, column in columns.items():
-        with (folder / f"{name}.npy").open("wb") as file:
-            np.save(file, column, allow_pickle=False)
+        write_array(folder / f"{name}.npy", column)
+
+
+def write_array(path: Path, array: Array) -> None:
+    """Write a NumPy file. NumPy's own `save` does not tell why a disk refuses."""
+    whole = np.ascontiguousarray(array)
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
+        file.write(whole.data)
 
 
 def open_columns(folder: Path) -> ShardColumns:
@@ -148,13 +114,25 @@ def open_columns(folder: Path) -> ShardColumns:
             raise IndexCorrupt(f"{folder / name}.npy: does not fit its offsets")
         return Strings(blob, offsets)
 
+    docnos = load_strings("docnos")
+    n_docs = len(docnos)
     shard = ShardColumns(
-        docnos=load_strings("docnos"),
+        docnos=docnos,
         terms=load_strings("terms"),
         words=load_strings("words"),
         word_terms=load("words.terms"),
         streams={stream: Stream(*(load(f"{stream}.{column}") for column in STREAM_COLUMNS)) for stream in STREAMS},
+        tokens=load("tokens"),
+        token_offsets=load("tokens.offsets"),
+        digests=load("digests"),
+        fields=FieldColumns.open(n_docs, load, load_strings),
     )
+    if (
+        len(shard.token_offsets) != n_docs + 1
+        or shard.token_offsets[-1] != len(shard.tokens)
+        or shard.digests.shape != (n_docs, DIGEST_BYTES)
+    ):
+        raise IndexCorrupt(f"{folder}: the columns of the documents do not fit together")
     for name, stream in shard.streams.items():
         fits = (
             len(stream.offsets) == len(shard.terms) + 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.columns import Array, Strings
+from searchlab.indexing.strings import Array, Strings
 
 
 def docno_standings(shards: list[Strings]) -> Array:

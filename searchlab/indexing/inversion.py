@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.columns import Array
+from searchlab.indexing.strings import Array
 
 
 class TokenStream(NamedTuple):

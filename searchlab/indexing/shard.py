@@ -1,25 +1,33 @@
 """What is a shard?
 
 A folder with some of an index's documents, written once and never changed: its columns (numbers for scoring)
-and the same postings, with positions and the stored documents, as a Whoosh index.
+and the same postings, with positions and the stored documents, as a Whoosh index. Documents that were deleted
+or replaced since are named in a list of the dead, a file beside these that is written anew whenever it
+grows; the manifest says which list is true.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import weakref
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from searchlab.errors import IndexCorrupt
-from searchlab.indexing.columns import ShardColumns, open_columns
+import numpy as np
+
+from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.columns import ShardColumns, open_columns, write_array
+from searchlab.indexing.strings import Array
 from searchlab.indexing.whoosh_reader import WhooshShard
 
 COLUMNS = "columns"
 WHOOSH = "whoosh"
 IN_USE = "in-use"
+DEAD_PREFIX = "dead-"
 
 
 def hold(folder: Path, *, alone: bool = False) -> int:
@@ -31,7 +39,7 @@ def hold(folder: Path, *, alone: bool = False) -> int:
     try:
         descriptor = os.open(folder / IN_USE, os.O_RDONLY)
     except OSError:
-        raise IndexCorrupt(f"{folder / IN_USE}: missing; index the source again") from None
+        raise IndexCorrupt(f"{folder / IN_USE}: missing; {REBUILD}") from None
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except OSError:
@@ -42,17 +50,24 @@ def hold(folder: Path, *, alone: bool = False) -> int:
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """What the manifest says of a shard: its folder, its size, and each file with bytes and checksum."""
+    """What the manifest says of a shard: its folder, its size, and each file with bytes and checksum.
+
+    `dead` is the file that lists the dead documents, "" if there are none, and `n_dead` how many they are.
+    """
 
     name: str
     n_docs: int
     files: dict[str, tuple[int, int]]
+    dead: str = ""
+    n_dead: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """The record as the manifest holds it."""
         return {
             "name": self.name,
             "n_docs": self.n_docs,
+            "dead": self.dead,
+            "n_dead": self.n_dead,
             "files": {k: list(v) for k, v in self.files.items()},
         }
 
@@ -60,7 +75,12 @@ class ShardRecord:
     def from_json(cls, record: dict[str, Any]) -> ShardRecord:
         """The inverse of `to_json`."""
         files = {name: (int(size), int(crc)) for name, (size, crc) in record["files"].items()}
-        return cls(str(record["name"]), int(record["n_docs"]), files)
+        return cls(str(record["name"]), int(record["n_docs"]), files, str(record["dead"]), int(record["n_dead"]))
+
+    @property
+    def n_live(self) -> int:
+        """The documents that are not dead."""
+        return self.n_docs - self.n_dead
 
     @property
     def n_bytes(self) -> int:
@@ -78,11 +98,75 @@ class Shard:
             try:
                 found = path.stat().st_size
             except OSError:
-                raise IndexCorrupt(f"{path}: missing; index the source again") from None
+                raise IndexCorrupt(f"{path}: missing; {REBUILD}") from None
             if found != size:
-                raise IndexCorrupt(f"{path}: {found} bytes, expected {size}; index the source again")
+                raise IndexCorrupt(f"{path}: {found} bytes, expected {size}; {REBUILD}")
         self.record = record
+        self.folder = folder
         self.columns: ShardColumns = open_columns(folder / COLUMNS)
         self.whoosh = WhooshShard(folder / WHOOSH)
         if self.columns.n_docs != record.n_docs:
             raise IndexCorrupt(f"{folder}: {self.columns.n_docs} documents, expected {record.n_docs}")
+        # Which documents are not dead; None, which saves a look at each, if all are alive.
+        self.alive = read_alive(folder, record)
+
+
+def read_alive(folder: Path, record: ShardRecord) -> Array | None:
+    """For each document of a shard, whether it is alive; None if all are."""
+    if not record.dead:
+        return None
+    path = folder / record.dead
+    try:
+        dead = np.load(path, allow_pickle=False)
+        alive = np.ones(record.n_docs, bool)
+        alive[dead] = False
+    except (OSError, ValueError, EOFError, IndexError) as error:
+        raise IndexCorrupt(f"{path}: not a readable list of dead documents ({error})") from None
+    if np.count_nonzero(alive) != record.n_live:
+        raise IndexCorrupt(f"{path}: {len(dead)} dead documents, expected {record.n_dead}")
+    return alive
+
+
+def bury(folder: Path, record: ShardRecord, dead: Array) -> ShardRecord:
+    """Write the list of a shard's dead documents, old and new; the shard's record with the new list."""
+    name = f"{DEAD_PREFIX}{secrets.token_hex(4)}.npy"
+    write_array(folder / name, np.sort(dead).astype(np.uint32))
+    files = {path: sealed for path, sealed in record.files.items() if path != record.dead}
+    files[name] = seal(folder / name)
+    sync_folder(folder)
+    return replace(record, files=files, dead=name, n_dead=len(dead))
+
+
+def seal(path: Path) -> tuple[int, int]:
+    """Bring a file safely to disk; its size and its CRC-32."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        checksum = size = 0
+        while piece := os.read(descriptor, 1 << 20):
+            checksum = zlib.crc32(piece, checksum)
+            size += len(piece)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return size, checksum
+
+
+def seal_folder(folder: Path) -> dict[str, tuple[int, int]]:
+    """Bring everything below a folder safely to disk; each file with its size and CRC-32."""
+    sealed = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            sealed[path.relative_to(folder).as_posix()] = seal(path)
+        else:
+            sync_folder(path)
+    sync_folder(folder)
+    return sealed
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring to disk which files a folder holds."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

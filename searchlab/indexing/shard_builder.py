@@ -6,8 +6,6 @@ and writes everything at once: the columns, and the same postings as a Whoosh in
 
 from __future__ import annotations
 
-import os
-import zlib
 from array import array
 from pathlib import Path
 
@@ -15,9 +13,13 @@ import numpy as np
 
 from searchlab.errors import RecordError
 from searchlab.indexing.analysis import Analyzer, words
-from searchlab.indexing.columns import Array, Strings, write_columns
+from searchlab.indexing.columns import write_columns
+from searchlab.indexing.content import DIGEST_BYTES, digest
+from searchlab.indexing.fields import FieldBuilder
 from searchlab.indexing.inversion import Inverted, TokenStream, invert
-from searchlab.indexing.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord
+from searchlab.indexing.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord, seal_folder
+from searchlab.indexing.strings import Array, Strings
+from searchlab.indexing.texts import count_terms
 from searchlab.indexing.whoosh_writer import write_whoosh
 from searchlab.records import Document
 
@@ -70,6 +72,8 @@ class ShardBuilder:
         self._documents: list[Document] = []
         self._title = _Tokens()
         self._body = _Tokens()
+        self._fields = FieldBuilder(analyzer.term)
+        self._digests = bytearray()
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -87,6 +91,8 @@ class ShardBuilder:
             raise RecordError(document.place, f"docno {document.docno!r} is not valid Unicode") from None
         self._title.add(document.title, self._vocabulary)
         self._body.add(document.body, self._vocabulary)
+        self._fields.add(len(self._documents), document.fields)
+        self._digests += digest(document)
         self._documents.append(document)
 
     def write(self, folder: Path) -> ShardRecord:
@@ -111,12 +117,15 @@ class ShardBuilder:
         columns = Strings.pack("docnos", (document.docno for document in ordered))
         columns |= Strings.pack("terms", terms)
         columns |= _word_columns(self._vocabulary, ranks)
+        columns |= _token_columns(title, body, order)
+        columns |= self._fields.columns(np.argsort(order))
+        columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
         for name, postings in inverted.items():
             columns |= _stream_columns(name, postings, lengths[name])
         write_columns(folder / COLUMNS, columns)
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
-        return ShardRecord(folder.name, len(ordered), seal_files(folder))
+        return ShardRecord(folder.name, len(ordered), seal_folder(folder))
 
 
 def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
@@ -126,16 +135,21 @@ def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
     return Strings.pack("words", known) | {"words.terms": numbers}
 
 
+def _token_columns(title: TokenStream, body: TokenStream, order: Array) -> dict[str, Array]:
+    """The terms of each document in their order, the title's before the body's."""
+    starts = np.column_stack([title.starts[:-1], body.starts[:-1] + len(title.tokens)])[order].ravel()
+    lengths = np.column_stack([np.diff(title.starts), np.diff(body.starts)])[order].ravel()
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    both = np.concatenate([title.tokens, body.tokens]).astype(np.uint32)
+    tokens = both[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])]
+    return {"tokens": tokens, "tokens.offsets": offsets[::2]}
+
+
 def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, Array]:
     offsets, docs, tfs, _ = postings
     dense, bits, ranks = _bitmaps(postings, len(lengths))
-    used = np.diff(offsets) > 0
-    counts = np.zeros(len(used), np.int64)
-    max_tfs = np.zeros(len(used), np.int32)
-    if used.any():
-        begins = offsets[:-1][used]
-        counts[used] = np.add.reduceat(tfs.astype(np.int64), begins)
-        max_tfs[used] = np.maximum.reduceat(tfs, begins)
+    counts, max_tfs = count_terms(offsets, tfs)
     # Sixteen bits hold every frequency but those of texts with a word 65,536 times or more.
     small = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
     return {
@@ -167,21 +181,3 @@ def _bitmaps(postings: Inverted, n_docs: int) -> tuple[Array, Array, Array]:
         bits[row] = np.packbits(has, bitorder="little").view("<u8")
         ranks[row, 1:] = np.cumsum(has.reshape(-1, 64).sum(axis=1))[:-1]
     return dense, bits, ranks
-
-
-def seal_files(folder: Path) -> dict[str, tuple[int, int]]:
-    """Bring every file below a folder safely to disk, and note its size and CRC-32."""
-    sealed = {}
-    for path in sorted(folder.rglob("*")):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            if path.is_file():
-                checksum = size = 0
-                while piece := os.read(descriptor, 1 << 20):
-                    checksum = zlib.crc32(piece, checksum)
-                    size += len(piece)
-                sealed[path.relative_to(folder).as_posix()] = (size, checksum)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    return sealed

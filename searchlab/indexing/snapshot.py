@@ -1,7 +1,8 @@
 """What does an index say, once it is opened?
 
 A snapshot is the state of an index at the moment of opening: later commits do not change it. It answers
-in numbers over all shards: statistics of streams and terms, postings, and the stored documents.
+in numbers over all shards: statistics of streams and terms, postings, and the stored documents. Dead
+documents count for nothing: every number is that of an index of the live ones alone.
 """
 
 from __future__ import annotations
@@ -9,17 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.errors import IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.analysis import Analyzer
-from searchlab.indexing.columns import STREAMS, Array
+from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.shard import Shard
 from searchlab.indexing.store import Manifest, read_manifest
+from searchlab.indexing.strings import Array
 from searchlab.records import Document, TermStats
 
 REMEMBERED_TERMS = 1 << 16
+
+
+class TermCounts(NamedTuple):
+    """How many live documents have a term, how often all of them have it, and how often at most one."""
+
+    doc_freq: int
+    term_count: int
+    max_tf: int
 
 
 def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
@@ -43,6 +54,7 @@ class Snapshot:
         self.manifest, self.shards = _open(folder)
         self.analyzer = Analyzer(self.manifest.settings, recall=self._recall)
         self.find_term = lru_cache(REMEMBERED_TERMS)(self._find_term)
+        self.count_term = lru_cache(REMEMBERED_TERMS)(self._count_term)
         self.term_stats = lru_cache(REMEMBERED_TERMS)(self._term_stats)
 
     def close(self) -> None:
@@ -53,20 +65,31 @@ class Snapshot:
 
     @property
     def n_docs(self) -> int:
-        """The number of documents."""
+        """The number of live documents."""
         return self.manifest.n_docs
 
     @cached_property
     def n_tokens(self) -> dict[str, int]:
-        """For each stream, the terms of all documents."""
-        return {s: sum(shard.columns.streams[s].n_tokens for shard in self.shards) for s in STREAMS}
+        """For each stream, the terms of all live documents."""
+        return {stream: self.count_tokens(stream) for stream in STREAMS}
+
+    def count_tokens(self, text: str) -> int:
+        """The terms of all live documents in a stream, or in a field."""
+        return sum(_count_tokens(shard, text) for shard in self.shards)
 
     @cached_property
     def n_terms(self) -> int:
-        """The number of distinct terms."""
-        if len(self.shards) == 1:
-            return len(self.shards[0].columns.terms)
-        return len({term for shard in self.shards for term in shard.columns.terms})
+        """The number of distinct terms in live documents."""
+        return len(self._live_terms)
+
+    @cached_property
+    def _live_terms(self) -> set[str]:
+        return {term for shard in self.shards for term in shard.columns.terms.take(_live_terms(shard))}
+
+    @cached_property
+    def field_names(self) -> tuple[str, ...]:
+        """The fields that documents have beside title and body, by name."""
+        return tuple(sorted({name for shard in self.shards for name in shard.columns.fields.names}))
 
     def _recall(self, word: str) -> str | None:
         """What the index knows of a word: its term, None for a stop word; KeyError for a new word."""
@@ -85,13 +108,28 @@ class Snapshot:
         """The statistics of a term in a stream; a term that does not occur has zeros."""
         if stream not in STREAMS:
             raise unknown_name("stream", stream, STREAMS)
-        doc_freq = term_count = 0
+        return TermStats(self.n_docs, self.n_tokens[stream], *self.count_term(stream, term)[:2])
+
+    def _count_term(self, stream: str, term: str) -> TermCounts:
+        doc_freq = term_count = max_tf = 0
         for shard, number in zip(self.shards, self.find_term(term), strict=True):
-            if number >= 0:
-                column = shard.columns.streams[stream]
-                doc_freq += int(column.offsets[number + 1] - column.offsets[number])
+            if number < 0:
+                continue
+            column = shard.columns.streams[stream]
+            own = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
+            if shard.alive is None:
+                doc_freq += own.stop - own.start
                 term_count += int(column.counts[number])
-        return TermStats(self.n_docs, self.n_tokens[stream], doc_freq, term_count)
+                max_tf = max(max_tf, int(column.max_tfs[number]))
+                continue
+            try:
+                tfs = column.tfs[own][shard.alive[column.docs[own]]]
+            except IndexError:
+                raise IndexCorrupt(f"{shard.folder}: {stream}.docs is damaged; {REBUILD}") from None
+            doc_freq += len(tfs)
+            term_count += int(tfs.sum(dtype=np.int64))
+            max_tf = max(max_tf, int(tfs.max()) if len(tfs) else 0)
+        return TermCounts(doc_freq, term_count, max_tf)
 
     @cached_property
     def _standings(self) -> tuple[Array, Array]:
@@ -113,7 +151,7 @@ class Snapshot:
         """The shard of a document and its number there."""
         for place, shard in enumerate(self.shards):
             number = shard.columns.docnos.find(docno)
-            if number >= 0:
+            if number >= 0 and (shard.alive is None or shard.alive[number]):
                 return place, number
         raise SettingError(f"{self.folder}: holds no document {docno!r}")
 
@@ -123,6 +161,36 @@ class Snapshot:
         return self.shards[place].whoosh.document(number)
 
     def docnos(self) -> Iterator[str]:
-        """All docnos, shard by shard."""
+        """The docnos of all live documents, shard by shard."""
         for shard in self.shards:
-            yield from shard.columns.docnos
+            for number in live_docs(shard).tolist():
+                yield shard.columns.docnos[number]
+
+    def documents(self) -> Iterator[Document]:
+        """All live documents, shard by shard in the order of their docnos."""
+        for shard in self.shards:
+            for number in live_docs(shard).tolist():
+                yield shard.whoosh.document(number)
+
+
+def live_docs(shard: Shard) -> Array:
+    """The numbers of a shard's live documents."""
+    return np.arange(shard.columns.n_docs) if shard.alive is None else np.flatnonzero(shard.alive)
+
+
+def _live_terms(shard: Shard) -> Array:
+    """The numbers of the terms that occur in a shard's live documents."""
+    column = shard.columns.streams["both"]
+    if shard.alive is None:
+        return np.flatnonzero(np.diff(column.offsets))
+    return np.flatnonzero(np.diff(np.concatenate([[0], np.cumsum(shard.alive[column.docs])])[column.offsets]))
+
+
+def _count_tokens(shard: Shard, text: str) -> int:
+    if text in STREAMS and shard.alive is None:
+        return int(shard.columns.streams[text].counts.sum())
+    found = shard.columns.text(text)
+    if found is None:
+        return 0
+    lengths = found.stream.lengths
+    return int((lengths if shard.alive is None else lengths[shard.alive]).sum(dtype=np.int64))

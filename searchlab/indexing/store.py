@@ -19,19 +19,19 @@ import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, WriteFailed
+from searchlab.errors import REBUILD, IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, WriteFailed
 from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.shard import ShardRecord, hold
+from searchlab.indexing.shard import DEAD_PREFIX, ShardRecord, hold, sync_folder
 
 MANIFEST = "manifest.json"
 LOCK = "writer.lock"
 SHARD_PREFIX = "shard-"
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Manifest:
 
     @property
     def n_docs(self) -> int:
-        """The number of documents."""
-        return sum(shard.n_docs for shard in self.shards)
+        """The number of live documents."""
+        return sum(shard.n_live for shard in self.shards)
 
     @property
     def n_bytes(self) -> int:
@@ -99,17 +99,19 @@ def read_manifest(folder: Path) -> Manifest:
         record = json.loads(content)
         layout = int(record["layout"])
     except (ValueError, KeyError, TypeError):
-        raise IndexCorrupt(f"{path}: not a manifest; index the source again") from None
+        raise IndexCorrupt(f"{path}: not a manifest; {REBUILD}") from None
+    if layout < LAYOUT_VERSION:
+        raise IndexOutdated(f"{path}: layout {layout}, but this searchlab reads layout {LAYOUT_VERSION}; {REBUILD}")
     if layout > LAYOUT_VERSION:
         raise IndexTooNew(
-            f"{path}: layout {layout}, but this searchlab knows layouts up to {LAYOUT_VERSION}; update searchlab"
+            f"{path}: layout {layout}, but this searchlab reads layout {LAYOUT_VERSION}; update searchlab"
         )
     try:
         return Manifest.from_json(record)
     except IndexOutdated as error:
         raise IndexOutdated(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise IndexCorrupt(f"{path}: damaged ({error}); index the source again") from None
+        raise IndexCorrupt(f"{path}: damaged ({error}); {REBUILD}") from None
 
 
 def commit(folder: Path, manifest: Manifest) -> None:
@@ -121,29 +123,25 @@ def commit(folder: Path, manifest: Manifest) -> None:
         file.flush()
         os.fsync(file.fileno())
     aside.replace(folder / MANIFEST)
-    _sync_folder(folder)
+    sync_folder(folder)
     sweep(folder, manifest)
 
 
 def _stamp(manifest: Manifest) -> Manifest:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return Manifest(manifest.settings, manifest.shards, manifest.sources, manifest.generation, now)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return replace(manifest, written=datetime.now(UTC).isoformat(timespec="seconds"))
 
 
 def sweep(folder: Path, manifest: Manifest | None) -> None:
-    """Remove shards, and half-written manifests, that the manifest does not name."""
-    named = {shard.name for shard in manifest.shards} if manifest else set()
+    """Remove shards, lists of the dead, and half-written manifests, that the manifest does not name."""
+    named = {shard.name: shard for shard in manifest.shards} if manifest else {}
     for path in folder.glob(f"{SHARD_PREFIX}*"):
         if path.name not in named:
             _remove_unless_in_use(path)
+            continue
+        # Readers have read such a list when they opened the index, and do not come back to it.
+        for old in path.glob(f"{DEAD_PREFIX}*"):
+            if old.name != named[path.name].dead:
+                old.unlink(missing_ok=True)
     (folder / f"{MANIFEST}.new").unlink(missing_ok=True)
 
 

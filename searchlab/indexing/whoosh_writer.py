@@ -25,8 +25,8 @@ from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
 from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.columns import Array
 from searchlab.indexing.inversion import Inverted
+from searchlab.indexing.strings import Array
 from searchlab.indexing.whoosh_schema import make_schema
 from searchlab.records import Document
 

@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.columns import STREAMS, Array
+from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.places import resolve
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.strings import Array
 from searchlab.records import Document
 from searchlab.retrieval.numbers import Numbers, Plan
 from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTerm
@@ -67,13 +68,15 @@ class SearchEngine:
         """A document by its name."""
         return self.snapshot.document(docno)
 
-    def search(self, query: str, *, k: int | None = 10, scorer: Scorer | None = None, stream: str = "both") -> Hits:
+    def search(
+        self, query: str | Query, *, k: int | None = 10, scorer: Scorer | None = None, stream: str = "both"
+    ) -> Hits:
         """The k best documents for a query; k=None gives all that match."""
         began = time.perf_counter()
         scorer = scorer or BM25()
         if k is not None and k < 1:
             raise SettingError(f"k is {k}, expected 1 or more")
-        parsed = self.parse(query, scorer, stream)
+        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream)
         limit = len(self) if k is None else min(k, len(self))
         shards = docs = np.zeros(0, np.int64)
         scores = np.zeros(0)
@@ -107,10 +110,12 @@ class SearchEngine:
         spans = self.snapshot.analyzer.spans(query)
         return tuple(dict.fromkeys(query[span.start : span.end] for span in spans if span.term in terms))
 
-    def explain(self, query: str, docno: str, *, scorer: Scorer | None = None, stream: str = "both") -> Explanation:
+    def explain(
+        self, query: str | Query, docno: str, *, scorer: Scorer | None = None, stream: str = "both"
+    ) -> Explanation:
         """What each term of the query adds to the score of a document."""
         scorer = scorer or BM25()
-        parsed = self.parse(query, scorer, stream)
+        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream)
         place, doc = self.snapshot.locate(docno)
         column = self._numbers.column(place, stream)
         parts = []
@@ -135,6 +140,7 @@ class SearchEngine:
             docs, tfs, starts, ends, *_ = self._numbers.postings(
                 place, scorer, stream, [extents[place] for extents in plan.extents]
             )
+            alive = self.snapshot.shards[place].alive
             sums = np.zeros(len(own.norm_codes))
             matched = np.zeros(len(sums), bool)
             for t, (start, end) in enumerate(zip(starts, ends, strict=True)):
@@ -142,7 +148,7 @@ class SearchEngine:
                 norm = own.norm_table[own.norm_codes[term_docs]]
                 sums[term_docs] += gain(scorer.shape, tf, plan.weights[t], plan.factors[t], norm, scorer.shift)
                 matched[term_docs] = True
-            found = np.flatnonzero(matched)
+            found = np.flatnonzero(matched if alive is None else matched & alive)
             scores = sums[found] + plan.background
             if len(own.biases):
                 scores += plan.n_words * own.biases[found]
@@ -194,7 +200,8 @@ class SearchEngine:
         groups = np.zeros(len(order), np.int64)
         np.cumsum(differs, out=groups[1:])
         standings = self._standings(shards[order], docs[order])
-        return order[np.argsort(groups * len(self) - standings)][:limit]
+        n_standings = sum(shard.columns.n_docs for shard in self.snapshot.shards)
+        return order[np.argsort(groups * n_standings - standings)][:limit]
 
     def _standings(self, shards: Array, docs: Array) -> Array:
         """Numbers that order documents as their docnos do."""

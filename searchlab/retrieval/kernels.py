@@ -6,7 +6,8 @@ the same order). It keeps a histogram of the scores found, from which it knows a
 documents reach: the threshold. A term whose possible gain, together with those of all terms after it, cannot lift
 an unseen document to the threshold is not *essential*: from there on it is only added to documents that
 it could still lift (Turtle, Flood 1995, "max score"; here over windows). The result is exact: every
-document that reaches the threshold is returned, and so are all of the k best, with all their ties.
+document that reaches the threshold is returned, and so are all of the k best, with all their ties. Dead documents
+have norms with which they gain nothing, and a document without gain is never found.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.columns import Array
+from searchlab.indexing.strings import Array
 from searchlab.retrieval.shapes import DAMPING, LOGARITHM, SATURATION, gain
 
 WINDOW = 8192
@@ -211,15 +212,16 @@ def _reached_by_one_term(  # type: ignore[no-untyped-def]
     histogram = np.zeros(BUCKETS, np.int64)
     for p in range(starts[rarest], ends[rarest]):
         norm = norm_table[norm_codes[docs[p]]]
-        score = _gain(shape, np.float64(tfs[p]), weights[rarest], factors[rarest], norm, shift) + background
+        gained = _gain(shape, np.float64(tfs[p]), weights[rarest], factors[rarest], norm, shift)
+        score = gained + background
         if len(biases) > 0:
             score += n_words * biases[docs[p]]
-        histogram[_bucket(score, lowest, per_score)] += 1
+        histogram[_bucket(score, lowest, per_score)] += gained > 0.0  # dead documents gain nothing
     edge, above = BUCKETS - 1, histogram[BUCKETS - 1]
-    while above < k:
+    while above < k and edge > 0:
         edge -= 1
         above += histogram[edge]
-    return lowest + edge / per_score
+    return lowest + edge / per_score if above >= k else -np.inf
 
 
 @compiled

@@ -11,12 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.errors import IndexCorrupt
-from searchlab.indexing.columns import Array, Stream
+from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot
+from searchlab.indexing.strings import Array
+from searchlab.indexing.texts import Stream
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scorers import BM25F, Scorer
-from searchlab.retrieval.shapes import SATURATION, gain
+from searchlab.retrieval.shapes import SATURATION, gain, gainless_norm
 
 # Scorers whose numbers for each document are kept.
 REMEMBERED_SCORERS = 8
@@ -38,13 +39,16 @@ class DocNumbers:
     highest_bias: float
 
     @classmethod
-    def make(cls, norms: Array, biases: Array | None) -> DocNumbers:
-        """Numbers for the documents of a shard."""
+    def make(cls, norms: Array, biases: Array | None, alive: Array | None, dead_norm: float) -> DocNumbers:
+        """Numbers for the documents of a shard; dead ones get a norm with which nothing is gained."""
+        if alive is not None:
+            norms = np.where(alive, norms, dead_norm)
         table, codes = np.unique(norms, return_inverse=True)
         small = codes.astype(np.uint16 if len(table) <= 1 << 16 else np.uint32)
         if biases is None:
             return cls(table, small, np.zeros(0), 0.0, 0.0)
-        return cls(table, small, biases, float(biases.min()), float(biases.max()))
+        live = biases if alive is None else biases[alive]
+        return cls(table, small, biases, float(live.min()), float(live.max()))
 
 
 class TermNumbers(NamedTuple):
@@ -140,8 +144,10 @@ class Numbers:
             DocNumbers.make(
                 scorer.doc_norm(column.lengths, column.uniques, mean),
                 scorer.doc_bias(column.lengths, column.uniques),
+                shard.alive,
+                gainless_norm(scorer.shape),
             )
-            for column in self._columns(stream)
+            for column, shard in zip(self._columns(stream), self._snapshot.shards, strict=True)
         ]
 
     def _make_term_numbers(self, scorer: Scorer, stream: str, term: str) -> TermNumbers:
@@ -153,11 +159,7 @@ class Numbers:
         tables = [docs.norm_table for docs in self.of_docs(scorer, stream)]
         saturates = scorer.shape == SATURATION
         norm = min(table[0] for table in tables) if saturates else max(table[-1] for table in tables)
-        max_tf = max(
-            column.max_tfs[number]
-            for column, number in zip(self._columns(stream), self._snapshot.find_term(term), strict=True)
-            if number >= 0
-        )
+        max_tf = self._snapshot.count_term(stream, term).max_tf
         bound = float(gain(scorer.shape, float(max_tf), weight, factor, norm, scorer.shift))
         return TermNumbers(weight, factor, scorer.background(stats), bound)
 
@@ -185,7 +187,7 @@ class Numbers:
                 row = -1
             extent = Extent(number, int(column.offsets[number]), int(column.offsets[number + 1]), row)
             if not _is_sound(column, extent):
-                raise IndexCorrupt(f"{self._snapshot.folder}: {stream}.docs is damaged; index the source again")
+                raise IndexCorrupt(f"{self._snapshot.folder}: {stream}.docs is damaged; {REBUILD}")
             found.append(extent)
         return tuple(found)
 

@@ -9,18 +9,18 @@ from typing import overload
 
 import numpy as np
 
-from searchlab.indexing.columns import Array
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.strings import Array
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.snippets import Snippet, make_snippet
 
 
 @dataclass(frozen=True)
 class QueryTerm:
-    """A term of a query: how often it stands there, and what the collection knows of it."""
+    """A term of a query: how often it stands there (or its weight), and what the collection knows of it."""
 
     text: str
-    count: int
+    count: float
     stats: TermStats
 
 
@@ -113,7 +113,7 @@ class Part:
     """What one term of the query adds to a document's score."""
 
     term: str
-    query_count: int
+    query_count: float
     tf: float
     weight: float
 

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.columns import Array
+from searchlab.indexing.strings import Array
 from searchlab.records import TermStats
 from searchlab.retrieval.shapes import DAMPING, LOGARITHM, SATURATION
 

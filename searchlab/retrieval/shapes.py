@@ -24,3 +24,8 @@ def gain(shape: int, tf: Any, weight: Any, factor: Any, norm: Any, shift: float)
     if shape == LOGARITHM:
         return weight * np.log1p((tf - shift) * factor * norm)
     return weight * (1.0 + np.log1p(np.log(tf))) * norm
+
+
+def gainless_norm(shape: int) -> float:
+    """The norm of a document that gains nothing, whatever it has."""
+    return np.inf if shape == SATURATION else 0.0

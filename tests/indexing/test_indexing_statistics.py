@@ -13,9 +13,10 @@ from whoosh.qparser import QueryParser
 from whoosh.util.numeric import byte_to_length, length_to_byte
 
 from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.columns import STREAMS, Strings
+from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.shard import WHOOSH
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.strings import Strings
 from searchlab.indexing.whoosh_schema import make_schema
 from searchlab.records import Document, TermStats
 

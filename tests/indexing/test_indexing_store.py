@@ -37,7 +37,7 @@ def test_every_truncated_file_is_named(folder):
     for path in paths:
         content = path.read_bytes()
         path.write_bytes(content[:-1])
-        with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; index"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; make"):
             Snapshot(folder)
         path.write_bytes(content)
     assert Snapshot(folder).n_docs == 2
@@ -48,7 +48,7 @@ def test_every_missing_file_is_named(folder):
     assert len(paths) > 20
     for path in paths:
         path.rename(folder / "aside")
-        with pytest.raises(IndexCorrupt, match=f"{path}: missing; index the source again"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: missing; make it anew"):
             Snapshot(folder)
         (folder / "aside").rename(path)
     assert Snapshot(folder).n_docs == 2
@@ -57,7 +57,7 @@ def test_every_missing_file_is_named(folder):
 @pytest.mark.parametrize("garbage", [b"", b"\x00\xff\xfe", b"{", b"[]", b"7", b"null", b"{}", b'{"layout": "x"}'])
 def test_a_manifest_that_is_none_is_corrupt(folder, garbage):
     (folder / MANIFEST).write_bytes(garbage)
-    with pytest.raises(IndexCorrupt, match=f"{MANIFEST}: not a manifest; index the source again"):
+    with pytest.raises(IndexCorrupt, match=f"{MANIFEST}: not a manifest; make it anew"):
         read_manifest(folder)
 
 
@@ -95,7 +95,7 @@ def test_a_layout_of_a_later_version_is_not_read(folder):
     path = folder / MANIFEST
     record = json.loads(path.read_text())
     path.write_text(json.dumps(record | {"layout": LAYOUT_VERSION + 1}))
-    with pytest.raises(IndexTooNew, match=f"layout {LAYOUT_VERSION + 1}, but this searchlab knows .* update searchlab"):
+    with pytest.raises(IndexTooNew, match=f"layout {LAYOUT_VERSION + 1}, but this searchlab reads .* update searchlab"):
         Snapshot(folder)
 
 
@@ -128,7 +128,7 @@ def test_an_index_of_a_later_version_is_not_overwritten(build, folder):
 
 def test_an_index_whose_words_were_cut_by_other_rules_is_refused(folder, monkeypatch):
     monkeypatch.setattr(analysis, "WORD_RULES", analysis.WORD_RULES + 1)
-    with pytest.raises(StoreError, match=r"index the source again"):
+    with pytest.raises(StoreError, match=r"--rebuild"):
         Snapshot(folder)
 
 

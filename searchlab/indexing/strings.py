@@ -1,0 +1,69 @@
+"""How are many distinct strings kept, so that opening costs nothing and one is found at once?
+
+Sorted by their bytes, all in one array of bytes, with an array that says where each begins; both can be
+memory-mapped. A string is found by bisection; its number is its standing in the order.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Strings(Sequence[str]):
+    """Distinct strings in byte order: all their bytes, and where each one begins."""
+
+    def __init__(self, blob: Array, offsets: Array) -> None:
+        self.arrays = blob, offsets
+        # Single items of a memoryview are read several times faster than those of an array.
+        self._blob = blob.data
+        self._offsets = offsets.data
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def bytes_at(self, number: int) -> bytes:
+        """The string with this number, as UTF-8."""
+        return self._blob[self._offsets[number] : self._offsets[number + 1]].tobytes()
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        return self.bytes_at(range(len(self))[number]).decode()
+
+    def take(self, numbers: Array) -> list[str]:
+        """The strings with these numbers: their bytes are gathered at once, and then cut."""
+        blob, offsets = self.arrays
+        starts = offsets[numbers]
+        lengths = offsets[numbers + 1] - starts
+        ends = np.cumsum(lengths)
+        gathered = blob[np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())].tobytes()
+        bounds = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+        if gathered.isascii():
+            text = gathered.decode("ascii")
+            return [text[start:end] for start, end in bounds]
+        return [gathered[start:end].decode() for start, end in bounds]
+
+    def find(self, text: str) -> int:
+        """The number of a string, -1 if it is not here."""
+        place = self.first_from(text)
+        wanted = text.encode("utf-8", "surrogatepass")
+        return place if place < len(self) and self.bytes_at(place) == wanted else -1
+
+    def first_from(self, text: str) -> int:
+        """The number of the first string that is `text` or comes after it; their count if there is none."""
+        return bisect_left(range(len(self)), text.encode("utf-8", "surrogatepass"), key=self.bytes_at)
+
+    @staticmethod
+    def pack(name: str, texts: Iterable[str]) -> dict[str, Array]:
+        """The two arrays that hold sorted strings, under the names `name` and `name.offsets`."""
+        encoded = [text.encode() for text in texts]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
+        return {name: np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": offsets}
