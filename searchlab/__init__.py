@@ -17,12 +17,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from searchlab.corpus import Collection as Collection
     from searchlab.corpus import Notes as Notes
+    from searchlab.corpus import find_collection as find_collection
     from searchlab.corpus import read_documents as read_documents
     from searchlab.corpus import read_topics as read_topics
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.indexing.build import BuildSummary as BuildSummary
+    from searchlab.indexing.build import delete as delete
     from searchlab.indexing.build import index as index
+    from searchlab.indexing.build import merge as merge
+    from searchlab.indexing.doctor import examine as examine
     from searchlab.records import Document as Document
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
@@ -31,6 +36,9 @@ if TYPE_CHECKING:
     from searchlab.retrieval.batch import write_run as write_run
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
     from searchlab.retrieval.engine import open as open
+    from searchlab.retrieval.expansion import RM3 as RM3
+    from searchlab.retrieval.expansion import similar_query as similar_query
+    from searchlab.retrieval.filters import Filter as Filter
     from searchlab.retrieval.scorers import BM25 as BM25
     from searchlab.retrieval.scorers import BM25F as BM25F
     from searchlab.retrieval.scorers import TFIDF as TFIDF
@@ -41,12 +49,15 @@ if TYPE_CHECKING:
     from searchlab.retrieval.scorers import make_scorer as make_scorer
 
 _HOMES = {
-    "searchlab.corpus": "Notes read_documents read_topics",
+    "searchlab.corpus": "Collection Notes find_collection read_documents read_topics",
     "searchlab.errors": "SearchlabError",
-    "searchlab.indexing.build": "BuildSummary index",
+    "searchlab.indexing.build": "BuildSummary delete index merge",
+    "searchlab.indexing.doctor": "examine",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.retrieval.batch": "search_topics write_run",
     "searchlab.retrieval.engine": "SearchEngine open",
+    "searchlab.retrieval.expansion": "RM3 similar_query",
+    "searchlab.retrieval.filters": "Filter",
     "searchlab.retrieval.scorers": ("BM25 BM25F TFIDF AbsoluteDiscount Dirichlet JelinekMercer TwoStage make_scorer"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -36,13 +36,14 @@ def build_into(
     words_per_shard: int | None = None,
     **options,
 ) -> Path:
-    """Index documents in one process; a new shard begins after each `words_per_shard` words."""
+    """Index documents anew in one process; a new shard begins after each `words_per_shard` words."""
     kept = list(documents)
+    options = {"jobs": 1, "rebuild": True} | options
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)  # no test pulls the plug
         if words_per_shard is not None:
             patch.setattr(worker, "WORDS_PER_SHARD", words_per_shard)
-        build_index(lambda: iter(kept), folder, settings, jobs=options.pop("jobs", 1), **options)
+        build_index(lambda: iter(kept), folder, settings, **options)
     return folder
 
 

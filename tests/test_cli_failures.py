@@ -19,7 +19,7 @@ ALARM = re.compile("Traceback|Exception|Error")
 
 
 def damage(here):
-    next(here.glob("indexes/small/shard-*/columns/docnos.npy")).write_bytes(b"")
+    next(here.glob("indexes/small/shard-*/columns")).write_bytes(b"")
 
 
 MISTAKES = {
@@ -33,7 +33,7 @@ MISTAKES = {
     "unknown rule": ("index small.jsonl --on-duplicate x", 2, "unknown rule for duplicates 'x'"),
     "duplicates": ("index twice.jsonl", 1, "docno 'x' was read already at twice.jsonl:1"),
     "pipe read twice": ("index - -i piped --on-duplicate keep-last", 2, "keep-last reads the source twice"),
-    "malformed record": ("index malformed.jsonl", 1, "malformed.jsonl:2: "),
+    "malformed record": ("index malformed.jsonl --strict", 1, "malformed.jsonl:2: "),
     "index is a file": ("index small.jsonl -i topics.tsv", 1, "topics.tsv: cannot be written"),
     "unknown scorer": ("query wing --scorer bm52", 2, "unknown scorer 'bm52' (did you mean bm25?)"),
     "unknown setting": ("query wing --set mu=1", 2, "unknown setting of bm25 'mu'"),
@@ -45,7 +45,7 @@ MISTAKES = {
     "k is no number": ("query wing -k many", 2, "Invalid value for '-k'"),
     "unknown stream": ("query wing --stream titel", 2, "unknown stream 'titel'"),
     "bm25f over one field": ("query wing --scorer bm25f --stream body", 2, "bm25f weighs the fields itself"),
-    "corrupt index": ("query wing", 1, "docnos.npy: 0 bytes, expected "),
+    "corrupt index": ("query wing", 1, "columns: 0 bytes, expected "),
     "missing topics": ("run nowhere", 1, "nowhere: no such file or folder"),
     "unknown topic format": ("run topics.tsv --format xml", 2, "unknown format 'xml'"),
     "tag of two words": ("run topics.tsv --tag a\u00a0b", 2, "tag is "),
@@ -54,7 +54,17 @@ MISTAKES = {
     "output is here": ("run topics.tsv -o .", 1, ".: cannot be written"),
     "unknown option": ("query wing --colour", 2, "No such option"),
     "unknown command": ("serach wing", 2, "No such command"),
-    "missing argument": ("query", 2, "Missing argument 'QUERY'"),
+    "missing argument": ("index", 2, "Missing argument 'SOURCE...'"),
+    "no document to delete": ("delete med-1 med-9", 2, "indexes/small: holds no document 'med-9'"),
+    "no index to merge": ("merge -i nowhere", 1, "nowhere: no index here"),
+    "no index to examine": ("doctor -i nowhere", 1, "nowhere: no index here"),
+    "unknown stream of terms": ("stats --stream x", 2, "unknown stream 'x'"),
+    "other settings": ("index small.jsonl --stemmer none", 2, "was made with stemmer porter"),
+    "filter without =": ("query wing --filter year", 2, "filter is 'year', expected field=value"),
+    "filter by no field": ("query wing --filter yaer=1999", 2, "unknown field 'yaer' (did you mean year?)"),
+    "unknown expansion": ("query wing --expand rm4", 2, "unknown expansion 'rm4' (did you mean rm3?)"),
+    "bad expansion": ("query wing --expand rm3:weight=2", 2, "RM3: weight is 2.0, expected a number from 0 to 1"),
+    "no topics": ("run", 2, "indexes/small: its sources have no topics"),
 }
 
 

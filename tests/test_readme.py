@@ -41,7 +41,7 @@ def run(folder, *arguments):
 def test_every_command_of_the_readme_works_in_its_order(folder):
     assert len(COMMANDS) >= 5
     for command in COMMANDS:
-        arguments = shlex.split(command)[1:]
+        arguments = shlex.split(command, comments=True)[1:]
         result = run(folder, "-c", "from searchlab.cli import main; main()", *arguments)
         assert result.returncode == 0, f"{command}\n{result.stderr}"
         assert result.stdout or "-o" in arguments, command
@@ -66,7 +66,8 @@ def test_the_help_of_the_commands_names_every_choice(folder):
         "run": [*SCORERS, *STREAMS, *TOPIC_FORMATS],
     }
     for command, names in choices.items():
-        text = run(folder, "-c", "from searchlab.cli import main; main()", command, "--help").stdout
+        wrapped = run(folder, "-c", "from searchlab.cli import main; main()", command, "--help").stdout
+        text = re.sub(r"-\n +", "-", wrapped)
         assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
 
 

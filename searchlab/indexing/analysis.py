@@ -20,10 +20,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from searchlab.errors import REBUILD, IndexOutdated, SettingError, SourceError, unknown_name
@@ -39,14 +43,38 @@ _APOSTROPHES_AND_INVISIBLES = {ord(c): "'" for c in "’ʼ＇"} | {
 }
 
 Stemmer = Callable[[str], str]
+# A word's term, None for a stop word; KeyError for a word that is not known.
+Recall = Callable[[str], str | None]
 
 
 def _load_porter() -> Stemmer:
-    from nltk.stem.porter import PorterStemmer
+    PorterStemmer = _import_alone("nltk.stem.porter").PorterStemmer
 
     # The variant of Porter's own program, which other engines use too; nltk's default adds exceptions.
     stemmer = PorterStemmer(mode=PorterStemmer.MARTIN_EXTENSIONS)
     return lambda word: str(stemmer.stem(word, to_lowercase=False))
+
+
+def _import_alone(name: str) -> Any:
+    """A module of a package, without the package: nltk imports all of itself, and scipy, which takes over a second.
+
+    While the module is loaded, empty packages stand for those that it lies in; they are taken away afterwards.
+    """
+    if name.partition(".")[0] in sys.modules:
+        return import_module(name)
+    before = set(sys.modules)
+    try:
+        parents = name.split(".")[:-1]
+        folder = Path(find_spec(parents[0]).origin or "").parent  # type: ignore[union-attr]
+        for depth in range(1, len(parents) + 1):
+            package = ModuleType(".".join(parents[:depth]))
+            package.__path__ = [str(folder.joinpath(*parents[1:depth]))]
+            sys.modules[package.__name__] = package
+        return import_module(name)
+    finally:
+        for other in set(sys.modules) - before:
+            if other.partition(".")[0] == parents[0]:
+                del sys.modules[other]
 
 
 def _load_snowball() -> Stemmer:
@@ -60,7 +88,7 @@ def _load_none() -> Stemmer:
     return lambda word: word
 
 
-# nltk takes more than a second to import: a stemmer is loaded when the first unknown word needs it.
+# A stemmer is loaded when the first unknown word needs it.
 STEMMERS: dict[str, Callable[[], Stemmer]] = {
     "none": _load_none,
     "porter": _load_porter,
@@ -137,7 +165,7 @@ class Analyzer:
     is loaded, and answers with a term, with None for a stop word, or with KeyError for a new word.
     """
 
-    def __init__(self, settings: AnalysisSettings, recall: Callable[[str], str | None] | None = None) -> None:
+    def __init__(self, settings: AnalysisSettings, recall: Recall | None = None) -> None:
         self.settings = settings
         self._recall = recall
         self._stem: Stemmer | None = None

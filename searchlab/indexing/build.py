@@ -1,20 +1,17 @@
-"""How does a stream of documents become an index?
+"""How does a stream of documents become an index, or change one?
 
-Documents are checked for duplicate names as they pass, analysed and written as new shards, by one process
-or several, and committed at once. If anything fails on the way, or the user interrupts, the shards are
-removed and the index is as it was.
+Documents are checked for duplicate names as they pass; those that are new or have changed are analysed and
+written as new shards, by one process or several; and the new state is committed at once. If anything fails on
+the way, or the user interrupts, the shards are removed and the index is as it was.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass
-from itertools import chain, islice
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from searchlab.corpus import Notes, read_documents
@@ -25,24 +22,21 @@ from searchlab.errors import (
     IndexOutdated,
     SettingError,
     SourceError,
-    StoreError,
     unknown_name,
 )
 from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.places import default_folder, resolve
-from searchlab.indexing.shard import ShardRecord
+from searchlab.indexing.changes import Changes
+from searchlab.indexing.merging import Progress, merge_shards, merge_where_worth
+from searchlab.indexing.places import default_folder, lasting_name, resolve
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.store import SHARD_PREFIX, Manifest, commit, read_manifest, sweep, writing
-from searchlab.indexing.worker import ShardSequence, Worker
+from searchlab.indexing.store import Manifest, commit, new_shards, read_manifest, sweep, writing
+from searchlab.indexing.worker import write_shards
 from searchlab.records import Document
 
-# Fewer documents than this are indexed sooner than other processes could start.
-WORTH_SHARING = 4000
-BATCH = 200
+# Documents between two signs of progress.
+STEP = 200
 
 ReadDocuments = Callable[[], Iterable[Document]]
-# Called as work goes on: the stage ("reading", "writing") and the documents read so far.
-Progress = Callable[[str, int], None]
 
 
 def _silent(stage: str, n_docs: int) -> None:
@@ -51,14 +45,18 @@ def _silent(stage: str, n_docs: int) -> None:
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """What an indexing run did."""
+    """What a run did (documents added, updated, left as they were, removed), and the index as it is now."""
 
     folder: Path
     n_docs: int
+    n_added: int
+    n_updated: int
+    n_unchanged: int
+    n_removed: int
     n_duplicates: int
-    n_terms: int
     n_tokens: int
     n_shards: int
+    n_dead: int
     n_bytes: int
     seconds: float
 
@@ -68,17 +66,24 @@ def index(
     folder: str | Path | None = None,
     *,
     format: str | None = None,
-    stemmer: str = "porter",
-    stop_list: str = "default",
+    stemmer: str | None = None,
+    stop_list: str | None = None,
     jobs: int | None = None,
     on_duplicate: str = "error",
+    strict: bool = False,
+    prune: bool = False,
+    rebuild: bool = False,
     notes: Notes | None = None,
     progress: Progress = _silent,
 ) -> BuildSummary:
     """Index files or folders of documents; `folder` is `indexes/<name of the source>` if not given.
 
-    `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words; `jobs` the number of
-    processes (all cores by default); `on_duplicate` error, keep-first or keep-last.
+    An index that is there already is updated: new documents are added, changed ones replaced, unchanged ones left
+    alone; with `prune`, those that the sources no longer have are removed. `rebuild` makes the index anew
+    instead. `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default
+    those of the index, or porter and default). `jobs` is the number of processes (all cores by default);
+    `on_duplicate` error, keep-first or keep-last. A malformed record is noted and passed over unless `strict`;
+    pruning is always strict, since the document of a record that cannot be read would be taken for gone.
     """
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
     if not paths:
@@ -89,15 +94,17 @@ def index(
 
     def read() -> Iterator[Document]:
         collected.clear()
-        return read_documents(paths, format=format, notes=collected)
+        return read_documents(paths, format=format, notes=collected, strict=strict or prune)
 
     return build_index(
         read,
         resolve(folder) if folder is not None else default_folder(paths),
-        AnalysisSettings.choose(stemmer, stop_list),
-        sources=[str(path) for path in paths],
+        (stemmer, stop_list),
+        sources=[lasting_name(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
+        prune=prune,
+        rebuild=rebuild,
         progress=progress,
     )
 
@@ -105,67 +112,141 @@ def index(
 def build_index(
     read: ReadDocuments,
     folder: Path,
-    settings: AnalysisSettings,
+    settings: AnalysisSettings | tuple[str | None, str | None] = (None, None),
     *,
-    sources: Iterable[str] = (),
+    sources: Sequence[str] = (),
     jobs: int | None = None,
     on_duplicate: str = "error",
+    prune: bool = False,
+    rebuild: bool = False,
     progress: Progress = _silent,
 ) -> BuildSummary:
-    """Index all documents that `read()` yields, in place of what the folder held before."""
+    """Bring all documents that `read()` yields into the index in `folder` (see `index`).
+
+    `settings` may be given as the names of a stemmer and a stop list, None for those that the index has.
+    """
     if on_duplicate not in DUPLICATE_RULES:
         raise unknown_name("rule for duplicates", on_duplicate, DUPLICATE_RULES)
     if jobs is not None and jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     began = time.perf_counter()
+    counter = _Counter(progress)
+    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter))
     with writing(folder):
-        before = _previous(folder)
-        counter = _Counter(progress)
-        documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter))
-        name = f"{SHARD_PREFIX}{secrets.token_hex(4)}"
-        try:
-            shards = _write_shards(documents, folder, name, settings, jobs or _cores(), counter)
-            if not shards:
-                raise SourceError(", ".join(sources) or "source", "holds no documents")
-            generation = before.generation + 1 if before else 1
-            commit(folder, Manifest(settings, tuple(shards), tuple(sources), generation))
-        except BaseException:
-            _undo(folder, name)
-            raise
-    with closing(Snapshot(folder)) as snapshot:
-        return _summarise(snapshot, counter, time.perf_counter() - began)
+        before = _previous(folder, rebuild=rebuild)
+        chosen = _choose_settings(folder, settings, None if rebuild else before)
+        with new_shards(folder) as name:
+            with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
+                changes = Changes(old)
+                written = write_shards(
+                    changes.pick(documents), folder, name, chosen, jobs or _cores(), counter.all_read, changes.recall
+                )
+                if not counter.n_docs:
+                    raise SourceError(", ".join(sources) or "source", "holds no documents")
+                if prune:
+                    changes.remove_unseen()
+                shards = (*changes.records(), *written)
+            if before is None or rebuild:
+                commit(folder, Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1))
+            else:
+                manifest = before.next(shards, dict.fromkeys([*before.sources, *sources]))
+                if (manifest.shards, manifest.sources) != (before.shards, before.sources):
+                    commit(folder, manifest)
+                merge_where_worth(folder, read_manifest(folder), progress)
+    return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - began)
 
 
-def _summarise(snapshot: Snapshot, counter: _Counter, seconds: float) -> BuildSummary:
-    return BuildSummary(
-        snapshot.folder,
-        snapshot.n_docs,
-        counter.n_duplicates,
-        snapshot.n_terms,
-        snapshot.n_tokens["both"],
-        len(snapshot.shards),
-        snapshot.manifest.n_bytes,
-        seconds,
-    )
+def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = _silent) -> BuildSummary:
+    """Remove documents from an index; if it lacks one of them, nothing is removed."""
+    began = time.perf_counter()
+    folder = existing(name)
+    with writing(folder):
+        sweep(folder, read_manifest(folder))
+        with closing(Snapshot(folder)) as snapshot:
+            changes = Changes(snapshot)
+            for docno in docnos:
+                changes.remove(*snapshot.locate(docno))
+            manifest = snapshot.manifest.next(changes.records())
+        if changes.n_removed:
+            commit(folder, manifest)
+            merge_where_worth(folder, manifest, progress)
+    return _summarise(folder, changes, 0, time.perf_counter() - began)
 
 
-def _previous(folder: Path) -> Manifest | None:
-    """The index that is about to be replaced; a damaged one may be, one of a later version may not."""
+def merge(name: str | Path, *, jobs: int = 1, progress: Progress = _silent) -> BuildSummary:
+    """Write all live documents anew as few large shards (at least one for each of `jobs` processes)."""
+    if jobs < 1:
+        raise SettingError(f"jobs is {jobs}, expected 1 or more")
+    began = time.perf_counter()
+    folder = existing(name)
+    with writing(folder):
+        manifest = read_manifest(folder)
+        sweep(folder, manifest)
+        if len(manifest.shards) > 1 or any(shard.n_dead for shard in manifest.shards):
+            merge_shards(folder, manifest, manifest.shards, progress, jobs)
+    return _summarise(folder, Changes(None), 0, time.perf_counter() - began)
+
+
+def existing(name: str | Path) -> Path:
+    """The folder of an index that must be there: a mistyped name makes no folder."""
+    folder = resolve(name)
+    read_manifest(folder)
+    return folder
+
+
+def _previous(folder: Path, *, rebuild: bool) -> Manifest | None:
+    """The index that is there; to be made anew, it may be damaged, but not of a later version."""
     try:
         manifest = read_manifest(folder)
-    except (IndexMissing, IndexCorrupt, IndexOutdated):
+    except IndexMissing:
         return None
+    except (IndexCorrupt, IndexOutdated):
+        if rebuild:
+            return None
+        raise
     sweep(folder, manifest)
     return manifest
 
 
-def _undo(folder: Path, name: str) -> None:
-    """Remove the shards of a build that failed, unless it failed (or was interrupted) after its commit."""
-    with suppress(StoreError):
-        if any(shard.name.startswith(name) for shard in read_manifest(folder).shards):
-            return
-    for leftover in folder.glob(f"{name}*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+def _choose_settings(
+    folder: Path, wanted: AnalysisSettings | tuple[str | None, str | None], before: Manifest | None
+) -> AnalysisSettings:
+    """The settings to analyse by: an index cannot change its own."""
+    if before is None:
+        return wanted if isinstance(wanted, AnalysisSettings) else AnalysisSettings.choose(*_or_defaults(*wanted))
+    own = before.settings
+    if isinstance(wanted, tuple):
+        stemmer, stop_list = wanted
+        named = AnalysisSettings.choose(stemmer or own.stemmer, stop_list or "default")
+        wanted = named if stop_list else replace(own, stemmer=named.stemmer)
+    if wanted.fingerprint != own.fingerprint:
+        raise SettingError(
+            f"{folder}: was made with stemmer {own.stemmer} and stop list {own.stop_list}, found stemmer "
+            f"{wanted.stemmer} and stop list {wanted.stop_list}; --rebuild makes it anew"
+        )
+    return own
+
+
+def _or_defaults(stemmer: str | None, stop_list: str | None) -> tuple[str, str]:
+    return stemmer or "porter", stop_list or "default"
+
+
+def _summarise(folder: Path, changes: Changes, n_duplicates: int, seconds: float) -> BuildSummary:
+    with closing(Snapshot(folder)) as snapshot:
+        return BuildSummary(
+            folder,
+            snapshot.n_docs,
+            changes.n_added,
+            changes.n_updated,
+            changes.n_unchanged,
+            changes.n_removed,
+            n_duplicates,
+            snapshot.n_tokens["both"],
+            len(snapshot.shards),
+            sum(shard.n_dead for shard in snapshot.manifest.shards),
+            snapshot.manifest.n_bytes,
+            seconds,
+        )
 
 
 def _cores() -> int:
@@ -183,9 +264,13 @@ class _Counter:
     def count(self, documents: Iterable[Document]) -> Iterator[Document]:
         for document in documents:
             self.n_docs += 1
-            if self.n_docs % BATCH == 0:
+            if self.n_docs % STEP == 0:
                 self.progress("reading", self.n_docs)
             yield document
+
+    def all_read(self) -> None:
+        """Only writing is left."""
+        self.progress("writing", self.n_docs)
 
 
 def _refuse_duplicates(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
@@ -226,45 +311,3 @@ DUPLICATE_RULES: dict[str, Callable[[ReadDocuments, _Counter], Iterator[Document
     "keep-first": _keep_first,
     "keep-last": _keep_last,
 }
-
-
-def _write_shards(
-    documents: Iterator[Document],
-    folder: Path,
-    name: str,
-    settings: AnalysisSettings,
-    jobs: int,
-    counter: _Counter,
-) -> list[ShardRecord]:
-    start = list(islice(documents, WORTH_SHARING)) if jobs > 1 else []
-    if jobs > 1 and len(start) == WORTH_SHARING:
-        return _write_side_by_side(chain(start, documents), folder, name, settings, jobs, counter)
-    shards = ShardSequence(folder, name, settings)
-    for document in chain(start, documents):
-        shards.add(document)
-    counter.progress("writing", counter.n_docs)
-    return shards.finish()
-
-
-def _write_side_by_side(
-    documents: Iterator[Document],
-    folder: Path,
-    name: str,
-    settings: AnalysisSettings,
-    jobs: int,
-    counter: _Counter,
-) -> list[ShardRecord]:
-    workers: list[Worker] = []
-    try:
-        workers.extend(Worker(folder, f"{name}-{number}", settings) for number in range(jobs))
-        turn = 0
-        while batch := list(islice(documents, BATCH)):
-            workers[turn % jobs].give(batch)
-            turn += 1
-        counter.progress("writing", counter.n_docs)
-        for worker in workers:
-            worker.end()
-        return [shard for worker in workers for shard in worker.result()]
-    finally:
-        for worker in workers:
-            worker.kill()

@@ -1,8 +1,7 @@
 """How are a shard's numbers kept on disk?
 
-As NumPy files in one folder, memory-mapped when read: opening costs the same for a thousand documents
-and for a million, and processes share the pages. A shard's documents are numbered 0 … n-1 in the order
-of their docnos, its terms in the order of their bytes; both orders are those of UTF-8.
+As arrays in one file that is memory-mapped when read (see `archive`). A shard's documents are numbered
+0 … n-1 in the order of their docnos, its terms in the order of their bytes; both orders are those of UTF-8.
 
     docnos, terms            sorted strings (see `Strings`)
     words, words.terms       every word seen, and the number of its term (-1: a stop word)
@@ -29,7 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import IndexCorrupt
+from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.archive import open_arrays
 from searchlab.indexing.content import DIGEST_BYTES
 from searchlab.indexing.fields import FieldColumns
 from searchlab.indexing.strings import Array, Strings
@@ -60,6 +60,21 @@ class ShardColumns:
         """How many documents the shard holds."""
         return len(self.docnos)
 
+    def term_of(self, word: str) -> str | None:
+        """The term of a word, None for a stop word; KeyError for a word that the shard has not seen."""
+        place = self.words.find(word)
+        if place < 0:
+            raise KeyError(word)
+        number = int(self.word_terms[place])
+        return None if number < 0 else str(self.terms[number])
+
+    def all_words(self) -> dict[str, str | None]:
+        """The term of every word, None for stop words."""
+        terms = [*self.terms.take(np.arange(len(self.terms))), None]  # a stop word has the number -1
+        numbers = self.word_terms.tolist()
+        words = self.words.take(np.arange(len(self.words)))
+        return {word: terms[number] for word, number in zip(words, numbers, strict=True)}
+
     @cached_property
     def _texts(self) -> dict[str, Text]:
         docs, starts, ends = np.arange(self.n_docs), self.token_offsets[:-1], self.token_offsets[1:]
@@ -83,35 +98,20 @@ class ShardColumns:
         return self._texts[name] if name in STREAMS else self.fields.text(name)
 
 
-def write_columns(folder: Path, columns: Mapping[str, Array]) -> None:
-    """Write each column as a NumPy file of its own."""
-    folder.mkdir()
-    for name, column in columns.items():
-        write_array(folder / f"{name}.npy", column)
-
-
-def write_array(path: Path, array: Array) -> None:
-    """Write a NumPy file. NumPy's own `save` does not tell why a disk refuses."""
-    whole = np.ascontiguousarray(array)
-    with path.open("wb") as file:
-        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
-        file.write(whole.data)
-
-
-def open_columns(folder: Path) -> ShardColumns:
+def open_columns(path: Path) -> ShardColumns:
     """Map a shard's columns into memory, checking that they fit together."""
+    arrays = open_arrays(path)
 
     def load(name: str) -> Array:
-        path = folder / f"{name}.npy"
         try:
-            return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-        except (OSError, ValueError, EOFError) as error:
-            raise IndexCorrupt(f"{path}: not a readable column ({error})") from None
+            return arrays[name]
+        except KeyError:
+            raise IndexCorrupt(f"{path}: lacks {name}; {REBUILD}") from None
 
     def load_strings(name: str) -> Strings:
         blob, offsets = load(name), load(f"{name}.offsets")
         if not len(offsets) or offsets[-1] != len(blob):
-            raise IndexCorrupt(f"{folder / name}.npy: does not fit its offsets")
+            raise IndexCorrupt(f"{path}: {name} does not fit its offsets; {REBUILD}")
         return Strings(blob, offsets)
 
     docnos = load_strings("docnos")
@@ -132,7 +132,7 @@ def open_columns(folder: Path) -> ShardColumns:
         or shard.token_offsets[-1] != len(shard.tokens)
         or shard.digests.shape != (n_docs, DIGEST_BYTES)
     ):
-        raise IndexCorrupt(f"{folder}: the columns of the documents do not fit together")
+        raise IndexCorrupt(f"{path}: the columns of the documents do not fit together; {REBUILD}")
     for name, stream in shard.streams.items():
         fits = (
             len(stream.offsets) == len(shard.terms) + 1
@@ -142,5 +142,5 @@ def open_columns(folder: Path) -> ShardColumns:
             and len(stream.dense) == len(stream.bits) == len(stream.ranks)
         )
         if not fits:
-            raise IndexCorrupt(f"{folder}: the columns of {name} do not fit together")
+            raise IndexCorrupt(f"{path}: the columns of {name} do not fit together; {REBUILD}")
     return shard

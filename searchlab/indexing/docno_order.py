@@ -1,4 +1,4 @@
-"""Where does a document stand among all docnos of an index?
+"""Where does a document stand among all docnos of an index, and which documents are there already?
 
 Equal scores are ordered by docno, and a collection of short documents has many equal scores: the order must
 be at hand as numbers. Within a shard documents are numbered by docno; over several shards, a document's
@@ -23,6 +23,33 @@ def docno_standings(shards: list[Strings]) -> Array:
                 standing += _count_smaller(*own.arrays, *other.arrays)
         standings.append(standing)
     return np.concatenate(standings)
+
+
+def find_docnos(shard: Strings, wanted: list[str]) -> Array:
+    """The numbers of documents in a shard, -1 for those that it does not have."""
+    encoded = [docno.encode() for docno in wanted]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
+    found: Array = _find(*shard.arrays, np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    return found
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _find(blob, offsets, wanted_blob, wanted_offsets):  # type: ignore[no-untyped-def]
+    """For each of some strings, its place among sorted strings, -1 if it is not there."""
+    places = np.empty(len(wanted_offsets) - 1, np.int64)
+    for i in range(len(places)):
+        start, end = wanted_offsets[i], wanted_offsets[i + 1]
+        low, high = 0, len(offsets) - 1
+        while low < high:
+            middle = (low + high) >> 1
+            if _smaller(blob, offsets[middle], offsets[middle + 1], wanted_blob, start, end):
+                low = middle + 1
+            else:
+                high = middle
+        is_here = low < len(offsets) - 1 and not _smaller(wanted_blob, start, end, blob, offsets[low], offsets[low + 1])
+        places[i] = low if is_here else -1
+    return places
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]

@@ -10,8 +10,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from searchlab.corpus import Collection, find_collection
+from searchlab.corpus.ir_dataset import is_dataset
 from searchlab.errors import IndexMissing, SettingError
-from searchlab.indexing.store import MANIFEST
+from searchlab.indexing.store import MANIFEST, read_manifest
 
 HOME = Path("indexes")
 
@@ -35,9 +37,21 @@ def default_folder(sources: Sequence[str | Path]) -> Path:
     return HOME / name
 
 
+def lasting_name(source: str | Path) -> str:
+    """A source under a name that is right from every working folder."""
+    text = str(source)
+    return text if text == "-" or is_dataset(text) else str(Path(source).absolute())
+
+
 def choose() -> tuple[Path, int]:
     """The index in `indexes/` that was written last, and how many there are to choose from."""
     found = sorted(HOME.glob(f"*/{MANIFEST}"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise IndexMissing(f"{HOME}: no index here; `searchlab index SOURCE` makes one, -i names another place")
     return found[-1].parent, len(found)
+
+
+def collections_of(folder: Path) -> list[Collection]:
+    """The collections, with their topics and judgments, that an index was made from, as far as they are still there."""
+    found = [find_collection(source) for source in read_manifest(folder).sources]
+    return [collection for collection in found if collection is not None]

@@ -13,6 +13,7 @@ import os
 import secrets
 import weakref
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,19 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.columns import ShardColumns, open_columns, write_array
+from searchlab.indexing.analysis import Recall
+from searchlab.indexing.archive import open_arrays, write_arrays
+from searchlab.indexing.columns import ShardColumns, open_columns
 from searchlab.indexing.strings import Array
 from searchlab.indexing.whoosh_reader import WhooshShard
+from searchlab.records import Document
 
 COLUMNS = "columns"
 WHOOSH = "whoosh"
 IN_USE = "in-use"
 DEAD_PREFIX = "dead-"
+# Up to so many words it is faster to read them all than to look for some thousands one by one.
+WORDS_AT_ONCE = 500_000
 
 
 def hold(folder: Path, *, alone: bool = False) -> int:
@@ -44,19 +50,22 @@ def hold(folder: Path, *, alone: bool = False) -> int:
         fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise
+        if alone:
+            raise
+        raise IndexCorrupt(f"{folder}: is being removed; {REBUILD}") from None
     return descriptor
 
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """What the manifest says of a shard: its folder, its size, and each file with bytes and checksum.
+    """What the manifest says of a shard: its folder, its documents and words, and each file with bytes and checksum.
 
     `dead` is the file that lists the dead documents, "" if there are none, and `n_dead` how many they are.
     """
 
     name: str
     n_docs: int
+    n_words: int
     files: dict[str, tuple[int, int]]
     dead: str = ""
     n_dead: int = 0
@@ -66,6 +75,7 @@ class ShardRecord:
         return {
             "name": self.name,
             "n_docs": self.n_docs,
+            "n_words": self.n_words,
             "dead": self.dead,
             "n_dead": self.n_dead,
             "files": {k: list(v) for k, v in self.files.items()},
@@ -75,12 +85,24 @@ class ShardRecord:
     def from_json(cls, record: dict[str, Any]) -> ShardRecord:
         """The inverse of `to_json`."""
         files = {name: (int(size), int(crc)) for name, (size, crc) in record["files"].items()}
-        return cls(str(record["name"]), int(record["n_docs"]), files, str(record["dead"]), int(record["n_dead"]))
+        return cls(
+            str(record["name"]),
+            int(record["n_docs"]),
+            int(record["n_words"]),
+            files,
+            str(record["dead"]),
+            int(record["n_dead"]),
+        )
 
     @property
     def n_live(self) -> int:
         """The documents that are not dead."""
         return self.n_docs - self.n_dead
+
+    @property
+    def n_live_words(self) -> int:
+        """About how many words the live documents have."""
+        return self.n_words * self.n_live // self.n_docs
 
     @property
     def n_bytes(self) -> int:
@@ -92,7 +114,7 @@ class Shard:
     """A shard opened for reading; until it is closed, or forgotten, no writer removes its folder."""
 
     def __init__(self, folder: Path, record: ShardRecord) -> None:
-        self.close = weakref.finalize(self, os.close, hold(folder))
+        self._let_go = weakref.finalize(self, os.close, hold(folder))
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
@@ -110,27 +132,44 @@ class Shard:
         # Which documents are not dead; None, which saves a look at each, if all are alive.
         self.alive = read_alive(folder, record)
 
+    def close(self) -> None:
+        """Let go of the shard: a writer may then remove it."""
+        self.whoosh.close()
+        self._let_go()
+
+    def document(self, number: int) -> Document:
+        """The stored document with this number."""
+        return self.whoosh.document(number)
+
+
+def recall_largest(shards: Sequence[Shard]) -> Recall | None:
+    """What the shard with the most words knows of them: most words of new documents have been stemmed before."""
+    if not shards:
+        return None
+    columns = max((shard.columns for shard in shards), key=lambda columns: len(columns.words))
+    return columns.all_words().__getitem__ if len(columns.words) <= WORDS_AT_ONCE else columns.term_of
+
 
 def read_alive(folder: Path, record: ShardRecord) -> Array | None:
     """For each document of a shard, whether it is alive; None if all are."""
     if not record.dead:
         return None
     path = folder / record.dead
+    alive = np.ones(record.n_docs, bool)
     try:
-        dead = np.load(path, allow_pickle=False)
-        alive = np.ones(record.n_docs, bool)
-        alive[dead] = False
-    except (OSError, ValueError, EOFError, IndexError) as error:
-        raise IndexCorrupt(f"{path}: not a readable list of dead documents ({error})") from None
+        alive[open_arrays(path)["dead"]] = False
+    except (KeyError, IndexError):
+        raise IndexCorrupt(f"{path}: not a list of dead documents; {REBUILD}") from None
     if np.count_nonzero(alive) != record.n_live:
-        raise IndexCorrupt(f"{path}: {len(dead)} dead documents, expected {record.n_dead}")
+        n_dead = record.n_docs - np.count_nonzero(alive)
+        raise IndexCorrupt(f"{path}: {n_dead} dead documents, expected {record.n_dead}; {REBUILD}")
     return alive
 
 
 def bury(folder: Path, record: ShardRecord, dead: Array) -> ShardRecord:
     """Write the list of a shard's dead documents, old and new; the shard's record with the new list."""
-    name = f"{DEAD_PREFIX}{secrets.token_hex(4)}.npy"
-    write_array(folder / name, np.sort(dead).astype(np.uint32))
+    name = f"{DEAD_PREFIX}{secrets.token_hex(4)}"
+    write_arrays(folder / name, {"dead": np.sort(dead).astype(np.uint32)})
     files = {path: sealed for path, sealed in record.files.items() if path != record.dead}
     files[name] = seal(folder / name)
     sync_folder(folder)

@@ -13,7 +13,7 @@ import numpy as np
 
 from searchlab.errors import RecordError
 from searchlab.indexing.analysis import Analyzer, words
-from searchlab.indexing.columns import write_columns
+from searchlab.indexing.archive import write_arrays
 from searchlab.indexing.content import DIGEST_BYTES, digest
 from searchlab.indexing.fields import FieldBuilder
 from searchlab.indexing.inversion import Inverted, TokenStream, invert
@@ -122,10 +122,10 @@ class ShardBuilder:
         columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
         for name, postings in inverted.items():
             columns |= _stream_columns(name, postings, lengths[name])
-        write_columns(folder / COLUMNS, columns)
+        write_arrays(folder / COLUMNS, columns)
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
-        return ShardRecord(folder.name, len(ordered), seal_folder(folder))
+        return ShardRecord(folder.name, len(ordered), self.n_words, seal_folder(folder))
 
 
 def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:

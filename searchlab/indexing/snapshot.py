@@ -8,6 +8,7 @@ documents count for nothing: every number is that of an index of the live ones a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -60,7 +61,6 @@ class Snapshot:
     def close(self) -> None:
         """Let go of the index: a writer may then remove the shards that it no longer names."""
         for shard in self.shards:
-            shard.whoosh.close()
             shard.close()
 
     @property
@@ -94,10 +94,8 @@ class Snapshot:
     def _recall(self, word: str) -> str | None:
         """What the index knows of a word: its term, None for a stop word; KeyError for a new word."""
         for shard in self.shards:
-            place = shard.columns.words.find(word)
-            if place >= 0:
-                number = int(shard.columns.word_terms[place])
-                return None if number < 0 else str(shard.columns.terms[number])
+            with suppress(KeyError):
+                return shard.columns.term_of(word)
         raise KeyError(word)
 
     def _find_term(self, term: str) -> tuple[int, ...]:
@@ -158,7 +156,7 @@ class Snapshot:
     def document(self, docno: str) -> Document:
         """A stored document by its docno."""
         place, number = self.locate(docno)
-        return self.shards[place].whoosh.document(number)
+        return self.shards[place].document(number)
 
     def docnos(self) -> Iterator[str]:
         """The docnos of all live documents, shard by shard."""
@@ -170,7 +168,7 @@ class Snapshot:
         """All live documents, shard by shard in the order of their docnos."""
         for shard in self.shards:
             for number in live_docs(shard).tolist():
-                yield shard.whoosh.document(number)
+                yield shard.document(number)
 
 
 def live_docs(shard: Shard) -> Array:

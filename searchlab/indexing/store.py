@@ -15,16 +15,26 @@ import getpass
 import json
 import os
 import platform
+import secrets
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from searchlab.errors import REBUILD, IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, WriteFailed
+from searchlab.errors import (
+    REBUILD,
+    IndexCorrupt,
+    IndexLocked,
+    IndexMissing,
+    IndexOutdated,
+    IndexTooNew,
+    StoreError,
+    WriteFailed,
+)
 from searchlab.indexing.analysis import AnalysisSettings
 from searchlab.indexing.shard import DEAD_PREFIX, ShardRecord, hold, sync_folder
 
@@ -43,6 +53,11 @@ class Manifest:
     sources: tuple[str, ...] = ()
     generation: int = 1
     written: str = ""
+
+    def next(self, shards: Iterable[ShardRecord], sources: Iterable[str] | None = None) -> Manifest:
+        """The manifest that follows this one."""
+        kept = self.sources if sources is None else tuple(sources)
+        return Manifest(self.settings, tuple(shards), kept, self.generation + 1)
 
     @property
     def n_docs(self) -> int:
@@ -143,6 +158,27 @@ def sweep(folder: Path, manifest: Manifest | None) -> None:
             if old.name != named[path.name].dead:
                 old.unlink(missing_ok=True)
     (folder / f"{MANIFEST}.new").unlink(missing_ok=True)
+
+
+@contextmanager
+def new_shards(folder: Path) -> Iterator[str]:
+    """A name for new shards to begin with; if the work on them fails before its commit, they are removed."""
+    name = f"{SHARD_PREFIX}{secrets.token_hex(4)}"
+    try:
+        yield name
+    except BaseException:
+        if not _is_committed(folder, name):
+            for leftover in folder.glob(f"{name}*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            with suppress(StoreError):
+                sweep(folder, read_manifest(folder))  # new lists of the dead
+        raise
+
+
+def _is_committed(folder: Path, name: str) -> bool:
+    with suppress(StoreError):
+        return any(shard.name.startswith(name) for shard in read_manifest(folder).shards)
+    return False
 
 
 def _remove_unless_in_use(shard: Path) -> None:

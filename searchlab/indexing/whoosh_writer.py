@@ -11,6 +11,7 @@ protocol 2, in which bytes are slow and large), and blocks too small to gain are
 from __future__ import annotations
 
 import pickle
+import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ import numpy as np
 from whoosh import index as whoosh_index
 from whoosh.codec.whoosh3 import WHOOSH3_HEADER_MAGIC, W3Codec, W3TermInfo
 from whoosh.fields import FieldType
-from whoosh.system import pack_uint, pack_ushort
+from whoosh.system import pack_int, pack_uint, pack_ushort
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
@@ -108,21 +109,24 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
         blocks = _Blocks.make(inverted, offsets, length_codes, with_positions=field.format.supports("positions"))
         posts, dictionary = self.fieldwriter._postfile, self.fieldwriter._tindex
         field_key = pack_ushort(self.fieldwriter._fieldid)
+        # Gathered here and written at once: most terms are rare, and calls of the file would take most of the time.
+        written, start = bytearray(), posts.tell()
         block = 0
         for number, doc_freq in zip(batch, np.diff(offsets).tolist(), strict=True):
             if not doc_freq:
                 continue
-            begin, after = posts.tell(), block - (-doc_freq // BLOCK)
-            posts.write(WHOOSH3_HEADER_MAGIC)
+            begin, after = len(written), block - (-doc_freq // BLOCK)
+            written += WHOOSH3_HEADER_MAGIC
             for place in range(block, after):
                 head, data = blocks.encode(place)
                 size = len(head) + len(data)
-                posts.write_int(size if place < after - 1 else -size)
-                posts.write(head)
-                posts.write(data)
-            info = blocks.term_info(block, after, doc_freq, begin, posts.tell() - begin)
+                written += pack_int(size if place < after - 1 else -size)
+                written += head
+                written += data
+            info = blocks.term_info(block, after, doc_freq, start + begin, len(written) - begin)
             dictionary.add(field_key + terms[number], info)
             block = after
+        posts.write(bytes(written))
 
 
 class _Blocks(NamedTuple):
@@ -192,21 +196,24 @@ class _Blocks(NamedTuple):
 
     def term_info(self, block: int, after: int, doc_freq: int, offset: int, size: int) -> bytes:
         """The dictionary entry of the term that has the blocks from `block` to `after`."""
-        info = W3TermInfo(
-            sum(self.total_weight[block:after]),
+        own = slice(block, after)
+        return _TERM_INFO.pack(
+            0,  # its postings are not inlined
+            sum(self.total_weight[own]),
             doc_freq,
-            minid=self.first_doc[block],
-            maxid=self.last_doc[after - 1],
-            maxweight=max(self.max_weight[block:after]),
+            min(self.min_length[own]),
+            max(self.max_length[own]),
+            max(self.max_weight[own]),
+            self.first_doc[block],
+            self.last_doc[after - 1],
+            offset,
+            size,
         )
-        info.set_extent(offset, size)
-        entry = bytearray(info.to_bytes())
-        entry[_LENGTH_BYTES] = min(self.min_length[block:after]), max(self.max_length[block:after])
-        return bytes(entry)
 
 
-# W3TermInfo would encode lengths, but ours are codes already; they stand behind a flag, a float and an integer.
-_LENGTH_BYTES = slice(9, 11)
+# As W3TermInfo writes itself, but that would encode lengths, and ours are codes already. At the end stands where the
+# postings are.
+_TERM_INFO = struct.Struct(W3TermInfo._struct.format + "qi")
 
 
 def _length_codes(lengths: Array) -> Array:

@@ -1,8 +1,8 @@
-"""How do several processes write shards side by side?
+"""How do documents become shards, in one process or in several side by side?
 
-The parent reads and numbers the documents and hands them out in batches; each worker is a process of its
-own that analyses its batches and writes its shards. They talk in pickles over the worker's standard input
-and output. Plain subprocesses, not `multiprocessing`: nothing of the caller's program is run again in
+A few documents are written by the process that reads them. Many are handed out in batches to workers, each a
+process of its own that analyses its batches and writes its shards. They talk in pickles over the worker's standard
+input and output. Plain subprocesses, not `multiprocessing`: nothing of the caller's program is run again in
 the worker, so `searchlab.index` works in any script, notebook or server.
 
     parent → worker   folder, name of its shards, analysis settings; lists of documents as tuples; None at the end
@@ -16,26 +16,79 @@ import pickle
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from searchlab.errors import SearchlabError, WriteFailed
-from searchlab.indexing.analysis import AnalysisSettings, Analyzer
+from searchlab.indexing.analysis import AnalysisSettings, Analyzer, Recall
 from searchlab.indexing.shard import ShardRecord
 from searchlab.indexing.shard_builder import ShardBuilder
 from searchlab.records import Document
 
 # A shard is written when this many words are held: about 1.5 GB of memory at the peak.
 WORDS_PER_SHARD = 24_000_000
+# Fewer documents than this are indexed sooner than other processes could start.
+WORTH_SHARING = 4000
+BATCH = 200
+
+
+def write_shards(
+    documents: Iterator[Document],
+    folder: Path,
+    name: str,
+    settings: AnalysisSettings,
+    jobs: int,
+    all_read: Callable[[], None],
+    recall: Recall | None = None,
+) -> list[ShardRecord]:
+    """Write documents as shards whose names begin with `name`; calls `all_read` when only writing is left.
+
+    A few documents are analysed with the help of `recall`, so that words that are known need not be stemmed.
+    """
+    start = list(islice(documents, WORTH_SHARING)) if jobs > 1 else []
+    if len(start) == WORTH_SHARING:
+        return _write_side_by_side(chain(start, documents), folder, name, settings, jobs, all_read)
+    shards = ShardSequence(folder, name, settings, recall)
+    for document in chain(start, documents):
+        shards.add(document)
+    all_read()
+    return shards.finish()
+
+
+def _write_side_by_side(
+    documents: Iterator[Document],
+    folder: Path,
+    name: str,
+    settings: AnalysisSettings,
+    jobs: int,
+    all_read: Callable[[], None],
+) -> list[ShardRecord]:
+    workers: list[Worker] = []
+    try:
+        workers.extend(Worker(folder, f"{name}-{number}", settings) for number in range(jobs))
+        turn = 0
+        while batch := list(islice(documents, BATCH)):
+            workers[turn % jobs].give(batch)
+            turn += 1
+        all_read()
+        for worker in workers:
+            worker.end()
+        return [shard for worker in workers for shard in worker.result()]
+    finally:
+        for worker in workers:
+            worker.kill()
 
 
 class ShardSequence:
     """Documents in, shards out: begins a new shard whenever one is full."""
 
-    def __init__(self, folder: Path, name: str, settings: AnalysisSettings) -> None:
+    def __init__(self, folder: Path, name: str, settings: AnalysisSettings, recall: Recall | None = None) -> None:
         self._folder = folder
         self._name = name
-        self._analyzer = Analyzer(settings)
+        self._analyzer = Analyzer(settings, recall)
         self._builder = ShardBuilder(self._analyzer)
         self._written: list[ShardRecord] = []
 
@@ -137,9 +190,9 @@ def main() -> None:
             for parts in documents:
                 shards.add(Document(*parts))
         answer = shards.finish()
-    except EOFError:
+    except (EOFError, pickle.UnpicklingError):
         return  # the parent is gone
     except (SearchlabError, OSError, MemoryError) as error:
         answer = error
-    pickle.dump(answer, outbox)
-    outbox.close()
+    with suppress(BrokenPipeError), outbox:
+        pickle.dump(answer, outbox)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -16,6 +16,8 @@ from typing import TextIO
 from searchlab.errors import SettingError, WriteFailed
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.filters import Filter
 from searchlab.retrieval.scorers import Scorer
 
 
@@ -26,10 +28,17 @@ def search_topics(
     k: int | None = 1000,
     scorer: Scorer | None = None,
     stream: str = "both",
+    language: str = "plain",
+    filters: Sequence[Filter | str] = (),
+    expansion: RM3 | None = None,
 ) -> Iterator[Ranking]:
-    """The ranking of each topic, in their order."""
+    """The ranking of each topic, in their order; topics are plain words unless `language` is full."""
     for topic in topics:
-        hits = engine.search(topic.text, k=k, scorer=scorer, stream=stream)
+        query = engine.parse(topic.text, scorer, stream, language)
+        if expansion is not None:
+            first = engine.search(query, k=expansion.documents, scorer=scorer, stream=stream, filters=filters)
+            query = expansion.learn(engine, first, stream=stream)
+        hits = engine.search(query, k=k, scorer=scorer, stream=stream, filters=filters)
         yield Ranking(topic.qid, hits.docnos, hits.scores.tolist())
 
 

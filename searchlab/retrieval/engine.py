@@ -1,8 +1,9 @@
 """Which documents answer a query best?
 
 An engine searches one snapshot of an index. A query is analysed as the documents were; a document is a
-candidate if it has at least one of the query's terms; scores are exact, and equal scores are ordered by docno,
-descending in byte order, as trec_eval orders them: the ranking shown is the ranking evaluated.
+candidate if it has at least one of the query's terms, or if the query asks for more (phrases, AND, fields: see
+`syntax`), if it matches that; scores are exact, and equal scores are ordered by docno, descending in byte order, as
+trec_eval orders them: the ranking shown is the ranking evaluated.
 """
 
 from __future__ import annotations
@@ -10,24 +11,34 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.places import resolve
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.records import Document
-from searchlab.retrieval.numbers import Numbers, Plan
+from searchlab.retrieval.filters import Filter
+from searchlab.retrieval.lexicon import DOCNO, Lexicon
+from searchlab.retrieval.matching import Matcher
+from searchlab.retrieval.numbers import Numbers, Plan, scorer_of_text
 from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTerm
 from searchlab.retrieval.scorers import BM25, BM25F, Scorer
-from searchlab.retrieval.shapes import gain
+from searchlab.retrieval.scoring import Shares, score, share_out
+from searchlab.retrieval.suggestions import suggest
+from searchlab.retrieval.syntax import Malformed, Node, describe, looks_plain
 
 # Some documents of a shard, and their scores.
 Found = tuple[Array, Array]
+
+# How the text of a query is read: as nothing but words, or as a query with phrases, operators and fields.
+LANGUAGES = ("plain", "full")
 
 
 def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
@@ -45,6 +56,8 @@ class SearchEngine:
     def __init__(self, folder: str | Path, *, compiled: bool = True) -> None:
         self.snapshot = Snapshot(Path(folder))
         self._numbers = Numbers(self.snapshot)
+        self._lexicon = Lexicon(self.snapshot, self._numbers)
+        self._suggest = partial(suggest, self.snapshot)
         self._compiled = compiled
         self._threads = threading.local()
 
@@ -69,19 +82,30 @@ class SearchEngine:
         return self.snapshot.document(docno)
 
     def search(
-        self, query: str | Query, *, k: int | None = 10, scorer: Scorer | None = None, stream: str = "both"
+        self,
+        query: str | Query,
+        *,
+        k: int | None = 10,
+        scorer: Scorer | None = None,
+        stream: str = "both",
+        language: str = "plain",
+        filters: Sequence[Filter | str] = (),
     ) -> Hits:
-        """The k best documents for a query; k=None gives all that match."""
+        """The k best documents for a query; k=None gives all that match.
+
+        In the `plain` language a query is nothing but words, in the `full` one it may have phrases, patterns,
+        operators and fields. Only documents that pass all `filters`, as `Filter`s or written `field=value`, are found.
+        """
         began = time.perf_counter()
         scorer = scorer or BM25()
         if k is not None and k < 1:
             raise SettingError(f"k is {k}, expected 1 or more")
-        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream)
+        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, language)
         limit = len(self) if k is None else min(k, len(self))
         shards = docs = np.zeros(0, np.int64)
         scores = np.zeros(0)
-        if parsed.terms:
-            pieces = list(self._find(parsed, limit, scorer, stream))
+        pieces = list(self._find(parsed, limit, scorer, stream, self._check_filters(filters)))
+        if pieces:
             shards = np.repeat(np.arange(len(pieces)), [len(found) for found, _ in pieces])
             docs = np.concatenate([found for found, _ in pieces])
             scores = np.concatenate([own for _, own in pieces])
@@ -89,70 +113,132 @@ class SearchEngine:
         seconds = time.perf_counter() - began
         return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds)
 
-    def parse(self, query: str, scorer: Scorer | None = None, stream: str = "both") -> Query:
-        """The terms of a query, in the order of their first occurrence."""
+    def parse(self, query: str, scorer: Scorer | None = None, stream: str = "both", language: str = "plain") -> Query:
+        """The terms of a query, in the order of their first occurrence, and the tree that it is, if it is one.
+
+        A query that cannot be understood is taken for plain words, with a remark that says why.
+        """
         if stream not in STREAMS:
             raise unknown_name("stream", stream, STREAMS)
         if isinstance(scorer, BM25F) and stream != "both":
             raise SettingError(f"bm25f weighs the fields itself: expected stream both, found {stream}")
+        if language not in LANGUAGES:
+            raise unknown_name("query language", language, LANGUAGES)
+        if language == "plain" or looks_plain(query):
+            return self._parse_words(query, stream)
+        from searchlab.retrieval.whoosh_parser import parse
+
+        try:
+            node = parse(query, self._fields)
+        except Malformed as error:
+            return self._parse_words(query, stream, (f"{error.reason}: searched for the plain words",))
+        return self.interpret(node, stream, text=query)
+
+    def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
+        """The query that a tree is, to be searched as any other; `text` is how it was written."""
+        with self._damage_told():
+            terms, unknown = self._lexicon.query_terms(node, stream)
+            remarks = self._lexicon.remarks(node, stream)
+        return Query(describe(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
+
+    def _parse_words(self, query: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
         known, unknown = [], set()
         for text, count in Counter(self.snapshot.analyzer.terms(query)).items():
             stats = self.snapshot.term_stats(stream, text)
             if stats.doc_freq:
-                known.append(QueryTerm(text, count, stats))
+                known.append(QueryTerm(text, count, stats, stream, (text,)))
             else:
                 unknown.add(text)
         words = self._words_of(unknown, query) if unknown else ()
-        return Query(query, tuple(known), words)
+        return Query(query, tuple(known), words, None, remarks, self._suggest)
 
     def _words_of(self, terms: set[str], query: str) -> tuple[str, ...]:
         """The words of a query that gave these terms, as they stand there."""
         spans = self.snapshot.analyzer.spans(query)
         return tuple(dict.fromkeys(query[span.start : span.end] for span in spans if span.term in terms))
 
+    @cached_property
+    def _fields(self) -> frozenset[str]:
+        """The fields that a query can ask for."""
+        return frozenset({"title", "body", DOCNO, *self.snapshot.field_names})
+
+    def _check_filters(self, filters: Sequence[Filter | str]) -> list[Filter]:
+        if not filters:
+            return []
+        checked = [Filter.parse(given) if isinstance(given, str) else given for given in filters]
+        known = self._fields - {"title", "body"}
+        for given in checked:
+            if given.field not in known:
+                raise unknown_name("field", given.field, known)
+        return checked
+
     def explain(
-        self, query: str | Query, docno: str, *, scorer: Scorer | None = None, stream: str = "both"
+        self,
+        query: str | Query,
+        docno: str,
+        *,
+        scorer: Scorer | None = None,
+        stream: str = "both",
+        language: str = "plain",
     ) -> Explanation:
         """What each term of the query adds to the score of a document."""
         scorer = scorer or BM25()
-        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream)
+        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, language)
         place, doc = self.snapshot.locate(docno)
-        column = self._numbers.column(place, stream)
         parts = []
         for term in parsed.terms:
-            extent = self._numbers.extents(stream, term.text)[place]
-            docs, tfs, (start,), (end,), *_ = self._numbers.postings(place, scorer, stream, [extent])
-            at = start + int(np.searchsorted(docs[start:end], doc))
-            tf = tfs[at].item() if at < end and docs[at] == doc else 0
-            weight = scorer.weigh(tf, int(column.lengths[doc]), term.stats, int(column.uniques[doc]))
-            parts.append(Part(term.text, term.count, tf, term.count * float(weight)))
+            text = stream if parsed.node is None else term.stream
+            own = scorer_of_text(scorer, text)
+            docs, tfs = self._numbers.frequencies(place, own, text, term.variants)
+            at = int(np.searchsorted(docs, doc))
+            tf = tfs[at].item() if at < len(docs) and docs[at] == doc else 0
+            column = self._numbers.column(place, text)
+            weight = own.weigh(tf, int(column.lengths[doc]), term.stats, int(column.uniques[doc]))
+            name = term.text if text == stream else f"{text}:{term.text}"
+            parts.append(Part(name, term.count, tf, term.count * float(weight)))
         return Explanation(docno, tuple(parts))
 
-    def _find(self, query: Query, limit: int, scorer: Scorer, stream: str) -> Iterator[Found]:
-        plan = self._numbers.plan(query, scorer, stream)
-        if self._compiled and scorer.gains_are_positive:
-            return self._find_best(plan, limit, scorer, stream)
-        return self._find_all(plan, scorer, stream)
+    def _find(self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]) -> Iterator[Found]:
+        if query.node is None and not query.terms:
+            return iter(())
+        if query.node is None and not filters and self._compiled and scorer.gains_are_positive:
+            return self._find_best(self._numbers.plan(query, scorer, stream), limit, scorer, stream)
+        return self._find_all(query, limit, scorer, stream, filters)
 
-    def _find_all(self, plan: Plan, scorer: Scorer, stream: str) -> Iterator[Found]:
-        """Every matching document of each shard, by NumPy."""
-        for place, own in enumerate(self._numbers.of_docs(scorer, stream)):
-            docs, tfs, starts, ends, *_ = self._numbers.postings(
-                place, scorer, stream, [extents[place] for extents in plan.extents]
-            )
-            alive = self.snapshot.shards[place].alive
-            sums = np.zeros(len(own.norm_codes))
-            matched = np.zeros(len(sums), bool)
-            for t, (start, end) in enumerate(zip(starts, ends, strict=True)):
-                term_docs, tf = docs[start:end], tfs[start:end].astype(float)
-                norm = own.norm_table[own.norm_codes[term_docs]]
-                sums[term_docs] += gain(scorer.shape, tf, plan.weights[t], plan.factors[t], norm, scorer.shift)
-                matched[term_docs] = True
-            found = np.flatnonzero(matched if alive is None else matched & alive)
-            scores = sums[found] + plan.background
-            if len(own.biases):
-                scores += plan.n_words * own.biases[found]
-            yield found, scores
+    def _find_all(
+        self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]
+    ) -> Iterator[Found]:
+        """The best of each shard's matching documents, by NumPy."""
+        with self._damage_told():
+            shares = share_out(self._numbers, query, scorer, stream)
+            for place in range(len(self.snapshot.shards)):
+                matched = self._match(query, place, shares, stream, filters)
+                found = np.flatnonzero(matched)
+                scores = score(self._numbers, shares, place, found, len(matched))
+                if limit < len(found):
+                    # Whatever scores less than the last of the best cannot be among them.
+                    best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+                    found, scores = found[best], scores[best]
+                yield found, scores
+
+    def _match(self, query: Query, place: int, shares: Shares, stream: str, filters: list[Filter]) -> Array:
+        matcher = Matcher(self.snapshot, place, self._numbers, self._lexicon, stream)
+        if query.node is None:
+            texts = [self._numbers.occurrences(place, stream, share.variants)[0] for share in shares.shares]
+            matched = matcher.living(matcher.mark(np.concatenate(texts)))
+        else:
+            matched = matcher.matches(query.node)
+        for asked in filters:
+            matched &= matcher.passing(asked)
+        return matched
+
+    @contextmanager
+    def _damage_told(self) -> Iterator[None]:
+        """Columns that are damaged, but still of the right size, show when something points outside of them."""
+        try:
+            yield
+        except (IndexError, UnicodeDecodeError):
+            raise IndexCorrupt(f"{self.snapshot.folder}: a column is damaged; {REBUILD}") from None
 
     def _find_best(self, plan: Plan, limit: int, scorer: Scorer, stream: str) -> Iterator[Found]:
         """Each shard's candidates for the best, by the compiled kernel."""

@@ -1,6 +1,8 @@
 """What must be known before a query can be scored?
 
-A scorer's numbers for documents and terms over one snapshot, computed when first needed and remembered.
+A scorer's numbers for documents and terms over one snapshot, computed when first needed and remembered. A term
+is looked for in a text: a stream, or a field by its name. A pattern is a term with several variants, which counts
+as one word: its frequency in a document is the sum of theirs.
 """
 
 from __future__ import annotations
@@ -12,15 +14,21 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot
+from searchlab.indexing.columns import STREAMS
+from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot, TermCounts
 from searchlab.indexing.strings import Array
-from searchlab.indexing.texts import Stream
+from searchlab.indexing.texts import Stream, make_stream
+from searchlab.records import TermStats
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import BM25F, Scorer
+from searchlab.retrieval.scorers import BM25, BM25F, Scorer
 from searchlab.retrieval.shapes import SATURATION, gain, gainless_norm
 
 # Scorers whose numbers for each document are kept.
 REMEMBERED_SCORERS = 8
+# Patterns whose postings are kept.
+REMEMBERED_PATTERNS = 16
+
+Variants = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class DocNumbers:
         if biases is None:
             return cls(table, small, np.zeros(0), 0.0, 0.0)
         live = biases if alive is None else biases[alive]
-        return cls(table, small, biases, float(live.min()), float(live.max()))
+        return cls(table, small, biases, float(live.min(initial=np.inf)), float(live.max(initial=-np.inf)))
 
 
 class TermNumbers(NamedTuple):
@@ -100,6 +108,13 @@ class Plan:
     n_words: float
 
 
+def scorer_of_text(scorer: Scorer, stream: str) -> Scorer:
+    """The scorer for a word that is looked for in one text: within a single field, BM25F is BM25."""
+    if isinstance(scorer, BM25F) and stream != "both":
+        return BM25(scorer.k1, getattr(scorer, f"{stream}_b", BM25.b))
+    return scorer
+
+
 def _is_sound(column: Stream, extent: Extent) -> bool:
     """Whether a term's postings are ascending documents of the shard: compiled loops do not check their places."""
     docs = column.docs[extent.start : extent.end]
@@ -125,18 +140,28 @@ class Numbers:
         self.of_docs = lru_cache(REMEMBERED_SCORERS)(self._make_doc_numbers)
         self.of_term = lru_cache(REMEMBERED_TERMS)(self._make_term_numbers)
         self.extents = lru_cache(REMEMBERED_TERMS)(self._find_extents)
+        self.stats = lru_cache(REMEMBERED_TERMS)(self._make_stats)
+        self._n_tokens = lru_cache(REMEMBERED_TERMS)(snapshot.count_tokens)
         self._field_scales = lru_cache(REMEMBERED_SCORERS)(self._make_field_scales)
+        self._merged = lru_cache(REMEMBERED_PATTERNS)(self._merge)
 
     def column(self, place: int, stream: str) -> Stream:
-        """A stream's column in one shard."""
-        return self._snapshot.shards[place].columns.streams[stream]
+        """A text's column in one shard."""
+        columns = self._snapshot.shards[place].columns
+        if stream in STREAMS:
+            return columns.streams[stream]
+        text = columns.text(stream)
+        if text is None:
+            none = np.zeros(0, np.uint32)
+            return make_stream(np.zeros(1, np.int64), none, none, np.zeros(columns.n_docs, np.int32))
+        return text.stream
 
     def _columns(self, stream: str) -> list[Stream]:
         return [self.column(place, stream) for place in range(len(self._snapshot.shards))]
 
     def _mean_length(self, stream: str) -> float:
         # A stream without any text has no mean length; its documents match nothing, whatever the number.
-        return self._snapshot.n_tokens[stream] / self._snapshot.n_docs or 1.0
+        return self._n_tokens(stream) / max(self._snapshot.n_docs, 1) or 1.0
 
     def _make_doc_numbers(self, scorer: Scorer, stream: str) -> list[DocNumbers]:
         mean = self._mean_length(stream)
@@ -150,8 +175,8 @@ class Numbers:
             for column, shard in zip(self._columns(stream), self._snapshot.shards, strict=True)
         ]
 
-    def _make_term_numbers(self, scorer: Scorer, stream: str, term: str) -> TermNumbers:
-        stats = self._snapshot.term_stats(stream, term)
+    def _make_term_numbers(self, scorer: Scorer, stream: str, variants: Variants) -> TermNumbers:
+        stats = self.stats(stream, variants)
         weight, factor = scorer.term_weight(stats), scorer.term_factor(stats)
         if isinstance(scorer, BM25F):
             return TermNumbers(weight, factor, scorer.background(stats), weight)
@@ -159,13 +184,30 @@ class Numbers:
         tables = [docs.norm_table for docs in self.of_docs(scorer, stream)]
         saturates = scorer.shape == SATURATION
         norm = min(table[0] for table in tables) if saturates else max(table[-1] for table in tables)
-        max_tf = self._snapshot.count_term(stream, term).max_tf
+        max_tf = self._count(stream, variants).max_tf
         bound = float(gain(scorer.shape, float(max_tf), weight, factor, norm, scorer.shift))
         return TermNumbers(weight, factor, scorer.background(stats), bound)
 
+    def _make_stats(self, stream: str, variants: Variants) -> TermStats:
+        """The statistics of a term in a text; one that does not occur has zeros."""
+        return TermStats(self._snapshot.n_docs, self._n_tokens(stream), *self._count(stream, variants)[:2])
+
+    def _count(self, stream: str, variants: Variants) -> TermCounts:
+        if stream in STREAMS and len(variants) == 1:
+            return self._snapshot.count_term(stream, variants[0])
+        doc_freq = term_count = max_tf = 0
+        for place, shard in enumerate(self._snapshot.shards):
+            docs, tfs = self.occurrences(place, stream, variants)
+            if shard.alive is not None:
+                tfs = tfs[shard.alive[docs]]
+            doc_freq += len(tfs)
+            term_count += int(tfs.sum(dtype=np.int64))
+            max_tf = max(max_tf, int(tfs.max(initial=0)))
+        return TermCounts(doc_freq, term_count, max_tf)
+
     def plan(self, query: Query, scorer: Scorer, stream: str) -> Plan:
         """Everything about a query that does not depend on a shard."""
-        terms = [(term, self.of_term(scorer, stream, term.text)) for term in query.terms]
+        terms = [(term, self.of_term(scorer, stream, term.variants)) for term in query.terms]
         terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)
         return Plan(
             [self.extents(stream, term.text) for term, _ in terms],
@@ -178,7 +220,7 @@ class Numbers:
 
     def _find_extents(self, stream: str, term: str) -> tuple[Extent, ...]:
         found = []
-        for column, number in zip(self._columns(stream), self._snapshot.find_term(term), strict=True):
+        for column, number in zip(self._columns(stream), self._find(stream, term), strict=True):
             if number < 0:
                 found.append(Extent(-1, 0, 0, -1))
                 continue
@@ -190,6 +232,13 @@ class Numbers:
                 raise IndexCorrupt(f"{self._snapshot.folder}: {stream}.docs is damaged; {REBUILD}")
             found.append(extent)
         return tuple(found)
+
+    def _find(self, stream: str, term: str) -> tuple[int, ...]:
+        """The number of a term in each shard's column, -1 where it does not occur."""
+        if stream in STREAMS:
+            return self._snapshot.find_term(term)
+        texts = [shard.columns.text(stream) for shard in self._snapshot.shards]
+        return tuple(-1 if text is None else text.find(term) for text in texts)
 
     def postings(self, place: int, scorer: Scorer, stream: str, extents: list[Extent]) -> Postings:
         """The postings of terms in a shard; BM25F's frequencies are made here."""
@@ -222,3 +271,38 @@ class Numbers:
             field_docs = column.docs[own]
             total[np.searchsorted(docs, field_docs)] += column.tfs[own] * scale[field_docs]
         return total
+
+    def frequencies(self, place: int, scorer: Scorer, stream: str, variants: Variants) -> tuple[Array, Array]:
+        """The documents of a shard that have a term, and how often as the scorer counts."""
+        if not isinstance(scorer, BM25F):
+            return self.occurrences(place, stream, variants)
+        if len(variants) == 1:
+            docs, tfs, *_ = self.postings(place, scorer, stream, [self.extents(stream, variants[0])[place]])
+            return docs, tfs
+        docs, _ = self.occurrences(place, stream, variants)
+        total = np.zeros(len(docs))
+        for name, scale in self._field_scales(scorer, place).items():
+            field_docs, field_tfs = self.occurrences(place, name, variants)
+            total[np.searchsorted(docs, field_docs)] += field_tfs * scale[field_docs]
+        return docs, total
+
+    def occurrences(self, place: int, stream: str, variants: Variants) -> tuple[Array, Array]:
+        """The documents of a shard that have a term, ascending, and how often."""
+        if len(variants) > 1:
+            return self._merged(place, stream, variants)
+        extent, column = self.extents(stream, variants[0])[place], self.column(place, stream)
+        return column.docs[extent.start : extent.end], column.tfs[extent.start : extent.end]
+
+    def _merge(self, place: int, stream: str, variants: Variants) -> tuple[Array, Array]:
+        """The documents that have any of the variants, and how often all of them."""
+        column = self.column(place, stream)
+        numbers = [number for number in (self._find(stream, variant)[place] for variant in variants) if number >= 0]
+        own = [slice(column.offsets[number], column.offsets[number + 1]) for number in numbers]
+        docs = np.concatenate([column.docs[:0], *(column.docs[part] for part in own)])
+        tfs = np.concatenate([column.tfs[:0], *(column.tfs[part] for part in own)])
+        n_docs = len(column.lengths)
+        sums = np.bincount(docs, tfs, n_docs)
+        if len(sums) > n_docs:
+            raise IndexCorrupt(f"{self._snapshot.folder}: {stream}.docs is damaged; {REBUILD}")
+        found = np.flatnonzero(sums)
+        return found.astype(column.docs.dtype), sums[found]

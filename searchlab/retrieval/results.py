@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
 
 import numpy as np
 
+from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.snippets import Snippet, make_snippet
+from searchlab.retrieval.syntax import Node
 
 
 @dataclass(frozen=True)
 class QueryTerm:
-    """A term of a query: how often it stands there (or its weight), and what the collection knows of it."""
+    """A term of a query: how often it stands there (or its weight), and what the collection knows of it.
+
+    It is looked for in one text, `stream`: both, title, body or a field. A pattern is one term that stands
+    for several of the index, its `variants`; every other term stands for itself.
+    """
 
     text: str
     count: float
     stats: TermStats
+    stream: str = "both"
+    variants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.variants:
+            object.__setattr__(self, "variants", (self.text,))
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query as the index understands it; `unknown` are its words that no document has."""
+    """A query as the index understands it: the terms that score, and the tree that documents have to match.
+
+    Without a tree (`node`), a document has to have one of the terms. `unknown` are words that no document has,
+    `remarks` tell how the query was understood if not as written.
+    """
 
     text: str
     terms: tuple[QueryTerm, ...]
     unknown: tuple[str, ...]
+    node: Node | None = None
+    remarks: tuple[str, ...] = ()
+    suggest: Callable[[str], str | None] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def suggestions(self) -> tuple[tuple[str, str], ...]:
+        """Unknown words with the known word that is nearest; looked for when they are first asked for."""
+        if self.suggest is None:
+            return ()
+        pairs = [(word, self.suggest(word)) for word in self.unknown]
+        return tuple((word, nearest) for word, nearest in pairs if nearest is not None)
 
 
 @dataclass(frozen=True)
@@ -61,8 +88,9 @@ class Hits(Sequence[Hit]):
         self, snapshot: Snapshot, query: Query, shards: Array, docs: Array, scores: Array, seconds: float
     ) -> None:
         self._snapshot = snapshot
-        self._shards = shards
-        self._docs = docs
+        # Where each document stands: its shard, and its number there.
+        self.shards = shards
+        self.docs = docs
         self.query = query
         self.scores = scores
         self.seconds = seconds
@@ -83,8 +111,8 @@ class Hits(Sequence[Hit]):
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
         place = range(len(self))[place]
-        document = self._snapshot.shards[self._shards[place]].whoosh.document(int(self._docs[place]))
-        terms = {term.text for term in self.query.terms}
+        document = self._snapshot.shards[self.shards[place]].whoosh.document(int(self.docs[place]))
+        terms = {variant for term in self.query.terms if term.stream in STREAMS for variant in term.variants}
         analyzer = self._snapshot.analyzer
         return Hit(
             place + 1,
@@ -102,8 +130,8 @@ class Hits(Sequence[Hit]):
         """The names of the documents found, without reading the documents."""
         names = np.empty(len(self), object)
         for place, shard in enumerate(self._snapshot.shards):
-            own = np.flatnonzero(self._shards == place)
-            names[own] = shard.columns.docnos.take(self._docs[own])
+            own = np.flatnonzero(self.shards == place)
+            names[own] = shard.columns.docnos.take(self.docs[own])
         docnos: list[str] = names.tolist()
         return docnos
 

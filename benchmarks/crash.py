@@ -1,0 +1,329 @@
+"""What is left of an index when the process that writes it is killed?
+
+    python benchmarks/crash.py [--kills 500] [--documents 400] [--seed 1]
+
+Seven operations follow one another: indexing, updating twice, deleting, pruning, merging, rebuilding. Each is done
+over and over in a forked process, always from the same state, and killed in one of three ways:
+
+    call    at its n-th call that touches files (open, rename, remove, mkdir, fsync, …), all of them equally likely
+    write   in the midst of a write, when a file has grown to n bytes
+    time    after a random time
+
+Afterwards the index must open, hold exactly the documents from before the operation or from after it, whichever its
+generation says, and please the doctor; the next run must work and leave no leftovers. Exit code 1 if not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from report import table
+
+from searchlab.errors import IndexMissing
+from searchlab.indexing import merging, worker
+from searchlab.indexing.analysis import AnalysisSettings
+from searchlab.indexing.build import build_index, delete, merge
+from searchlab.indexing.doctor import examine
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.store import LOCK, MANIFEST, SHARD_PREFIX
+from searchlab.records import Document
+
+Documents = dict[str, Document]
+
+PLAIN = AnalysisSettings("none", "none", frozenset())
+EXTRA = Document("the next run", "comes", "and works")
+WORDS_PER_SHARD = 3000
+WAYS = ("call", "write", "time")
+# Events of Python's audit hooks that come with a change on disk, or a lock.
+EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "fcntl.flock"}
+FOR_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+
+def make_documents(numbers: Iterable[int], version: int = 0) -> list[Document]:
+    """Documents with these numbers; in another version each has another text."""
+    documents = []
+    for number in numbers:
+        rng = random.Random(f"{number} {version}")
+        words = [f"w{int(rng.paretovariate(0.7)) % 500}" for _ in range(rng.randrange(60))]
+        fields = {"year": 1950 + number % 70, "tags": [f"t{rng.randrange(9)}"]}
+        documents.append(Document(f"d{number:05}", " ".join(words[:5]), " ".join(words[5:]), fields))
+    return documents
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something that changes an index: how it is done, and which documents there are afterwards."""
+
+    name: str
+    run: Callable[[Path], object]
+    change: Callable[[Documents], Documents]
+
+
+def put(name: str, documents: list[Document], *, prune: bool = False, rebuild: bool = False) -> Operation:
+    """Indexing documents, in one of its varieties."""
+
+    def run(folder: Path) -> object:
+        return build_index(lambda: documents, folder, PLAIN, jobs=1, prune=prune, rebuild=rebuild)
+
+    new = {document.docno: document for document in documents}
+    return Operation(name, run, lambda old: new if prune or rebuild else old | new)
+
+
+def remove(name: str, docnos: list[str]) -> Operation:
+    return Operation(
+        name, lambda folder: delete(folder, docnos), lambda old: {d: old[d] for d in old if d not in docnos}
+    )
+
+
+def plan(n: int) -> list[Operation]:
+    """The operations, on about n documents."""
+    return [
+        put("index", make_documents(range(n))),
+        put("update", make_documents(range(n // 2, n + n // 4), 1)),
+        remove("delete", [document.docno for document in make_documents(range(0, n, 5))]),
+        put("update and merge", make_documents(range(1, n, 3), 2)),
+        put("prune", make_documents(range(1, n, 2), 1), prune=True),
+        Operation("merge", merge, dict),
+        put("rebuild", make_documents(range(n // 2), 3), rebuild=True),
+    ]
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation between two states, and what it takes: calls, bytes of the largest new file, and seconds."""
+
+    operation: Operation
+    start: Path
+    before: Documents
+    after: Documents
+    old: int
+    new: int
+    n_calls: int
+    n_bytes: int
+    seconds: float
+
+
+def rehearse(operations: list[Operation], home: Path) -> list[Step]:
+    """Do all operations undisturbed, once to load and compile, and once to keep the state before each and to count."""
+    for operation in operations:
+        operation.run(home / "loading")
+    steps = []
+    folder = home / "index"
+    documents: Documents = {}
+    for number, operation in enumerate(operations):
+        start = home / f"start-{number}"
+        copy(folder, start)
+        began = time.perf_counter()
+        n_calls = int(fork(lambda operation=operation: operation.run(folder))[1])
+        seconds = time.perf_counter() - began
+        after = operation.change(documents)
+        assert read(folder) == (read(folder)[0], after), operation.name
+        n_bytes = max((folder / name).stat().st_size for name in {MANIFEST} | files_of(folder) - files_of(start))
+        old, new = read(start)[0], read(folder)[0]
+        steps.append(Step(operation, start, documents, after, old, new, n_calls, n_bytes, seconds))
+        documents = after
+    return steps
+
+
+def copy(folder: Path, to: Path) -> None:
+    shutil.rmtree(to, ignore_errors=True)
+    if folder.exists():
+        shutil.copytree(folder, to)
+
+
+def files_of(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def read(folder: Path) -> tuple[int, Documents]:
+    """The generation of an index and its documents; 0 and none if there is no index."""
+    try:
+        with closing(Snapshot(folder)) as snapshot:
+            return snapshot.manifest.generation, {document.docno: document for document in snapshot.documents()}
+    except IndexMissing:
+        return 0, {}
+
+
+def fork(work: Callable[[], object], *, call: int = 0, write: int = 0, seconds: float = 0.0) -> tuple[bool, str]:
+    """Do something in a forked process, which may be killed at a call, in a write or after a time.
+
+    Says whether it was killed, and what it had to say: if it was not killed, how many calls there were.
+    """
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        said = b"failed"
+        try:
+            count = count_calls(stop=call)
+            if write:
+                signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                resource.setrlimit(resource.RLIMIT_FSIZE, (write, write))
+            with small_shards():
+                work()
+            said = str(count()).encode()
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}".encode()
+        finally:
+            os.write(writing, said)
+            os._exit(0)
+    os.close(writing)
+    if seconds:
+        time.sleep(seconds)
+        os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    with os.fdopen(reading) as pipe:
+        return os.WIFSIGNALED(status), pipe.read()
+
+
+def count_calls(stop: int) -> Callable[[], int]:
+    """Count the calls that touch files from now on; the process is killed at the call `stop`."""
+    n_calls = 0
+
+    def note(*arguments: object) -> None:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == stop:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def listen(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in EVENTS or (event == "open" and (arguments[2] or 0) & FOR_WRITING):
+            note()
+
+    sys.addaudithook(listen)
+    os.fsync = note  # there is no audit event of it, and a killed process loses nothing that it has written
+    return lambda: n_calls
+
+
+@contextmanager
+def small_shards() -> Iterator[None]:
+    """Shards so small that all operations write several, and merge some."""
+    saved = worker.WORDS_PER_SHARD, merging.SHARDS_A_TIER
+    worker.WORDS_PER_SHARD = WORDS_PER_SHARD
+    merging.SHARDS_A_TIER = 3
+    try:
+        yield
+    finally:
+        worker.WORDS_PER_SHARD, merging.SHARDS_A_TIER = saved
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one kill: whether it came in time, which state was found, and what was wrong with it."""
+
+    operation: str
+    way: str
+    killed: bool
+    state: str
+    problems: list[str]
+
+
+def kill(step: Step, way: str, share: float, home: Path) -> Outcome:
+    """Kill an operation at a share, 0 to 1, of its calls, of its largest file, or of its time; see what is left."""
+    folder = home / "index"
+    copy(step.start, folder)
+    moments = {
+        "call": {"call": 1 + int(share * step.n_calls)},
+        "write": {"write": 1 + int(share * step.n_bytes)},
+        "time": {"seconds": 0.001 + share * step.seconds},
+    }
+    killed, said = fork(lambda: step.operation.run(folder), **moments[way])
+    problems = [] if killed or said.isdigit() else [f"failed with {said}"]
+    state = "?"
+    try:
+        generation, documents = read(folder)
+        state = "old" if generation == step.old else "new"
+        if not killed and generation != step.new:
+            problems.append("ended with another generation than undisturbed")
+        problems += check(folder, generation, documents, step.before if state == "old" else step.after)
+    except Exception as error:
+        problems.append(f"{type(error).__name__}: {error}")
+    return Outcome(step.operation.name, way, killed, state, problems)
+
+
+def check(folder: Path, generation: int, found: Documents, expected: Documents) -> Iterator[str]:
+    """What is wrong with an index after a kill, and after the next run."""
+    if found != expected:
+        yield f"holds {len(found)} documents that are neither those from before nor those from after"
+    if generation:
+        yield from (str(finding) for finding in examine(folder).findings if finding.serious)
+    build_index(lambda: [EXTRA], folder, PLAIN, jobs=1)
+    if read(folder)[1] != expected | {EXTRA.docno: EXTRA}:
+        yield "the next run does not add its document to those"
+    yield from (f"the next run leaves {name}" for name in leftovers(folder))
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Everything in an index folder that the manifest does not name."""
+    with closing(Snapshot(folder)) as snapshot:
+        named = {f"{record.name}/{name}" for record in snapshot.manifest.shards for name in record.files}
+    empty = {path.name for path in folder.glob(f"{SHARD_PREFIX}*") if not any(path.iterdir())}
+    return sorted(files_of(folder) - named - {MANIFEST, LOCK} | empty)
+
+
+def summarise(steps: list[Step], outcomes: list[Outcome]) -> str:
+    header = [
+        "operation",
+        "calls",
+        "killed at a call",
+        "in a write",
+        "at a time",
+        "ended first",
+        "old",
+        "new",
+        "failures",
+    ]
+    rows = []
+    for name in [*dict.fromkeys(step.operation.name for step in steps), "all"]:
+        own = [outcome for outcome in outcomes if name in (outcome.operation, "all")]
+        ways = Counter(outcome.way for outcome in own if outcome.killed)
+        states = Counter(outcome.state for outcome in own if outcome.killed)
+        n_calls = sum(step.n_calls for step in steps if name in (step.operation.name, "all"))
+        ended = sum(not outcome.killed for outcome in own)
+        failures = sum(bool(outcome.problems) for outcome in own)
+        counts = [n_calls, *(ways[way] for way in WAYS), ended, states["old"], states["new"], failures]
+        rows.append([name, *map(str, counts)])
+    return table(header, rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Kill writers of an index, and look at what is left.")
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--documents", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    os.fsync = lambda descriptor: (
+        None
+    )  # a killed process loses nothing that it has written; only a crashed machine does
+    outcomes: list[Outcome] = []
+    with tempfile.TemporaryDirectory() as home:
+        steps = rehearse(plan(options.documents), Path(home))
+        while sum(outcome.killed for outcome in outcomes) < options.kills:
+            place = len(outcomes)
+            outcome = kill(steps[place % len(steps)], WAYS[place // len(steps) % len(WAYS)], rng.random(), Path(home))
+            outcomes.append(outcome)
+            for problem in outcome.problems:
+                print(
+                    f"{outcome.operation}, killed at a {outcome.way}, {outcome.state} state: {problem}", file=sys.stderr
+                )
+    print(summarise(steps, outcomes))
+    return int(any(outcome.problems for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""How does the user want to search? Scorer, settings, stream, filters and expansion, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from searchlab.errors import SettingError, unknown_name
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.expansion import RM3
+    from searchlab.retrieval.results import Explanation, Hits, Query
+    from searchlab.retrieval.scorers import Scorer
+
+ScorerOption = Annotated[str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, tfidf or two-stage")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500"),
+]
+StreamOption = Annotated[str, typer.Option("--stream", help="The text to search: title, body or both")]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FIELD=VALUE", help="Only documents with this value, or [1988 TO 1990]"),
+]
+ExpandOption = Annotated[
+    str | None,
+    typer.Option(
+        "--expand", metavar="rm3", help="Add words of the best documents; rm3:documents=10,terms=20,weight=0.5 sets it"
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A way to ask; unknown names and values out of range are refused when it is first used."""
+
+    scorer_name: str = "bm25"
+    settings: dict[str, str] = field(default_factory=dict)
+    stream: str = "both"
+    filters: tuple[str, ...] = ()
+    expand: str | None = None
+    language: str = "plain"
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """The scorer with its settings."""
+        from searchlab.retrieval.scorers import make_scorer
+
+        return make_scorer(self.scorer_name, self.settings)
+
+    @cached_property
+    def expansion(self) -> RM3 | None:
+        """The expansion with its settings."""
+        from searchlab.retrieval.expansion import RM3
+
+        if self.expand is None:
+            return None
+        name, _, text = self.expand.partition(":")
+        if name != "rm3":
+            raise unknown_name("expansion", name, ["rm3"])
+        values: dict[str, float] = {}
+        for key, value in pairs(text.split(",") if text else (), "rm3:", "weight=0.5"):
+            if key not in RM3.__dataclass_fields__:
+                raise unknown_name("setting of rm3", key, RM3.__dataclass_fields__)
+            try:
+                values[key] = float(value) if key == "weight" else int(value)
+            except ValueError:
+                raise SettingError(f"rm3: {key} is {value!r}, expected a number") from None
+        return RM3(**values)  # type: ignore[arg-type]
+
+    def understand(self, engine: SearchEngine, text: str) -> Query:
+        """A query as the engine understands it, expanded if that is wished."""
+        query = engine.parse(text, self.scorer, self.stream, self.language)
+        if self.expansion is None:
+            return query
+        return self.expansion.learn(engine, self.search(engine, query, self.expansion.documents), stream=self.stream)
+
+    def search(self, engine: SearchEngine, query: Query, k: int | None) -> Hits:
+        """The best documents for a query."""
+        return engine.search(query, k=k, scorer=self.scorer, stream=self.stream, filters=self.filters)
+
+    def explain(self, engine: SearchEngine, query: Query, docno: str) -> Explanation:
+        """What each term adds to a document's score."""
+        return engine.explain(query, docno, scorer=self.scorer, stream=self.stream)
+
+
+def pairs(settings: Iterable[str], option: str, example: str = "mu=500") -> Iterable[tuple[str, str]]:
+    """NAME=VALUE, taken apart."""
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise SettingError(f"{option} {setting}: expected NAME=VALUE, such as {example}")
+        yield key.strip(), value.strip()
