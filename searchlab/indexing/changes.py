@@ -15,10 +15,12 @@ from searchlab.indexing.analysis import Recall
 from searchlab.indexing.content import digest
 from searchlab.indexing.shard import Shard, ShardRecord, bury, recall_largest
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
+from searchlab.indexing.strings import Array, Strings
 from searchlab.records import Document
 
 BATCH = 200
+# So many docnos are looked up in about the time that numba takes to load.
+WORTH_COMPILING = 50_000
 
 
 class Changes:
@@ -33,6 +35,7 @@ class Changes:
             np.ones(shard.columns.n_docs, bool) if shard.alive is None else shard.alive.copy() for shard in self._shards
         ]
         self._seen = [np.zeros(shard.columns.n_docs, bool) for shard in self._shards]
+        self._n_looked_up = 0
         self.n_added = self.n_updated = self.n_unchanged = self.n_removed = 0
 
     @property
@@ -58,19 +61,24 @@ class Changes:
 
     def _find(self, batch: list[Document]) -> Iterable[tuple[int, int]]:
         """The shard and the number there of each document; the shard is -1 for a new one."""
-        if not self._shards:
-            return [(-1, -1)] * len(batch)
-        from searchlab.indexing.docno_order import find_docnos
-
         docnos = [document.docno for document in batch]
         places, numbers = np.full(len(batch), -1), np.full(len(batch), -1)
         for place, shard in enumerate(self._shards):
-            found = find_docnos(shard.columns.docnos, docnos)
+            found = self._numbers(shard.columns.docnos, docnos)
             here = found >= 0
             if shard.alive is not None:
                 here[here] = shard.alive[found[here]]
             places[here], numbers[here] = place, found[here]
         return zip(places.tolist(), numbers.tolist(), strict=True)
+
+    def _numbers(self, known: Strings, docnos: list[str]) -> Array:
+        """The numbers of documents in a shard, -1 for those that it does not have."""
+        self._n_looked_up += len(docnos)
+        if self._n_looked_up < WORTH_COMPILING:
+            return np.array([known.find(docno) for docno in docnos])
+        from searchlab.indexing.docno_order import find_docnos
+
+        return find_docnos(known, docnos)
 
     def remove_unseen(self) -> None:
         """Let all documents die that did not come."""

@@ -1,17 +1,21 @@
 """How do the terms of documents become the documents of terms?
 
-By one counting sort, compiled: documents are visited in their final order, so the occurrences of each
-term fall into place already sorted by document and position.
+By a sort that keeps the order of equals: documents stand in their final order, so the occurrences of each term are
+then sorted by document and position. Of many terms it is a compiled counting sort, for which numba is loaded; a few
+are sorted by NumPy before numba would have been.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from searchlab.indexing.strings import Array
+
+# So many tokens are sorted by NumPy in about the time that numba takes to load.
+WORTH_COMPILING = 3_000_000
 
 
 class TokenStream(NamedTuple):
@@ -19,6 +23,11 @@ class TokenStream(NamedTuple):
 
     tokens: Array
     starts: Array
+
+    @property
+    def lengths(self) -> Array:
+        """The number of terms of each document."""
+        return np.diff(self.starts)
 
 
 class Inverted(NamedTuple):
@@ -30,51 +39,36 @@ class Inverted(NamedTuple):
     positions: Array
 
 
-def invert(streams: list[TokenStream], order: Array, n_terms: int) -> Inverted:
-    """Invert documents made of one or two token streams; the n-th document is `order[n]`."""
-    first = streams[0]
-    second = streams[1] if len(streams) > 1 else TokenStream(first.tokens[:0], np.zeros_like(first.starts))
-    return Inverted(*_invert(first.tokens, first.starts, second.tokens, second.starts, order, n_terms))
+def arrange(streams: Sequence[TokenStream], order: Array) -> TokenStream:
+    """The token streams of documents as one, in each document one after the other; the n-th document is `order[n]`."""
+    befores = np.cumsum([0, *(len(stream.tokens) for stream in streams)])
+    begins = np.column_stack([stream.starts[:-1] + n for stream, n in zip(streams, befores, strict=False)])[order]
+    lengths = np.column_stack([stream.lengths for stream in streams])[order].ravel()
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    tokens = np.concatenate([stream.tokens for stream in streams])
+    places = np.repeat(begins.ravel() - offsets[:-1], lengths) + np.arange(offsets[-1])
+    return TokenStream(tokens[places], offsets[:: len(streams)])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
-def _invert(tokens, starts, more_tokens, more_starts, order, n_terms):  # type: ignore[no-untyped-def]
-    offsets = np.zeros(n_terms + 1, np.int64)
-    for token in tokens:
-        offsets[token + 1] += 1
-    for token in more_tokens:
-        offsets[token + 1] += 1
-    offsets = np.cumsum(offsets)
+def invert(stream: TokenStream, n_terms: int) -> Inverted:
+    """Invert documents that stand in their final order."""
+    if len(stream.tokens) < WORTH_COMPILING:
+        return _invert_few(stream, n_terms)
+    from searchlab.indexing.inversion_kernel import invert_tokens
 
-    place = offsets[:-1].copy()
-    docs = np.empty(offsets[-1], np.uint32)
-    positions = np.empty(offsets[-1], np.uint32)
-    for number in range(len(order)):
-        doc = order[number]
-        position = 0
-        for i in range(starts[doc], starts[doc + 1]):
-            docs[place[tokens[i]]] = number
-            positions[place[tokens[i]]] = position
-            place[tokens[i]] += 1
-            position += 1
-        for i in range(more_starts[doc], more_starts[doc + 1]):
-            docs[place[more_tokens[i]]] = number
-            positions[place[more_tokens[i]]] = position
-            place[more_tokens[i]] += 1
-            position += 1
+    return Inverted(*invert_tokens(stream.tokens, stream.starts, n_terms))
 
-    # Each run of one document within one term becomes one posting.
-    tfs = np.empty(offsets[-1], np.uint32)
-    postings = 0
-    posting_offsets = np.zeros(n_terms + 1, np.int64)
-    for term in range(n_terms):
-        i = offsets[term]
-        while i < offsets[term + 1]:
-            run = i
-            while i < offsets[term + 1] and docs[i] == docs[run]:
-                i += 1
-            docs[postings] = docs[run]
-            tfs[postings] = i - run
-            postings += 1
-        posting_offsets[term + 1] = postings
-    return posting_offsets, docs[:postings].copy(), tfs[:postings].copy(), positions
+
+def _invert_few(stream: TokenStream, n_terms: int) -> Inverted:
+    by_term = np.argsort(stream.tokens, kind="stable")
+    terms = stream.tokens[by_term].astype(np.int64)
+    docs = np.repeat(np.arange(len(stream.lengths)), stream.lengths)[by_term]
+    positions = by_term - stream.starts[docs]
+    begins = np.flatnonzero(np.diff(terms, prepend=-1).astype(bool) | np.diff(docs, prepend=-1).astype(bool))
+    return Inverted(
+        np.searchsorted(terms[begins], np.arange(n_terms + 1)).astype(np.int64),
+        docs[begins].astype(np.uint32),
+        np.diff(begins, append=len(terms)).astype(np.uint32),
+        positions.astype(np.uint32),
+    )

@@ -16,7 +16,7 @@ from searchlab.indexing.analysis import Analyzer, words
 from searchlab.indexing.archive import write_arrays
 from searchlab.indexing.content import DIGEST_BYTES, digest
 from searchlab.indexing.fields import FieldBuilder
-from searchlab.indexing.inversion import Inverted, TokenStream, invert
+from searchlab.indexing.inversion import Inverted, TokenStream, arrange, invert
 from searchlab.indexing.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord, seal_folder
 from searchlab.indexing.strings import Array, Strings
 from searchlab.indexing.texts import count_terms
@@ -106,18 +106,15 @@ class ShardBuilder:
         ranks = np.empty(len(terms), np.int32)
         ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
         title, body = self._title.as_stream(ranks), self._body.as_stream(ranks)
-        inverted = {
-            "title": invert([title], order, len(terms)),
-            "body": invert([body], order, len(terms)),
-            "both": invert([title, body], order, len(terms)),
-        }
-        title_lengths, body_lengths = (np.diff(stream.starts)[order] for stream in (title, body))
-        lengths = {"title": title_lengths, "body": body_lengths, "both": title_lengths + body_lengths}
+        made_of = {"title": [title], "body": [body], "both": [title, body]}
+        streams = {name: arrange(parts, order) for name, parts in made_of.items()}
+        inverted = {name: invert(stream, len(terms)) for name, stream in streams.items()}
+        lengths = {name: stream.lengths for name, stream in streams.items()}
 
         columns = Strings.pack("docnos", (document.docno for document in ordered))
         columns |= Strings.pack("terms", terms)
         columns |= _word_columns(self._vocabulary, ranks)
-        columns |= _token_columns(title, body, order)
+        columns |= {"tokens": streams["both"].tokens.astype(np.uint32), "tokens.offsets": streams["both"].starts}
         columns |= self._fields.columns(np.argsort(order))
         columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
         for name, postings in inverted.items():
@@ -133,17 +130,6 @@ def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
     numbers = np.array([vocabulary[word] for word in known], np.int32)
     numbers[numbers >= 0] = ranks[numbers[numbers >= 0]]
     return Strings.pack("words", known) | {"words.terms": numbers}
-
-
-def _token_columns(title: TokenStream, body: TokenStream, order: Array) -> dict[str, Array]:
-    """The terms of each document in their order, the title's before the body's."""
-    starts = np.column_stack([title.starts[:-1], body.starts[:-1] + len(title.tokens)])[order].ravel()
-    lengths = np.column_stack([np.diff(title.starts), np.diff(body.starts)])[order].ravel()
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    both = np.concatenate([title.tokens, body.tokens]).astype(np.uint32)
-    tokens = both[np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])]
-    return {"tokens": tokens, "tokens.offsets": offsets[::2]}
 
 
 def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, Array]:
