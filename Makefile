@@ -18,8 +18,11 @@ demo: install
 	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 5
 	@echo '--- the same by a language model'
 	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --scorer dirichlet --set mu=500
-	@echo '--- search for all topics and write a TREC run'
-	$(BIN)/searchlab run corpora/medical/topics.tsv -i medical -o indexes/medical.bm25.run
+	@echo '--- phrases, operators and fields'
+	$(BIN)/searchlab query '"t-cell lymphoma" AND autoimmune year:[2000 TO 2024]' -i medical -k 3
+	@echo '--- search for all topics, expanded by RM3, and write a TREC run'
+	$(BIN)/searchlab run -i medical --expand rm3 -o indexes/medical.rm3.run
+	$(BIN)/searchlab run -i medical -o indexes/medical.bm25.run
 	@head -n 3 indexes/medical.bm25.run
 	@echo
 	@echo 'The run is indexes/medical.bm25.run. Next: $(BIN)/searchlab index YOUR-FOLDER, $(BIN)/searchlab query "..."'

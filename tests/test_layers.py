@@ -18,7 +18,7 @@ ROOMS = ["corpus", "indexing", "retrieval", "cli"]
 SHARED = {"errors", "records"}
 HOMES = {
     "whoosh": ["indexing/whoosh_*.py", "retrieval/whoosh_parser.py"],
-    "numba": ["indexing/inversion.py", "indexing/docno_order.py", "retrieval/kernels.py"],
+    "numba": ["indexing/inversion_kernel.py", "indexing/docno_order.py", "retrieval/kernels.py"],
     "nltk": ["indexing/analysis.py"],
     "typer": ["cli/*.py"],
     "rich": ["cli/progress.py"],

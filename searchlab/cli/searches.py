@@ -14,6 +14,7 @@ from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_
 from searchlab.cli.asking import Asking, ExpandOption, FilterOption, ScorerOption, SetOption, StreamOption, pairs
 from searchlab.cli.printing import as_record, comment, print_explanation, print_hit
 from searchlab.cli.progress import tracked
+from searchlab.cli.sources import own_topics
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -117,12 +118,12 @@ def run_command(
         "full" if syntax else "plain",
     )
     _ = asking.scorer, asking.expansion  # mistakes are told before the index is opened
-    folder = choose_index(index) if topics is None else None
+    folder = choose_index(index)
     parts = fields.split(",") if fields else None
     notes = searchlab.Notes()
-    wanted = searchlab.read_topics(topics or _own_topics(folder), format=topic_format, fields=parts, notes=notes)
+    wanted = searchlab.read_topics(topics or own_topics(folder), format=topic_format, fields=parts, notes=notes)
     warn_of_latin1(notes)
-    engine = _open(folder or choose_index(index))
+    engine = _open(folder)
     with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
         rankings = searchlab.search_topics(
             engine,
@@ -163,15 +164,3 @@ def _open(folder: Path, *, compiled: bool = True) -> SearchEngine:
     import searchlab
 
     return searchlab.open(folder, compiled=compiled)
-
-
-def _own_topics(folder: Path | None) -> str:
-    """The topics of the collection that an index was made from."""
-    from searchlab.indexing.places import collections_of
-
-    assert folder is not None
-    for collection in collections_of(folder):
-        if collection.topics:
-            note(f"topics: {collection.topics[0]}")
-            return str(collection.topics[0])
-    raise SettingError(f"{folder}: its sources have no topics; expected a file of topics")

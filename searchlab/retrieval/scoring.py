@@ -61,6 +61,8 @@ def share_out(numbers: Numbers, query: Query, scorer: Scorer, stream: str) -> Sh
 
 def score(numbers: Numbers, query: Shares, place: int, found: Array, n_docs: int) -> Array:
     """The scores of some documents of a shard, given in ascending order."""
+    if not len(found):
+        return np.zeros(0)
     few = len(found) * FEW < n_docs
     sums = np.zeros(len(found) if few else n_docs)
     for stream, variants, scorer, weight, factor in query.shares:

@@ -297,6 +297,35 @@ def test_trees_match_and_score_as_reading_every_text_says(indexed, documents, as
                 assert found == pytest.approx(expected_scores(node, documents, scorer, stream), rel=CLOSE, abs=CLOSE)
 
 
+few_words = st.lists(st.sampled_from(["a", "b", "a-b"]), min_size=2, max_size=4).map(" ".join)
+sparse_texts = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8).map(" ".join)
+documents_for_phrases = st.lists(
+    st.tuples(sparse_texts, sparse_texts, st.lists(sparse_texts.filter(bool), min_size=1, max_size=3)),
+    min_size=1,
+    max_size=8,
+).map(lambda rows: [Document(str(n), title, body, {"mesh": mesh}) for n, (title, body, mesh) in enumerate(rows)])
+
+
+@settings(max_examples=60)
+@given(
+    documents=documents_for_phrases,
+    asked=st.lists(
+        st.builds(Phrase, few_words, st.integers(1, 3), st.sampled_from([None, "title", "body", "mesh"])),
+        min_size=15,
+        max_size=15,
+    ),
+    sparingly=st.booleans(),
+)
+def test_phrases_match_as_reading_every_text_says(indexed, documents, asked, sparingly):
+    with indexed(documents) as folder, pytest.MonkeyPatch.context() as patch:
+        if sparingly:
+            patch.setattr(phrases, "MANY", 0)
+        engine = SearchEngine(folder, compiled=False)
+        for phrase in asked:
+            expected = {document.docno for document in documents if matches(phrase, document, "both")}
+            assert set(found_by(engine, phrase)) == expected, phrase
+
+
 @settings(max_examples=40)
 @given(documents=corpora, node=trees)
 def test_every_scorer_scores_the_words_of_a_tree(indexed, documents, node):
