@@ -21,8 +21,14 @@ if TYPE_CHECKING:
     from searchlab.corpus import Notes as Notes
     from searchlab.corpus import find_collection as find_collection
     from searchlab.corpus import read_documents as read_documents
+    from searchlab.corpus import read_qrels as read_qrels
+    from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
     from searchlab.errors import SearchlabError as SearchlabError
+    from searchlab.features.extraction import extract as extract
+    from searchlab.features.letor import read_letor as read_letor
+    from searchlab.features.letor import write_letor as write_letor
+    from searchlab.features.table import FeatureTable as FeatureTable
     from searchlab.indexing.build import BuildSummary as BuildSummary
     from searchlab.indexing.build import delete as delete
     from searchlab.indexing.build import index as index
@@ -49,8 +55,11 @@ if TYPE_CHECKING:
     from searchlab.retrieval.scorers import make_scorer as make_scorer
 
 _HOMES = {
-    "searchlab.corpus": "Collection Notes find_collection read_documents read_topics",
+    "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
+    "searchlab.features.extraction": "extract",
+    "searchlab.features.letor": "read_letor write_letor",
+    "searchlab.features.table": "FeatureTable",
     "searchlab.indexing.build": "BuildSummary delete index merge",
     "searchlab.indexing.doctor": "examine",
     "searchlab.records": "Document Ranking TermStats Topic",

@@ -14,11 +14,18 @@ from searchlab.records import Document
 
 PACKAGE = Path(searchlab.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
-ROOMS = ["corpus", "indexing", "retrieval", "cli"]
+ROOMS = ["corpus", "indexing", "retrieval", "features", "cli"]
 SHARED = {"errors", "records"}
 HOMES = {
     "whoosh": ["indexing/whoosh_*.py", "retrieval/whoosh_parser.py"],
-    "numba": ["indexing/inversion_kernel.py", "indexing/docno_order.py", "retrieval/kernels.py"],
+    "numba": [
+        "indexing/inversion_kernel.py",
+        "indexing/docno_order.py",
+        "retrieval/kernels.py",
+        "features/decimals.py",
+        "features/letor_lines.py",
+    ],
+    "scipy": ["features/decomposition.py", "features/semantic.py"],
     "nltk": ["indexing/analysis.py"],
     "typer": ["cli/*.py"],
     "rich": ["cli/progress.py"],

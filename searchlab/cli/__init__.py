@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import typer
 
-from searchlab.cli import indexes, searches  # noqa: F401  (they add their commands)
+from searchlab.cli import features, indexes, searches  # noqa: F401  (they add their commands)
 from searchlab.cli.app import app
 from searchlab.errors import SearchlabError
 

@@ -7,6 +7,8 @@ two registries say which there are. `find_collection` tells what a folder holds.
 from searchlab.corpus.collection import Collection, find_collection
 from searchlab.corpus.documents import DOCUMENT_FORMATS, read_documents
 from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.corpus.qrels import Qrels, read_qrels
+from searchlab.corpus.runs import read_run
 from searchlab.corpus.topics import TOPIC_FORMATS, read_topics
 
 __all__ = [
@@ -14,8 +16,11 @@ __all__ = [
     "TOPIC_FORMATS",
     "Collection",
     "Notes",
+    "Qrels",
     "SkippedFile",
     "find_collection",
     "read_documents",
+    "read_qrels",
+    "read_run",
     "read_topics",
 ]

@@ -59,6 +59,11 @@ def read_dataset_topics(dataset: Dataset, reading: Reading) -> Iterator[TopicPar
     return reading.each(lambda record: keyed_topic(*record), drawn)
 
 
+def read_dataset_qrels(dataset: Dataset) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The judgments of the dataset: where each stands, and its parts (query_id, doc_id, relevance)."""
+    return _drawn(dataset, "judgments", dataset.loaded.has_qrels, lambda: dataset.loaded.qrels_iter())
+
+
 def _drawn(
     dataset: Dataset, kind: str, has_any: Callable[[], bool], draw: Callable[[], Iterable[Any]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -30,7 +30,8 @@ class Notes:
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned;
     `bytes_read` grows towards it while the documents are drawn (a skipped file counts as dealt with).
     `latin1_lines` counts, for each file, the lines that were not valid UTF-8. `n_bad` counts the malformed
-    records that were passed over; `bad_records` holds the first of them.
+    records that were passed over; `bad_records` holds the first of them. `regrouped` names the feature files whose
+    queries were interleaved.
     """
 
     n_files: int = 0
@@ -41,6 +42,7 @@ class Notes:
     latin1_lines: Counter[str] = field(default_factory=Counter)
     n_bad: int = 0
     bad_records: list[RecordError] = field(default_factory=list)
+    regrouped: list[str] = field(default_factory=list)
 
     def add_bad_record(self, error: RecordError) -> None:
         """Count a malformed record, and keep its error if there is room."""
@@ -55,3 +57,4 @@ class Notes:
         self.skipped.clear()
         self.latin1_lines.clear()
         self.bad_records.clear()
+        self.regrouped.clear()

@@ -6,24 +6,31 @@ from types import ModuleType
 
 import pytest
 
-from searchlab.corpus import Notes, read_documents, read_topics
+from searchlab.corpus import Notes, read_documents, read_qrels, read_topics
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document, Topic
 
 Paper = namedtuple("Paper", "doc_id title abstract date parts raw")
 Part = namedtuple("Part", "name text")
 Query = namedtuple("Query", "query_id title description narrative")
+Judgment = namedtuple("Judgment", "query_id doc_id relevance iteration")
 
 
 class FakeDataset:
-    def __init__(self, docs=None, queries=None):
-        self.docs, self.queries = docs, queries
+    def __init__(self, docs=None, queries=None, qrels=None):
+        self.docs, self.queries, self.qrels = docs, queries, qrels
 
     def has_docs(self):
         return self.docs is not None
 
     def has_queries(self):
         return self.queries is not None
+
+    def has_qrels(self):
+        return self.qrels is not None
+
+    def qrels_iter(self):
+        return iter(self.qrels)
 
     def docs_iter(self):
         for item in self.docs:
@@ -63,6 +70,13 @@ def test_topics_are_mapped_too(datasets):
     datasets["x"] = FakeDataset(queries=[Query("1", "wing", "Find wings.", None)])
     assert read_topics("ir_datasets:x") == [Topic("1", "wing", {"description": "Find wings."})]
     assert read_topics("ir_datasets:x", fields="description") == [Topic("1", "Find wings.", {"title": "wing"})]
+
+
+def test_judgments_are_read_too(datasets, message):
+    datasets["x"] = FakeDataset(qrels=[Judgment("1", "p1", 2, "0"), Judgment("1", "p2", 0, "0")])
+    assert dict(read_qrels("ir_datasets:x")["1"]) == {"p1": 2, "p2": 0}
+    datasets["x"] = FakeDataset(docs=[])
+    assert message(SourceError, read_qrels, "ir_datasets:x") == "ir_datasets:x: this dataset has no judgments"
 
 
 def test_bad_records_of_a_dataset_are_treated_as_those_of_files(datasets, message):

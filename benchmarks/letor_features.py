@@ -1,0 +1,121 @@
+"""Do our features have the values that LETOR published?
+
+    python benchmarks/letor_features.py DIR
+
+DIR is the LETOR 3.0 OHSUMED folder: `Meta` holds the counts that its features were computed from, `Feature-null` the
+features, with NULL where one is undefined. The 45 features of all pairs are computed from the counts by the functions
+that extraction uses, and compared. Published numbers have six decimals, so 5e-7 is the best that can be reached.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+from report import table
+
+from searchlab.features.catalogue import Feature, compute
+from searchlab.features.counts import Counts, bare_counts
+from searchlab.features.sets import make_set
+from searchlab.indexing.columns import STREAMS
+from searchlab.records import TermStats
+
+LIMIT = 1e-6
+
+# The features of a pair of qid and docid.
+Published = dict[tuple[str, str], list[float]]
+
+
+class Query(NamedTuple):
+    """A query of LETOR: its counts, and its documents."""
+
+    qid: str
+    counts: Counts
+    docids: list[str]
+
+
+def number(element: ElementTree.Element, name: str) -> int:
+    return int(element.findtext(name, ""))
+
+
+def read_queries(folder: Path) -> Iterator[Query]:
+    """The Meta files; their streams are title, abstract, and title with abstract."""
+    collection = ElementTree.parse(folder / "collectioninfo.xml").getroot()
+    n_docs = number(collection, "docnum")
+    n_tokens = [number(stream, "totaltermnum") for stream in collection.findall("stream")]
+    for path in sorted(folder.glob("query-*.xml")):
+        query = ElementTree.parse(path).getroot()
+        terms, documents = query.findall("terminfo/term"), query.findall("docinfo/doc")
+        streams = {}
+        for place, name in enumerate(STREAMS):
+            known = [term.findall("stream")[place] for term in terms]
+            texts = [document.findall("stream")[place] for document in documents]
+            streams[name] = (
+                np.array([[number(term, "termfrequency") for term in text.findall("term")] for text in texts]).T,
+                np.array([number(text, "length") for text in texts]),
+                np.array([number(text, "uniquelength") for text in texts]),
+                [
+                    TermStats(
+                        n_docs, n_tokens[place], number(term, "streamfrequency"), number(term, "streamtermfrequency")
+                    )
+                    for term in known
+                ],
+            )
+        words = [term.findtext("word", "") for term in terms]
+        docids = [document.findtext("docid", "") for document in documents]
+        yield Query(query.findtext("id", ""), bare_counts(words, streams), docids)
+
+
+def read_features(path: Path) -> Published:
+    """The published features of each pair, NaN for NULL."""
+    found = {}
+    with path.open() as file:
+        for line in file:
+            features, _, docid = line.partition("#docid =")
+            _, qid, *fields = features.split()
+            values = [field.partition(":")[2] for field in fields]
+            found[qid.removeprefix("qid:"), docid.strip()] = [np.nan if v == "NULL" else float(v) for v in values]
+    return found
+
+
+def compare(queries: list[Query], features: tuple[Feature, ...], published: Published) -> tuple[np.ndarray, np.ndarray]:
+    """For each feature and pair, our value and LETOR's."""
+    ours = [compute(features, query.counts) for query in queries]
+    theirs = [[published.pop((query.qid, docid)) for docid in query.docids] for query in queries]
+    if published:
+        sys.exit(f"{len(published)} pairs have features but no counts, such as {next(iter(published))}")
+    return np.concatenate(ours), np.concatenate(theirs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    folder = parser.parse_args().folder
+    if not (folder / "Meta").is_dir() or not list(folder.glob("Feature-null/**/*.txt")):
+        sys.exit(f"{folder}: expected the folders Meta and Feature-null")
+    features = make_set("letor45").features
+    published = read_features(next(folder.glob("Feature-null/**/*.txt")))
+    ours, theirs = compare(list(read_queries(folder / "Meta")), features, published)
+    undefined, null = np.isnan(ours), np.isnan(theirs)
+    deviations = np.where(undefined | null, 0.0, np.abs(ours - theirs)).max(axis=0)
+    misplaced = (undefined != null).sum(axis=0)
+    rows = [
+        [str(place), feature.name, f"{deviation:.2e}", f"{n_null:,}", "exact" if not n else f"{n} differ"]
+        for place, (feature, deviation, n_null, n) in enumerate(
+            zip(features, deviations, null.sum(axis=0), misplaced, strict=True), start=1
+        )
+    ]
+    print(f"{len(ours):,} pairs of query and document\n")
+    print(table(["", "feature", "largest deviation", "NULL", "their places"], rows, n_labels=2))
+    print(f"\nNULL where LETOR has it: {'yes' if not misplaced.any() else 'no'}")
+    print(f"max deviation: {deviations.max():.3g}")
+    sys.exit(0 if deviations.max() <= LIMIT and not misplaced.any() else 1)
+
+
+if __name__ == "__main__":
+    main()
