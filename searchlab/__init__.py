@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_topics as read_topics
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.features.extraction import extract as extract
+    from searchlab.features.folds import read_folds as read_folds
     from searchlab.features.letor import read_letor as read_letor
     from searchlab.features.letor import write_letor as write_letor
     from searchlab.features.table import FeatureTable as FeatureTable
@@ -58,6 +59,7 @@ _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
     "searchlab.features.extraction": "extract",
+    "searchlab.features.folds": "read_folds",
     "searchlab.features.letor": "read_letor write_letor",
     "searchlab.features.table": "FeatureTable",
     "searchlab.indexing.build": "BuildSummary delete index merge",

@@ -101,3 +101,16 @@ def test_a_mistake_ends_in_one_line_and_leaves_no_file(collection, run_cli, argu
     assert (found, out) == (code, "")
     assert message in err.splitlines()[-1]
     assert not (collection / "f.txt").exists()
+
+
+def test_the_doctor_examines_the_semantic_space_too(collection, run_cli):
+    run_cli("semantic", "--dims", "3")
+    assert run_cli("doctor")[0] == 0
+    (path,) = (collection / "indexes" / "mine" / "semantic").glob("terms-*")
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    code, out, _ = run_cli("doctor")
+    assert code == 1
+    assert path.name in out
+    assert "searchlab semantic" in out

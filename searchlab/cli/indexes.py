@@ -6,13 +6,14 @@ import json
 import sys
 from contextlib import closing
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from searchlab.cli.app import IndexOption, app, choose_index, count, megabytes, note, warn_of_latin1
 from searchlab.cli.progress import reading_bar, stage_bar
-from searchlab.errors import SettingError
+from searchlab.errors import IndexMissing, SettingError, StoreError
 
 if TYPE_CHECKING:
     from searchlab.corpus import Notes
@@ -148,12 +149,31 @@ def doctor_command(index: IndexOption = None) -> None:
     folder = choose_index(index)
     with stage_bar() as progress:
         diagnosis = examine(folder, progress)
+        space_problem = _examine_space(folder) if diagnosis.healthy else ""
     for finding in diagnosis.findings:
         print(f"{finding.place}: {finding.problem}; {finding.remedy}")
+    if space_problem:
+        print(space_problem)
+        raise typer.Exit(1)
     if not diagnosis.healthy:
         note(f"{folder}: {count(sum(finding.serious for finding in diagnosis.findings), 'problem')} found")
         raise typer.Exit(1)
     print(f"{folder}: healthy; {count(diagnosis.n_docs, 'document')} in {count(diagnosis.n_shards, 'shard')} examined")
+
+
+def _examine_space(folder: Path) -> str:
+    """What is wrong with the semantic space of an index, if it has one."""
+    from searchlab.features.semantic import SemanticSpace
+    from searchlab.indexing.snapshot import Snapshot
+
+    try:
+        with closing(Snapshot(folder)) as snapshot:
+            SemanticSpace.open(snapshot, verify=True)
+    except IndexMissing:
+        return ""
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 def _print_statistics(statistics: IndexStatistics, stream: str) -> None:

@@ -679,9 +679,12 @@ def test_an_explanation_has_a_part_for_each_word_that_scores(engine):
 
 
 def test_snippets_mark_all_variants_but_no_words_of_other_fields(engine):
-    (hit,) = engine.search("lymphom* mesh:york* AND docno:med-1", language="full")
+    (hit,) = engine.search("lymphom* AND docno:med-1", language="full")
     assert hit.snippet.marked("[", "]") == "[Lymphomas] of T cells. New York, New York."
     assert hit.marked_title.marked("[", "]") == "T-cell [lymphoma]"
+    (hit,) = engine.search("cell AND mesh:lung AND mesh:nude", language="full")
+    assert [term.stream for term in engine.parse("cell AND mesh:lung", language="full").terms] == ["both", "mesh"]
+    assert hit.snippet.marked("[", "]") == "A [cell] of the lung; t [cells]. York is new."
 
 
 def test_hits_say_where_their_documents_stand(engine):

@@ -72,6 +72,15 @@ def test_strings_that_are_spelt_alike_are_found_with_their_distances(texts, text
     assert found == {other: edits for other, edits in near.items() if edits <= most}
 
 
+@given(st.sets(st.text("ab", max_size=5), max_size=30), st.text("ab", min_size=1, max_size=5), st.booleans())
+def test_the_exchange_of_two_neighbours_is_one_edit(texts, text, swaps):
+    packed = pack(texts)
+    numbers, distances = spelt_like(packed, range(len(packed)), text, 2, swaps=swaps)
+    distance = distance_with_swaps if swaps else edit_distance
+    found = dict(zip((packed[int(number)] for number in numbers), distances.tolist(), strict=True))
+    assert found == {other: edits for other in texts if (edits := distance(text, other)) <= 2}
+
+
 def test_a_pattern_of_many_stars_takes_no_time():
     packed = pack(["a" * 255, "b" * 255])
     assert with_shape(packed, range(2), "*a" * 60 + "*b").tolist() == []
@@ -121,6 +130,14 @@ def engine(build, request):
 )
 def test_the_nearest_word_is_suggested(engine, word, suggestion):
     assert suggest(engine.snapshot, word) == suggestion
+
+
+def test_of_equally_near_words_the_first_letter_decides_before_frequency(build):
+    # One letter makes bake or cape of bape; three documents have cape, one has bake.
+    documents = [Document("1", "", "bake cape"), Document("2", "", "cape"), Document("3", "", "cape")]
+    engine = SearchEngine(build(documents), compiled=False)
+    assert suggest(engine.snapshot, "bape") == "bake"
+    assert suggest(engine.snapshot, "dape") == "cape"
 
 
 def test_a_query_tells_what_could_have_been_meant(engine):
