@@ -5,6 +5,7 @@ negative ones are in use too (junk, spam). Columns are parted by blanks or tabs,
 
     qid iteration docno grade    TREC; the iteration means nothing
     qid docno grade              also below the header of BEIR: query-id corpus-id score
+    qid docno 0 0                SMART, as CISI and CACM: only relevant documents are listed, which get the grade 1
 
 A pair may occur twice if its grade is the same.
 """
@@ -101,9 +102,15 @@ def _by_topic(opened: OpenedFile) -> dict[str, dict[str, int]]:
 
 def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
     n_columns = 0
+    is_smart = None
     for number, line in opened.lines():
         columns = line.split()
         if not columns:
+            continue
+        if is_smart is None:
+            is_smart = _is_smart(columns)
+        if is_smart and _is_smart(columns):
+            yield _Judgment(columns[0], columns[1], 1, number)
             continue
         if not n_columns and [column.lower() for column in columns] == BEIR_HEADER:
             n_columns = len(columns)
@@ -115,6 +122,11 @@ def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
         else:
             n_columns = len(columns)
             yield judgment
+
+
+def _is_smart(columns: list[str]) -> bool:
+    """Whether a line ends in two zeros: in TREC's order that would be a document "0", in an iteration that is not 0."""
+    return len(columns) == 4 and columns[1] != "0" and columns[2] == "0" and columns[3].rstrip("0") in ("", "0.", ".")
 
 
 def _judgment(columns: list[str], n_columns: int, number: int, place: str) -> _Judgment:

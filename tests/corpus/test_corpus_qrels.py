@@ -112,3 +112,10 @@ def test_hostile_bytes_raise_only_our_errors(tmp_path, content):
             assert strict or not isinstance(error, RecordError)
         else:
             assert all(len(name.split()) == 1 for qid in qrels for name in [qid, *qrels[qid]])
+
+
+@pytest.mark.parametrize("zeros", ["0 0", "0\t0.000000"])
+def test_judgments_of_smart_list_the_relevant_documents(tmp_path, zeros):
+    path = tmp_path / "CISI.REL"
+    path.write_text(f"     1     28\t{zeros}\n     1     35\t{zeros}\n\n     2      7\t{zeros}\n")
+    assert {qid: dict(judged) for qid, judged in read_qrels(path).items()} == {"1": {"28": 1, "35": 1}, "2": {"7": 1}}
