@@ -46,6 +46,23 @@ class Asking:
     expand: str | None = None
     language: str = "plain"
 
+    @classmethod
+    def of(
+        cls,
+        scorer: str,
+        settings: list[str] | None,
+        stream: str = "both",
+        filters: list[str] | None = None,
+        expand: str | None = None,
+        *,
+        full: bool = False,
+    ) -> Asking:
+        """What options say; mistakes in them are told at once, before an index is opened."""
+        own = dict(pairs(settings or (), "--set"))
+        asking = cls(scorer, own, stream, tuple(filters or ()), expand, "full" if full else "plain")
+        _ = asking.scorer, asking.expansion
+        return asking
+
     @cached_property
     def scorer(self) -> Scorer:
         """The scorer with its settings."""

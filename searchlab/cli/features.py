@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from searchlab.cli.app import IndexOption, app, choose_index, count, megabytes, note, warn_of_latin1
-from searchlab.cli.asking import Asking, ExpandOption, ScorerOption, pairs
+from searchlab.cli.asking import Asking, ExpandOption, ScorerOption
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.sources import own_collection, own_topics
 from searchlab.errors import IndexMissing, SettingError
@@ -79,8 +79,7 @@ def features_command(
         return
     chosen = make_set(set_name or "letor45")
     steps = _steps(fill, normalise)
-    asking = Asking(scorer, dict(pairs(settings or (), "--scorer-set")), expand=expand)
-    _ = asking.scorer, asking.expansion  # mistakes are told before the index is opened
+    asking = Asking.of(scorer, settings, expand=expand)
     folder = choose_index(index)
     notes = searchlab.Notes()
     wanted = searchlab.read_topics(topics or own_topics(folder), notes=notes)

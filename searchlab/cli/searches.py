@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
-from searchlab.cli.asking import Asking, ExpandOption, FilterOption, ScorerOption, SetOption, StreamOption, pairs
+from searchlab.cli.asking import Asking, ExpandOption, FilterOption, ScorerOption, SetOption, StreamOption
 from searchlab.cli.printing import as_record, comment, print_explanation, print_hit
 from searchlab.cli.progress import tracked
 from searchlab.cli.sources import own_topics
@@ -42,17 +42,9 @@ def query_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Search, and print rank, score, docno, title and a snippet with the matched words marked."""
-    asking = Asking(
-        scorer,
-        dict(pairs(settings or (), "--set")),
-        stream,
-        tuple(filters or ()),
-        expand,
-        "plain" if plain else "full",
-    )
+    asking = Asking.of(scorer, settings, stream, filters, expand, full=not plain)
     if text is None and (explain or as_json):
         raise SettingError("--explain and --json need a query; a session has :explain")
-    _ = asking.scorer, asking.expansion  # mistakes are told before the index is opened
     # Someone who types would notice the time that the compiled kernels take to load, not the time that they save.
     engine = _open(choose_index(index), compiled=text is None and not sys.stdin.isatty())
     if text is None:
@@ -109,15 +101,7 @@ def run_command(
     import searchlab
     from searchlab.retrieval.batch import new_file
 
-    asking = Asking(
-        scorer,
-        dict(pairs(settings or (), "--set")),
-        stream,
-        tuple(filters or ()),
-        expand,
-        "full" if syntax else "plain",
-    )
-    _ = asking.scorer, asking.expansion  # mistakes are told before the index is opened
+    asking = Asking.of(scorer, settings, stream, filters, expand, full=syntax)
     folder = choose_index(index)
     parts = fields.split(",") if fields else None
     notes = searchlab.Notes()
