@@ -17,7 +17,7 @@ from searchlab.indexing.strings import Array
 from searchlab.retrieval.numbers import Numbers, Variants, scorer_of_text
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scorers import Scorer
-from searchlab.retrieval.shapes import gain
+from searchlab.retrieval.shapes import exact_gain
 
 # Fewer documents than one in this many are looked up in the postings; for more, all postings are read.
 FEW = 16
@@ -73,7 +73,7 @@ def score(numbers: Numbers, query: Shares, place: int, found: Array, n_docs: int
             docs, tfs = docs[at], tfs[at]
         own = numbers.of_docs(scorer, stream)[place]
         norm = own.norm_table[own.norm_codes[docs]]
-        sums[slots] += gain(scorer.shape, tfs.astype(float), weight, factor, norm, scorer.shift)
+        sums[slots] += exact_gain(scorer.shape, tfs.astype(float), weight, factor, norm, scorer.shift)
     scores = (sums if few else sums[found]) + query.background
     for (scorer, stream), count in query.n_words.items():
         biases = numbers.of_docs(scorer, stream)[place].biases
