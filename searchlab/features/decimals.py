@@ -82,7 +82,7 @@ def read_decimal(text, place):  # type: ignore[no-untyped-def]
         shift = np.int64(0)
         while 48 <= c <= 57:
             if shift < 1_000_000:
-                shift = shift * 10 + (c - 48)
+                shift = np.int64(shift * 10 + (c - 48))
             place += 1
             c = np.int64(text[place])
         exponent += -shift if below else shift

@@ -37,14 +37,14 @@ def decompose(A: csr_array, dims: int, seed: int, progress: Progress) -> Array:
     size = max(REACH * dims, LEAST_SIZE)
     if min(A.shape) > size:
         K, T = _krylov(A, size, seed, progress)
-        squares, W = _largest(*_eigen_of_band(T, 2 * STEP), dims)
+        squares, W = _largest(_eigen_of_band(T, 2 * STEP), dims)
         V = K.T @ W.astype(np.float32)
     elif A.shape[0] >= A.shape[1]:
         A = A.astype(np.float64)
-        squares, V = _largest(*np.linalg.eigh((A.T @ A).toarray()), dims)
+        squares, V = _largest(_eigen(A.T @ A), dims)
     else:
         A = A.astype(np.float64)
-        squares, U = _largest(*np.linalg.eigh((A @ A.T).toarray()), dims)
+        squares, U = _largest(_eigen(A @ A.T), dims)
         V = A.T @ (U / np.sqrt(np.maximum(squares, ROUNDING)))
     V = V * (squares > NEGLIGIBLE * (squares.max() if len(squares) else 0.0))
     if len(V):
@@ -53,9 +53,16 @@ def decompose(A: csr_array, dims: int, seed: int, progress: Progress) -> Array:
     return np.pad(V, ((0, 0), (0, dims - V.shape[1]))).astype(np.float32)
 
 
-def _largest(values: Array, vectors: Array, n: int) -> tuple[Array, Array]:
+def _largest(found: tuple[Array, Array], n: int) -> tuple[Array, Array]:
     """The n largest eigenvalues of those in ascending order, in descending order, and their eigenvectors."""
+    values, vectors = found
     return values[::-1][:n], vectors[:, ::-1][:, :n]
+
+
+def _eigen(S: csr_array) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors of a small symmetric matrix."""
+    values, vectors = np.linalg.eigh(S.toarray())
+    return values, vectors
 
 
 def _eigen_of_band(T: Array, width: int) -> tuple[Array, Array]:

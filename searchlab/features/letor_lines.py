@@ -99,7 +99,7 @@ def parse_rows(text, place, line, values, labels, marks, hard, facts, missing): 
             c = np.int64(text[place])
             while 48 <= c <= 57:
                 if number < 1_000_000_000:
-                    number = number * 10 + (c - 48)
+                    number = np.int64(number * 10 + (c - 48))
                 place += 1
                 c = np.int64(text[place])
             if c != 58 or number <= last:
@@ -116,7 +116,7 @@ def parse_rows(text, place, line, values, labels, marks, hard, facts, missing): 
             if not ends_word(text[end]):
                 return MALFORMED, begin, line, n_rows, first_hard
             place = end
-            for column in range(last, number - 1):
+            for column in range(last, np.int64(number - 1)):
                 values[n_rows, column] = missing
                 gaps = True
             values[n_rows, number - 1] = value

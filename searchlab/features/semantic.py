@@ -136,7 +136,7 @@ class SemanticSpace:
     @cached_property
     def staleness(self) -> float:
         """The share of live documents that were not there, or not as they are now, when the space was made."""
-        known = sum(np.count_nonzero(np.isin(_digests(shard), self._digests)) for shard in self.snapshot.shards)
+        known = sum(int(np.count_nonzero(np.isin(_digests(shard), self._digests))) for shard in self.snapshot.shards)
         return 1 - known / self.snapshot.n_docs if self.snapshot.n_docs else 0.0
 
     @property

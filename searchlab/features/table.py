@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -260,7 +261,8 @@ def _check_shapes(n_rows: int, n_features: int, columns: dict[str, Array | None]
 
 def _any_infinite(values: npt.NDArray[np.float64]) -> bool:
     # Looking for the extremes, NaN left out, takes no memory; isinf would take an eighth of the table.
-    return bool(np.fmax.reduce(values, axis=None) == np.inf or np.fmin.reduce(values, axis=None) == -np.inf)
+    extremes: list[Any] = [np.fmax, np.fmin]
+    return any(bool(np.isinf(extreme.reduce(values, axis=None))) for extreme in extremes)
 
 
 def _same(one: Array | None, other: Array | None) -> bool:
