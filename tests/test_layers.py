@@ -14,7 +14,7 @@ from searchlab.records import Document
 
 PACKAGE = Path(searchlab.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
-ROOMS = ["corpus", "indexing", "retrieval", "features", "cli"]
+ROOMS = ["corpus", "indexing", "retrieval", "features", "rankers", "cli"]
 SHARED = {"errors", "records"}
 HOMES = {
     "whoosh": ["indexing/whoosh_*.py", "retrieval/whoosh_parser.py"],
@@ -24,6 +24,7 @@ HOMES = {
         "retrieval/kernels.py",
         "features/decimals.py",
         "features/letor_lines.py",
+        "rankers/sweeps.py",
     ],
     "scipy": ["features/decomposition.py", "features/semantic.py"],
     "nltk": ["indexing/analysis.py"],

@@ -1,0 +1,1 @@
+"""How are documents ranked by what was learnt from judgements?"""

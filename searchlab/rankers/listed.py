@@ -1,0 +1,97 @@
+"""How is the problem solved exactly, if its pairs are few enough to be listed?"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[Any]
+
+
+def solve_listed(
+    differences: Vector, costs: Vector, pull: Vector, lam: float, start: Vector, enough: float
+) -> tuple[Vector, Vector, int]:
+    """The α of listed pairs to a gap of `enough`, weights, the number of steps; `pull` is Σ α(x_i − x_j) of all others.
+
+    The conditions are 2λw = pull + Δᵀα, Δw + ξ − s = 1, α·s = 0 and (c − α)·ξ = 0, with all but w from 0. Newton's
+    method is applied to them with both products equal to a target that goes to 0.
+    """
+    weights = start
+    alphas = costs / 2
+    rest = costs - alphas
+    lack = 1.0 - differences @ weights
+    begin = float(np.abs(lack).mean()) + 1e-3
+    loss, surplus = np.maximum(lack, 0) + begin, np.maximum(-lack, 0) + begin
+    best, best_weights, best_gap = alphas, weights, math.inf
+    n_steps = 0
+    while n_steps < 100:
+        dual_weights = (pull + alphas @ differences) / (2 * lam)
+        # Both kinds of weights become the same; where α have to cancel each other, those that are free are more exact.
+        dual = float(alphas.sum()) - lam * float(dual_weights @ dual_weights)
+        for candidate in (dual_weights, weights):
+            missing = float(costs @ np.maximum(1.0 - differences @ candidate, 0))
+            gap = lam * float(candidate @ candidate) - float(pull @ candidate) + missing - dual
+            if gap < best_gap:
+                best, best_weights, best_gap = alphas, candidate, gap
+        if best_gap <= enough:
+            break
+        n_steps += 1
+        off_dual = 2 * lam * (dual_weights - weights)
+        off_margin = 1.0 - differences @ weights - loss + surplus
+        slack = 1.0 / (loss / rest + surplus / alphas)
+        system = differences.T @ (slack[:, None] * differences)
+        system.flat[:: len(system) + 1] += 2 * lam
+        if not np.isfinite(system).all():
+            break
+        products = float(alphas @ surplus + rest @ loss) / (2 * len(costs))
+        target, first_bend, second_bend = 0.0, np.zeros_like(alphas), np.zeros_like(alphas)
+        # Twice: to see how far one could go, and again with the right target and the curvature seen.
+        for _ in range(2):
+            first, second = target - alphas * surplus - first_bend, target - rest * loss + second_bend
+            right = off_margin - second / rest + first / alphas
+            if not np.isfinite(right).all():
+                return np.clip(best, 0.0, costs), best_weights, n_steps
+            d_weights = solve_positive(system, off_dual + (slack * right) @ differences, 2 * lam)
+            d_alphas = slack * (right - differences @ d_weights)
+            d_surplus = (first - surplus * d_alphas) / alphas
+            d_loss = (second + loss * d_alphas) / rest
+            first_bend, second_bend = d_alphas * d_surplus, d_alphas * d_loss
+            dual_step = min(_room(alphas, d_alphas), _room(rest, -d_alphas))
+            step = min(dual_step, _room(surplus, d_surplus), _room(loss, d_loss))
+            ahead = (alphas + step * d_alphas) @ (surplus + step * d_surplus)
+            ahead += (rest - step * d_alphas) @ (loss + step * d_loss)
+            target = products * min(1.0, float(ahead) / (2 * len(costs)) / products) ** 3
+        step *= 0.99 if step < 1 else 1.0
+        if not step > 1e-12:
+            break
+        weights = weights + step * d_weights
+        alphas = np.maximum(alphas + step * d_alphas, 1e-300)
+        rest = np.maximum(rest - step * d_alphas, 1e-300)
+        surplus = np.maximum(surplus + step * d_surplus, 1e-300)
+        loss = np.maximum(loss + step * d_loss, 1e-300)
+    return np.clip(best, 0.0, costs), best_weights, n_steps
+
+
+def _room(values: Vector, changes: Vector) -> float:
+    """How much of the changes, at most all of them, leaves the values above 0."""
+    falling = changes < 0
+    return min(1.0, float(np.min(-values[falling] / changes[falling]))) if falling.any() else 1.0
+
+
+def solve_positive(matrix: Vector, right: Vector, least: float) -> Vector:
+    """The solution of a symmetric system, of which no eigenvalue is below `least` but by rounding."""
+    # With a diagonal of ones, features of any size do each other no harm.
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), least))
+    scaled = matrix * scale[:, None] * scale
+    try:
+        is_sound = bool(np.diagonal(np.linalg.cholesky(scaled)).min() > 1e-5)
+    except np.linalg.LinAlgError:
+        is_sound = False
+    if is_sound:
+        return np.asarray(scale * np.linalg.solve(scaled, scale * right))
+    # Features that say nearly the same: directions in which only rounding errors are left are not followed far.
+    values, vectors = np.linalg.eigh(scaled)
+    return np.asarray(scale * (vectors @ ((vectors.T @ (scale * right)) / np.maximum(values, 1e-14))))
