@@ -8,8 +8,7 @@ no semantic space is opened if none of them asks for it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from searchlab.errors import REBUILD, DuplicateError, IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, Chosen
 from searchlab.features.catalogue import DIMS, Feature, compute, score
 from searchlab.features.counts import count
@@ -119,7 +118,7 @@ def extract_query(
     """The features of one query's candidates: a row for each, a column for each feature."""
     question = Question(engine, text, documents, space)
     counted = {stream for feature in features for stream in feature.counted}
-    with _damage_told(engine):
+    with engine.snapshot.damage_told():
         counts = count(engine.snapshot, question.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
@@ -127,15 +126,6 @@ def extract_query(
             if wanted:
                 measured |= supply(question, wanted)
     return compute(features, replace(counts, measured=measured))
-
-
-@contextmanager
-def _damage_told(engine: SearchEngine) -> Iterator[None]:
-    """Columns that are damaged, but still of the right size, show when something points outside of them."""
-    try:
-        yield
-    except (IndexError, UnicodeDecodeError):
-        raise IndexCorrupt(f"{engine.snapshot.folder}: a column is damaged; {REBUILD}") from None
 
 
 @dataclass(frozen=True)

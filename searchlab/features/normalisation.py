@@ -18,6 +18,7 @@ normalised = scale·x + shift, so that what a linear model gives to a normalised
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -72,14 +73,15 @@ class Normalisation(Protocol):
         """The normalisation as plain JSON, from which `normalisation_from_json` makes it again."""
 
 
-class _AffineNormalisation:
+class _AffineNormalisation(ABC):
     """(x - centre) / spread, which a subclass tells for each query; 0 where the spread is."""
 
     name: ClassVar[str]
     words: ClassVar[str]
 
+    @abstractmethod
     def _centre_and_spread(self, table: FeatureTable) -> tuple[Floats, Floats]:
-        raise NotImplementedError
+        """Both, for each query and feature."""
 
     def transform(self, table: FeatureTable) -> FeatureTable:
         """The table with normalised values."""

@@ -35,7 +35,7 @@ from searchlab.features.semantic_files import FOLDER, SpaceRecord, commit, open_
 from searchlab.indexing.build import existing
 from searchlab.indexing.doctor import Progress, silent
 from searchlab.indexing.shard import Shard
-from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
 from searchlab.indexing.store import writing
 from searchlab.indexing.strings import Array, Strings
 from searchlab.retrieval.scorers import BM25
@@ -280,7 +280,7 @@ class _Weights:
         numbers = dict(zip(names, range(len(names)), strict=True))
         doc_freqs = np.zeros(len(names), np.int64)
         for shard, own in zip(snapshot.shards, texts, strict=True):
-            doc_freqs[[numbers[text] for text in own]] += _doc_freqs(shard)
+            doc_freqs[[numbers[text] for text in own]] += live_doc_freqs(shard)
         kept = np.flatnonzero(doc_freqs >= LEAST_DOC_FREQ)
         df = doc_freqs[kept]
         idf = np.log1p((snapshot.n_docs - df + 0.5) / (df + 0.5))
@@ -324,14 +324,6 @@ class _Weights:
         squares = np.bincount(owners, weights * weights, len(docs))
         rows.data = (weights / np.sqrt(squares)[owners]).astype(np.float32)
         return rows
-
-
-def _doc_freqs(shard: Shard) -> Array:
-    """For each term of a shard, the live documents that have it."""
-    column = shard.columns.streams["both"]
-    if shard.alive is None:
-        return np.diff(column.offsets)
-    return np.diff(np.concatenate([[0], np.cumsum(shard.alive[column.docs])])[column.offsets])
 
 
 def _digests(shard: Shard) -> Array:

@@ -8,7 +8,7 @@ documents count for nothing: every number is that of an index of the live ones a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -63,6 +63,14 @@ class Snapshot:
         for shard in self.shards:
             shard.close()
 
+    @contextmanager
+    def damage_told(self) -> Iterator[None]:
+        """Columns that are damaged, but still of the right size, show when something points outside of them."""
+        try:
+            yield
+        except (IndexError, UnicodeDecodeError):
+            raise IndexCorrupt(f"{self.folder}: a column is damaged; {REBUILD}") from None
+
     @property
     def n_docs(self) -> int:
         """The number of live documents."""
@@ -84,7 +92,9 @@ class Snapshot:
 
     @cached_property
     def _live_terms(self) -> set[str]:
-        return {term for shard in self.shards for term in shard.columns.terms.take(_live_terms(shard))}
+        return {
+            term for shard in self.shards for term in shard.columns.terms.take(np.flatnonzero(live_doc_freqs(shard)))
+        }
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:
@@ -176,12 +186,12 @@ def live_docs(shard: Shard) -> Array:
     return np.arange(shard.columns.n_docs) if shard.alive is None else np.flatnonzero(shard.alive)
 
 
-def _live_terms(shard: Shard) -> Array:
-    """The numbers of the terms that occur in a shard's live documents."""
-    column = shard.columns.streams["both"]
+def live_doc_freqs(shard: Shard, stream: str = "both") -> Array:
+    """For each term of a shard, the live documents that have it."""
+    column = shard.columns.streams[stream]
     if shard.alive is None:
-        return np.flatnonzero(np.diff(column.offsets))
-    return np.flatnonzero(np.diff(np.concatenate([[0], np.cumsum(shard.alive[column.docs])])[column.offsets]))
+        return np.diff(column.offsets)
+    return np.diff(np.concatenate([[0], np.cumsum(shard.alive[column.docs])])[column.offsets])
 
 
 def _count_tokens(shard: Shard, text: str) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from searchlab.errors import unknown_name
 from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.shard import Shard
-from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
 from searchlab.indexing.strings import Array
 
 
@@ -108,16 +108,10 @@ def _count_terms(shard: Shard, stream: str) -> tuple[Array, Array]:
     """For each term of a shard, the live documents that have it, and how often they do."""
     column = shard.columns.streams[stream]
     if shard.alive is None:
-        return np.diff(column.offsets), column.counts
-    alive = shard.alive[column.docs]
-    return _sums(alive, column.offsets), _sums(np.where(alive, column.tfs, 0), column.offsets)
-
-
-def _sums(values: Array, offsets: Array) -> Array:
-    """The sum of the values from each offset to the next."""
-    before = np.zeros(len(values) + 1, np.int64)
-    np.cumsum(values, out=before[1:])
-    return np.diff(before[offsets])
+        return live_doc_freqs(shard, stream), column.counts
+    before = np.zeros(len(column.docs) + 1, np.int64)
+    np.cumsum(np.where(shard.alive[column.docs], column.tfs, 0), out=before[1:])
+    return live_doc_freqs(shard, stream), np.diff(before[column.offsets])
 
 
 def _count_stream(snapshot: Snapshot, stream: str, n_terms: int) -> StreamStatistics:

@@ -172,7 +172,7 @@ def sort_out_pairs(
     lowest: float,
     highest: float,
 ) -> tuple[int, Vector, float]:
-    """How many pairs have lowest ≤ t < highest; and α = c for those above, summed by row as in `_sweep`, and in all."""
+    """How many pairs have lowest ≤ t < highest; and α = c for those above, by row as in `sweep_pairs`, and in all."""
     slopes = np.zeros(len(ranked))
     total = 0.0
     n_listed = 0

@@ -12,13 +12,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.places import resolve
 from searchlab.indexing.snapshot import Snapshot
@@ -136,7 +135,7 @@ class SearchEngine:
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
         """The query that a tree is, to be searched as any other; `text` is how it was written."""
-        with self._damage_told():
+        with self.snapshot.damage_told():
             terms, unknown = self._lexicon.query_terms(node, stream)
             remarks = self._lexicon.remarks(node, stream)
         return Query(describe(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
@@ -209,7 +208,7 @@ class SearchEngine:
         self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]
     ) -> Iterator[Found]:
         """The best of each shard's matching documents, by NumPy."""
-        with self._damage_told():
+        with self.snapshot.damage_told():
             shares = share_out(self._numbers, query, scorer, stream)
             for place in range(len(self.snapshot.shards)):
                 matched = self._match(query, place, shares, stream, filters)
@@ -231,14 +230,6 @@ class SearchEngine:
         for asked in filters:
             matched &= matcher.passing(asked)
         return matched
-
-    @contextmanager
-    def _damage_told(self) -> Iterator[None]:
-        """Columns that are damaged, but still of the right size, show when something points outside of them."""
-        try:
-            yield
-        except (IndexError, UnicodeDecodeError):
-            raise IndexCorrupt(f"{self.snapshot.folder}: a column is damaged; {REBUILD}") from None
 
     def _find_best(self, plan: Plan, limit: int, scorer: Scorer, stream: str) -> Iterator[Found]:
         """Each shard's candidates for the best, by the compiled kernel."""
