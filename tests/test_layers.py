@@ -6,29 +6,62 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import searchlab
+from searchlab.features.semantic import build_space
+from searchlab.features.sets import SETS
 from searchlab.indexing.analysis import AnalysisSettings
+from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.models import LinearModel
+from searchlab.rankers.preparation import Preparation
 from searchlab.records import Document
 
 PACKAGE = Path(searchlab.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
-ROOMS = ["corpus", "indexing", "retrieval", "features", "rankers", "cli"]
+ROOMS = [
+    "corpus",
+    "indexing",
+    "retrieval",
+    "language",
+    "features",
+    "evaluation",
+    "rankers",
+    "report",
+    "experiments",
+    "cli",
+]
 SHARED = {"errors", "records"}
 HOMES = {
     "whoosh": ["indexing/whoosh_*.py", "retrieval/whoosh_parser.py"],
     "numba": [
+        "corpus/line_marks.py",
         "indexing/inversion_kernel.py",
         "indexing/docno_order.py",
         "retrieval/kernels.py",
+        "language/topic_kernels.py",
         "features/decimals.py",
         "features/letor_lines.py",
+        "evaluation/kernels.py",
+        "rankers/potentials.py",
         "rankers/sweeps.py",
     ],
-    "scipy": ["features/decomposition.py", "features/semantic.py"],
+    "scipy": [
+        "evaluation/significance.py",
+        "features/decomposition.py",
+        "features/semantic.py",
+        "indexing/vocabulary.py",
+        "language/plsa.py",
+        "language/topic_*.py",
+        "language/word_topics.py",
+    ],
+    "sklearn": ["rankers/*.py"],
     "nltk": ["indexing/analysis.py"],
+    "threadpoolctl": ["rankers/problem.py"],
     "typer": ["cli/*.py"],
+    "jinja2": ["report/*.py"],
+    "matplotlib": ["report/*.py"],
     "rich": ["cli/progress.py"],
     "prompt_toolkit": ["cli/prompt.py"],
 }
@@ -110,3 +143,17 @@ def test_a_query_for_known_words_loads_neither_stemmer_nor_compiler(build, tmp_p
     loaded = loaded_by(script, "query", "the Lymphomas of T cells", "-i", str(folder), cwd=tmp_path)
     assert "whoosh" in loaded
     assert loaded.isdisjoint({"numba", "nltk", "rich"})
+
+
+def test_a_query_that_a_model_reranks_loads_neither_learner_nor_compiler(build, tmp_path):
+    documents = [Document(name, "Lymphomas", f"T-cells {name}") for name in ("one", "two", "three")]
+    folder = build(documents, settings=AnalysisSettings())
+    build_space(folder)
+    features = SETS["semantic"]
+    bundle = Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preparation.named())
+    bundle.save(tmp_path / "model.json")
+    script = "from searchlab import cli\ntry:\n    cli.main()\nexcept SystemExit as end:\n    assert not end.code"
+    arguments = ["query", "the Lymphomas of T cells", "-i", str(folder), "--rerank", "model.json", "--explain"]
+    loaded = loaded_by(script, *arguments, cwd=tmp_path)
+    assert "whoosh" in loaded
+    assert loaded.isdisjoint({"sklearn", "numba", "scipy", "nltk", "rich"})

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,11 +23,13 @@ from searchlab.corpus.characters import excerpt
 from searchlab.corpus.files import OpenedFile, open_file
 from searchlab.corpus.ir_dataset import find_dataset, is_dataset, read_dataset_qrels
 from searchlab.corpus.notes import Notes
+from searchlab.corpus.plain_lines import read_plain
 from searchlab.corpus.reading import Reading
 from searchlab.corpus.sources import single_file
 from searchlab.errors import DuplicateError, RecordError, SourceError
 
 BEIR_HEADER = ["query-id", "corpus-id", "score"]
+TREC_COLUMNS = 4
 _COLUMNS = {3: "qid, docno, grade", 4: "qid, iteration, docno, grade"}
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 
@@ -73,7 +76,9 @@ def read_qrels(source: str | Path, *, notes: Notes | None = None, strict: bool =
         name = file.name
         notes.bytes_total += file.size
         with open_file(file, Reading(notes, strict)) as opened:
-            grades = _by_topic(opened)
+            data = opened.stream.read()
+            plain = _read_large(data)
+            grades = _by_topic(replace(opened, stream=BytesIO(data))) if plain is None else plain
     if not grades:
         raise SourceError(name, "holds no judgments")
     notes.n_files += 1
@@ -85,6 +90,21 @@ def _of_dataset(source: str | Path) -> dict[str, dict[str, int]]:
     for _, parts in read_dataset_qrels(find_dataset(source)):
         grades.setdefault(str(parts["query_id"]), {})[str(parts["doc_id"])] = int(parts["relevance"])
     return grades
+
+
+def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
+    """The judgments of a large file in TREC's columns without any irregularity, or None."""
+    first = data[: data.find(b"\n") + 1].decode("utf-8", "replace").split()
+    if _is_smart(first):
+        return None
+    lines = read_plain(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
+    if lines is None:
+        return None
+    grades: dict[str, dict[str, int]] = {}
+    for qid, docnos, numbers in lines.by_topic():
+        grades.setdefault(qid, {}).update(zip(docnos, map(int, numbers.tolist()), strict=True))
+    # A pair that occurs twice may have two grades.
+    return grades if sum(map(len, grades.values())) == len(lines.docnos) else None
 
 
 def _by_topic(opened: OpenedFile) -> dict[str, dict[str, int]]:

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from searchlab.corpus.characters import excerpt
 from searchlab.corpus.files import OpenedFile, open_file
 from searchlab.corpus.notes import Notes
+from searchlab.corpus.plain_lines import read_plain
 from searchlab.corpus.reading import Reading
 from searchlab.corpus.sources import single_file
 from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.records import Ranking
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 N_COLUMNS = 6
 
@@ -40,11 +47,51 @@ def read_run(source: str | Path, *, notes: Notes | None = None, strict: bool = T
     file = single_file(source)
     notes.bytes_total += file.size
     with open_file(file, Reading(notes, strict)) as opened:
-        found = _by_topic(opened)
-    if not found:
+        data = opened.stream.read()
+        rankings = _read_large(data)
+        if rankings is None:
+            found = _by_topic(replace(opened, stream=BytesIO(data)))
+            rankings = [_ranking(qid, list(results.values())) for qid, results in found.items()]
+    if not rankings:
         raise SourceError(file.name, "holds no results")
     notes.n_files += 1
-    return [_ranking(qid, list(results.values())) for qid, results in found.items()]
+    return rankings
+
+
+def _read_large(data: bytes) -> list[Ranking] | None:
+    """The rankings of a large run without any irregularity, or None."""
+    import numpy as np
+
+    lines = read_plain(data, N_COLUMNS, docno_column=2, number_column=4)
+    if lines is None:
+        return None
+    parts: dict[str, list[Any]] = {}
+    for qid, docnos, scores in lines.by_topic():
+        parts.setdefault(qid, []).append((docnos, scores))
+    rankings = []
+    for qid, stretches in parts.items():
+        docnos, scores = stretches[0]
+        if len(stretches) > 1:
+            docnos = [docno for some, _ in stretches for docno in some]
+            scores = np.concatenate([some for _, some in stretches])
+        if len(set(docnos)) < len(docnos):
+            return None
+        rankings.append(_sorted_ranking(qid, docnos, scores))
+    return rankings
+
+
+def _sorted_ranking(qid: str, docnos: list[str], scores: npt.NDArray[np.float64]) -> Ranking:
+    import numpy as np
+
+    # Strings compare by code points, and so do their bytes in UTF-8. Most runs are sorted but for their ties.
+    if (scores[1:] > scores[:-1]).any():
+        pairs = sorted(zip(scores.tolist(), docnos, strict=True), reverse=True)
+        return Ranking(qid, [docno for _, docno in pairs], [score for score, _ in pairs])
+    edges = np.flatnonzero(np.concatenate([[True], scores[1:] != scores[:-1], [True]]))
+    for tie in np.flatnonzero(np.diff(edges) > 1).tolist():
+        begin, end = edges[tie : tie + 2].tolist()
+        docnos[begin:end] = sorted(docnos[begin:end], reverse=True)
+    return Ranking(qid, docnos, scores.tolist())
 
 
 def _ranking(qid: str, results: list[_Result]) -> Ranking:
