@@ -68,7 +68,7 @@ def measure(folder: str) -> dict[str, float]:
         shards = rng.integers(len(snapshot.shards), size=N_CANDIDATES)
         docs = (rng.random(N_CANDIDATES) * [snapshot.shards[place].columns.n_docs for place in shards]).astype(int)
         reading = min(timed(lambda: space.vectors(shards, docs))[0] for _ in range(5))
-        space._vectors.clear()
+        space._vectors.stored.clear()
         folding, _ = timed(lambda: space.vectors(shards, docs))
         return spent | {
             "documents": snapshot.n_docs,

@@ -16,9 +16,9 @@ from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.records import Ranking, Topic
+from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.scorers import Scorer
 
 # So many missing documents are named in a message.
 NAMED = 5
@@ -99,7 +99,7 @@ def searched(
     topics: Iterable[Topic],
     *,
     k: int = 100,
-    scorer: Scorer | None = None,
+    scorer: AnyScorer | None = None,
     expansion: RM3 | None = None,
 ) -> Candidates:
     """The k best of a search, best first."""

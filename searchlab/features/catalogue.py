@@ -35,6 +35,7 @@ from searchlab.retrieval.scorers import (
     Dirichlet,
     JelinekMercer,
     LanguageModel,
+    Mixture,
     Scorer,
     TwoStage,
 )
@@ -297,6 +298,10 @@ class Measure(NamedTuple):
 
 
 DIMS = (50, 200)  # of the semantic spaces
+MIXTURES = {
+    "mixture.both.bigrams": Mixture(document=0.3, corpus=0.65, document_bigram=0.05),
+    "mixture.both.fields": Mixture(document=0.2, corpus=0.6, title=0.1, body=0.1),
+}
 MEASURES = (
     *(
         Measure(f"near.{stream}.{what}", formula, stream, source, "positions")
@@ -336,6 +341,28 @@ MEASURES = (
             ("query", "q"),
             ("bm25", "the centroid of the 5 best by BM25, weighed by score"),
             ("rm3", "the centroid of the 10 best by RM3, weighed by score"),
+        )
+    ),
+    Measure(
+        "mixture.both.bigrams",
+        "Σ(q) ln(Σ_k m_k·P_k): document 0.3, corpus 0.65, document bigrams 0.05",
+        "both",
+        "Miller, Leek, Schwartz, SIGIR 1999",
+        "mixture",
+    ),
+    Measure(
+        "mixture.both.fields",
+        "Σ(q) ln(Σ_k m_k·P_k): document 0.2, corpus 0.6, title 0.1, body 0.1",
+        "both",
+        "Miller, Leek, Schwartz, SIGIR 1999",
+        "mixture",
+    ),
+    *(
+        Measure(f"topic.both.{what}", formula, "both", "Hofmann, SIGIR 1999; Chen, slide 9", "topics")
+        for what, formula in (
+            ("cosine", "cosine of P(T|d) and P(T|q), T the topics of PLSA"),
+            ("likelihood", "Σ(q) ln Σ_T P(q|T)·P(T|d)"),
+            ("plsa", "Σ(q) ln(αβ·Σ_T P(q|T)·P(T|d) + α(1-β)·cf/|C| + (1-α)·c/|d|), α=0.7, β=0.3"),
         )
     ),
 )

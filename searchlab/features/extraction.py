@@ -2,7 +2,7 @@
 
 Topic by topic: what is needed of the candidates is counted and measured, each time for all of them at once, and every
 feature is computed from that. Only what the chosen features need is done: no search is made again, no text is read,
-no semantic space is opened if none of them asks for it.
+no semantic space or topics are opened if none of them asks for these.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ import numpy as np
 
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, Chosen
-from searchlab.features.catalogue import DIMS, Feature, compute, score
+from searchlab.features.catalogue import DIMS, MIXTURES, Feature, compute, score
 from searchlab.features.counts import count
 from searchlab.features.proximity import measure_positions
 from searchlab.features.sets import FeatureSet, make_set
 from searchlab.features.table import FeatureTable
 from searchlab.indexing.doctor import Progress, silent
 from searchlab.indexing.strings import Array
+from searchlab.language.topic_scorer import PLSA
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
+from searchlab.retrieval.mixing import full_weights
 from searchlab.retrieval.results import Hits, Query
 from searchlab.retrieval.scorers import BM25
 
@@ -45,6 +47,19 @@ class Space(Protocol):
         """The vector of terms with their counts."""
 
 
+class TopicSpace(Protocol):
+    """What is asked of a topic model."""
+
+    def term_given_topic(self, terms: Sequence[str]) -> Array:
+        """P(w|T), a row for each term."""
+
+    def topics_given_document(self, shards: Array, docs: Array) -> Array:
+        """P(T|D), a row for each document."""
+
+    def topics_given_words(self, terms: Mapping[str, float]) -> Array:
+        """P(T) of terms with their counts."""
+
+
 def extract(
     engine: SearchEngine,
     topics: Iterable[Topic],
@@ -56,12 +71,14 @@ def extract(
     strict: bool = False,
     progress: Progress = silent,
     space: Space | None = None,
+    topic_model: TopicSpace | None = None,
 ) -> FeatureTable:
     """The features of each topic's candidates, in the order of topics and candidates.
 
     `features` is a set or its name, a TOML file, or names of features. Grades come from `qrels`; candidates that have
     none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates that the index does not hold, which
-    are left out otherwise. `space` is the semantic space, which is opened if it is needed and not given.
+    are left out otherwise. `space` is the semantic space and `topic_model` the topics, which are opened if they are
+    needed and not given.
     """
     chosen = make_set(features).features
     asked = list(topics)
@@ -72,6 +89,8 @@ def extract(
     _check_topics(asked, candidates)
     if space is None and any(feature.needs == "semantic" for feature in chosen):
         space = _open_space(engine)
+    if topic_model is None and any(feature.needs == "topics" for feature in chosen):
+        topic_model = _open_topics(engine)
     qids: list[str] = []
     docnos: list[str] = []
     grades: list[float] = []
@@ -85,7 +104,7 @@ def extract(
                 documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in known])
             grades += [known.get(docno, 0) for docno in documents.docnos]
         if len(documents):
-            blocks.append(extract_query(engine, topic.text, documents, chosen, space))
+            blocks.append(extract_query(engine, topic.text, documents, chosen, space, topic_model))
             qids += [topic.qid] * len(documents)
             docnos += documents.docnos
     progress("extracting", len(asked), len(asked))
@@ -112,11 +131,22 @@ def _open_space(engine: SearchEngine) -> Space:
     return SemanticSpace.open(engine.snapshot)
 
 
+def _open_topics(engine: SearchEngine) -> TopicSpace:
+    from searchlab.language.topic_store import open_topics
+
+    return open_topics(engine.snapshot)
+
+
 def extract_query(
-    engine: SearchEngine, text: str, documents: Chosen, features: Sequence[Feature], space: Space | None = None
+    engine: SearchEngine,
+    text: str,
+    documents: Chosen,
+    features: Sequence[Feature],
+    space: Space | None = None,
+    topic_model: TopicSpace | None = None,
 ) -> Array:
     """The features of one query's candidates: a row for each, a column for each feature."""
-    question = Question(engine, text, documents, space)
+    question = Question(engine, text, documents, space, topic_model)
     counted = {stream for feature in features for stream in feature.counted}
     with engine.snapshot.damage_told():
         counts = count(engine.snapshot, question.terms, documents.shards, documents.docs, counted)
@@ -136,6 +166,7 @@ class Question:
     text: str
     documents: Chosen
     space: Space | None
+    topic_model: TopicSpace | None
 
     @cached_property
     def words(self) -> list[str]:
@@ -230,6 +261,35 @@ def supply_semantic(question: Question, wanted: Collection[str]) -> dict[str, Ar
     return measured
 
 
+def supply_mixture(question: Question, wanted: Collection[str]) -> dict[str, Array]:
+    """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
+    mixer, own = question.engine.mixer, question.documents
+    words = mixer.words(question.engine.parse(question.text))
+    counts = np.array([word.count for word in words])
+    said = mixer.probabilities(words, own.shards, own.docs)
+    return {name: np.log(said @ full_weights(MIXTURES[name])) @ counts for name in wanted}
+
+
+def supply_topics(question: Question, wanted: Collection[str]) -> dict[str, Array]:
+    """How near query and document are by their topics; words that no topic says are left out of the likelihood."""
+    model, own = question.topic_model or _open_topics(question.engine), question.documents
+    of_docs = model.topics_given_document(own.shards, own.docs)
+    measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(question.terms))}
+    s = count(question.engine.snapshot, question.terms, own.shards, own.docs, ["both"]).streams["both"].known
+    terms = [term for term in question.terms if question.engine.snapshot.term_stats("both", term).doc_freq]
+    of_terms = model.term_given_topic(terms)
+    topical = of_terms @ of_docs.T
+    said = of_terms.any(axis=1)
+    undefined = question.fill(np.nan)
+    with np.errstate(divide="ignore"):
+        measured["topic.both.likelihood"] = s.query_counts[said] @ np.log(topical[said]) if said.any() else undefined
+    alpha, beta = PLSA.defaults
+    background = (s.term_counts / s.n_tokens)[:, None]
+    mixed = alpha * (beta * topical + (1 - beta) * background) + (1 - alpha) * s.tf / np.maximum(s.lengths, 1)
+    measured["topic.both.plsa"] = s.query_counts @ np.log(mixed) if len(terms) else undefined
+    return {name: measured[name] for name in wanted}
+
+
 def _centroid(hits: Hits, n: int, space: Space, dims: int) -> Array:
     """The mean of the n best documents, weighed by their scores."""
     return np.asarray(hits.scores[:n] @ space.vectors(hits.shards[:n], hits.docs[:n], dims))
@@ -254,4 +314,6 @@ SUPPLIERS: dict[str, Callable[[Question, Collection[str]], dict[str, Array]]] = 
     "scope": supply_scope,
     "clarity": supply_clarity,
     "semantic": supply_semantic,
+    "mixture": supply_mixture,
+    "topics": supply_topics,
 }

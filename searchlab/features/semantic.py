@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,15 +29,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError
+from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
 from searchlab.features.decomposition import decompose
-from searchlab.features.semantic_files import FOLDER, SpaceRecord, commit, open_file, read_record, remedy, swept
+from searchlab.features.semantic_files import FOLDER, SpaceRecord, read_record
+from searchlab.indexing.artefacts import commit, open_file, swept
 from searchlab.indexing.build import existing
 from searchlab.indexing.doctor import Progress, silent
 from searchlab.indexing.shard import Shard
-from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
+from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.store import writing
 from searchlab.indexing.strings import Array, Strings
+from searchlab.indexing.vectors import DocumentVectors
+from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of, staleness
 from searchlab.retrieval.scorers import BM25
 
 if TYPE_CHECKING:
@@ -50,8 +53,6 @@ SEED = 1990
 STALE = 0.2
 # Terms of fewer documents are left out.
 LEAST_DOC_FREQ = 2
-# Words of documents that are weighed at once.
-BLOCK = 2_000_000
 
 
 class SemanticSpace:
@@ -59,28 +60,23 @@ class SemanticSpace:
 
     def __init__(self, snapshot: Snapshot, home: Path, record: SpaceRecord, *, verify: bool = False) -> None:
         if record.fingerprint != snapshot.manifest.settings.fingerprint:
-            raise IndexOutdated(f"{home}: was made with another analyser than the index has; {remedy(home)}")
+            raise IndexOutdated(f"{home}: was made with another analyser than the index has; {record.remedy(home)}")
         self.snapshot = snapshot
         self.home = home
         self.record = record
         try:
             arrays = open_file(home, record, record.terms, verify=verify)
             strings = Strings(arrays["terms"], arrays["terms.offsets"])
-            self._weights = _Weights(strings, arrays["idf"], record.mean_length)
+            self._weights = _Weights(Vocabulary(strings), arrays["idf"], record.mean_length)
             self._V, self._digests = arrays["V"], arrays["digests"]
             fits = len(strings) == len(arrays["idf"]) == record.n_terms and self._V.shape == (len(strings), record.dims)
-            self._vectors: dict[int, Array] = {}
-            for place, shard in enumerate(snapshot.manifest.shards):
-                if shard.name in record.vectors:
-                    found = open_file(home, record, record.vectors[shard.name], verify=verify)["vectors"]
-                    fits &= found.shape == (shard.n_docs, record.dims)
-                    self._vectors[place] = found
         except KeyError:
             fits = False
         if not fits:
-            raise IndexCorrupt(f"{home}: the files do not fit together; {remedy(home)}")
-        # Where vectors are not on disk: those made so far, and of which documents they are.
-        self._folded: dict[int, tuple[Array, Array, Array]] = {}
+            raise IndexCorrupt(f"{home}: the files do not fit together; {record.remedy(home)}")
+        self._vectors = DocumentVectors(
+            snapshot, home, record, self._weights.vocabulary, self._project, record.dims, verify=verify
+        )
 
     @classmethod
     def open(cls, snapshot: Snapshot, *, home: Path | None = None, verify: bool = False) -> SemanticSpace:
@@ -126,18 +122,17 @@ class SemanticSpace:
     @property
     def n_bytes(self) -> int:
         """The size on disk."""
-        return sum(size for size, _ in self.record.files.values())
+        return self.record.n_bytes
 
     @property
     def n_unwritten(self) -> int:
         """The live documents whose vectors are not on disk but made when asked for; `update_space` writes them."""
-        return sum(shard.n_live for shard in self.snapshot.manifest.shards if shard.name not in self.record.vectors)
+        return self._vectors.n_unwritten
 
     @cached_property
     def staleness(self) -> float:
         """The share of live documents that were not there, or not as they are now, when the space was made."""
-        known = sum(int(np.count_nonzero(np.isin(_digests(shard), self._digests))) for shard in self.snapshot.shards)
-        return 1 - known / self.snapshot.n_docs if self.snapshot.n_docs else 0.0
+        return staleness(self.snapshot, self._digests)
 
     @property
     def is_stale(self) -> bool:
@@ -150,12 +145,7 @@ class SemanticSpace:
         With `dims`, those of the smaller space of the first `dims` dimensions.
         """
         dims = self._check_dims(dims)
-        found = np.empty((len(docs), dims), np.float32)
-        for place in np.unique(shards).tolist():
-            own = np.flatnonzero(shards == place)
-            stored = self._vectors.get(place)
-            found[own] = (self._fold(place, docs[own]) if stored is None else stored[docs[own]])[:, :dims]
-        return self._scale(found)
+        return self._scale(self._vectors.rows(shards, docs)[:, :dims])
 
     def query_vector(self, terms: Mapping[str, float], dims: int | None = None) -> Array:
         """The vector of a query, of length 1, from its terms with their counts or weights; 0 if none is known."""
@@ -178,41 +168,18 @@ class SemanticSpace:
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         if not np.isfinite(lengths).all():
-            raise IndexCorrupt(f"{self.home}: vectors are damaged; {remedy(self.home)}")
+            raise IndexCorrupt(f"{self.home}: vectors are damaged; {self.record.remedy(self.home)}")
         scaled: Array = vectors / np.where(lengths > 0, lengths, 1)[:, None]
         return scaled
 
-    def _fold(self, place: int, docs: Array) -> Array:
-        """The vectors of documents of a shard that has none on disk; they are remembered."""
-        shard = self.snapshot.shards[place]
-        if place not in self._folded:
-            # Memory is taken only as vectors are written to it.
-            vectors = np.zeros((shard.columns.n_docs, self.dims), np.float32)
-            self._folded[place] = vectors, np.zeros(len(vectors), bool), self._weights.numbers(shard)
-        vectors, known, numbers = self._folded[place]
-        new = np.unique(docs[~known[docs]])
-        vectors[new] = self._weights.rows(shard, new, numbers) @ self._V
-        known[new] = True
-        found: Array = vectors[docs]
-        return found
+    def _project(self, shard: Shard, docs: Array, numbers: Array) -> Array:
+        """The vectors of documents of a shard, before they are scaled."""
+        projected: Array = self._weights.rows(shard, docs, numbers) @ self._V
+        return projected
 
     def _write_vectors(self, progress: Progress) -> SpaceRecord:
         """Write the vectors of all shards that have none on disk; the record that names those, and no more."""
-        shards = {shard.record.name: shard for shard in self.snapshot.shards}
-        vectors = {shard: name for shard, name in self.record.vectors.items() if shard in shards}
-        files = {name: self.record.files[name] for name in (self.record.terms, *vectors.values())}
-        record = replace(self.record, vectors=vectors, files=files)
-        lacking = [shard for name, shard in shards.items() if name not in vectors]
-        done, total = 0, sum(shard.columns.n_docs for shard in lacking)
-        for shard in lacking:
-            numbers = self._weights.numbers(shard)
-            made = np.empty((shard.columns.n_docs, self.dims), np.float32)
-            for docs in _blocks(shard, np.arange(len(made))):
-                made[docs] = self._weights.rows(shard, docs, numbers) @ self._V
-                progress("projecting", done := done + len(docs), total)
-            name = f"vectors{record.terms.removeprefix('terms')}-{shard.record.name}"
-            record = record.with_file(self.home, name, {"vectors": made}, shard.record.name)
-        return record
+        return self._vectors.write("projecting", progress)
 
 
 def build_space(
@@ -227,7 +194,7 @@ def build_space(
         raise SettingError(f"dims is {dims}, expected 1 to {MOST_DIMS}")
     folder = existing(name)
     place = home or folder / FOLDER
-    with writing(place), swept(place):
+    with writing(place), swept(place, SpaceRecord):
         snapshot = Snapshot(folder)
         weights = _Weights.count(snapshot)
         A = _matrix(snapshot, weights, progress)
@@ -241,11 +208,10 @@ def build_space(
             snapshot.n_docs,
             len(weights.terms),
             weights.mean_length,
-            f"terms-{secrets.token_hex(4)}",
+            terms=f"terms-{secrets.token_hex(4)}",
         )
         blob, offsets = weights.terms.arrays
-        digests = np.sort(np.concatenate([np.zeros(0, np.uint64), *map(_digests, snapshot.shards)]))
-        arrays = {"terms": blob, "terms.offsets": offsets, "idf": weights.idf, "V": V, "digests": digests}
+        arrays = {"terms": blob, "terms.offsets": offsets, "idf": weights.idf, "V": V, "digests": all_digests(snapshot)}
         record = record.with_file(place, record.terms, arrays)
         commit(place, SemanticSpace(snapshot, place, record)._write_vectors(progress))
     return SemanticSpace.open(snapshot, home=place)
@@ -256,7 +222,7 @@ def update_space(name: str | Path, *, progress: Progress = silent, home: Path | 
     folder = existing(name)
     place = home or folder / FOLDER
     read_record(place)
-    with writing(place), swept(place):
+    with writing(place), swept(place, SpaceRecord):
         space = SemanticSpace.open(Snapshot(folder), home=place)
         record = space._write_vectors(progress)
         if record != space.record:
@@ -268,75 +234,32 @@ def update_space(name: str | Path, *, progress: Progress = silent, home: Path | 
 class _Weights:
     """How the terms of documents are weighed: by their idf, and by the mean length of documents."""
 
-    terms: Strings
+    vocabulary: Vocabulary
     idf: Array
     mean_length: float
+
+    @property
+    def terms(self) -> Strings:
+        """The terms that are known."""
+        return self.vocabulary.terms
 
     @classmethod
     def count(cls, snapshot: Snapshot) -> _Weights:
         """The weights of the terms that several live documents have."""
-        texts = [shard.columns.terms.take(np.arange(len(shard.columns.terms))) for shard in snapshot.shards]
-        names = sorted(set().union(*texts))
-        numbers = dict(zip(names, range(len(names)), strict=True))
-        doc_freqs = np.zeros(len(names), np.int64)
-        for shard, own in zip(snapshot.shards, texts, strict=True):
-            doc_freqs[[numbers[text] for text in own]] += live_doc_freqs(shard)
-        kept = np.flatnonzero(doc_freqs >= LEAST_DOC_FREQ)
-        df = doc_freqs[kept]
+        vocabulary, df = Vocabulary.of_index(snapshot, LEAST_DOC_FREQ)
         idf = np.log1p((snapshot.n_docs - df + 0.5) / (df + 0.5))
         mean_length = snapshot.n_tokens["both"] / max(snapshot.n_docs, 1) or 1.0
-        packed = Strings.pack("terms", [names[i] for i in kept.tolist()])
-        return cls(Strings(*packed.values()), idf.astype(np.float32), mean_length)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {term: place for place, term in enumerate(self.terms.take(np.arange(len(self.terms))))}
-
-    def numbers(self, shard: Shard) -> Array:
-        """For each term of a shard its number here, -1 if it has none."""
-        terms = shard.columns.terms
-        try:
-            return np.array([self._places.get(term, -1) for term in terms.take(np.arange(len(terms)))], np.int32)
-        except (IndexError, ValueError):
-            raise IndexCorrupt(f"{shard.folder}: its terms, or those of the semantic space, are damaged") from None
+        return cls(vocabulary, idf.astype(np.float32), mean_length)
 
     def rows(self, shard: Shard, docs: Array, numbers: Array) -> csr_array:
         """The BM25 weights of documents of a shard, a row each, of length 1 unless no term is known."""
-        from scipy.sparse import csr_array
-
-        columns = shard.columns
-        starts = columns.token_offsets[docs]
-        lengths = columns.token_offsets[docs + 1] - starts
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
-        try:
-            tokens = columns.tokens[np.repeat(starts - bounds[:-1], lengths) + np.arange(bounds[-1])]
-            terms = numbers[tokens]
-        except IndexError:
-            raise IndexCorrupt(f"{shard.folder}: tokens are damaged; {REBUILD}") from None
-        known = terms >= 0
-        bounds = np.concatenate([[0], np.cumsum(known)])[bounds].astype(np.int32)
-        ones = np.ones(bounds[-1], np.float32)
-        rows = csr_array((ones, terms[known], bounds), shape=(len(docs), len(self.terms)))
-        rows.sum_duplicates()
-        norms = BM25().doc_norm(columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
+        rows = self.vocabulary.counts(shard, docs, numbers)
+        norms = BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
         owners = np.repeat(np.arange(len(docs)), np.diff(rows.indptr))
         weights = self.idf[rows.indices] * rows.data / (rows.data + norms[owners])
         squares = np.bincount(owners, weights * weights, len(docs))
         rows.data = (weights / np.sqrt(squares)[owners]).astype(np.float32)
         return rows
-
-
-def _digests(shard: Shard) -> Array:
-    """Eight bytes that tell the live documents of a shard from all others, and from what they were before."""
-    digests: Array = np.ascontiguousarray(shard.columns.digests[live_docs(shard), :8]).view(np.uint64)[:, 0]
-    return digests
-
-
-def _blocks(shard: Shard, docs: Array) -> list[Array]:
-    """Documents of a shard, cut so that each part has about BLOCK words."""
-    offsets = shard.columns.token_offsets
-    so_far = np.cumsum(offsets[docs + 1] - offsets[docs])
-    return np.split(docs, np.flatnonzero(np.diff(so_far // BLOCK)) + 1)
 
 
 def _matrix(snapshot: Snapshot, weights: _Weights, progress: Progress) -> csr_array:
@@ -346,8 +269,8 @@ def _matrix(snapshot: Snapshot, weights: _Weights, progress: Progress) -> csr_ar
     rows = [csr_array((0, len(weights.terms)), dtype=np.float32)]
     done = 0
     for shard in snapshot.shards:
-        numbers = weights.numbers(shard)
-        for docs in _blocks(shard, live_docs(shard)):
+        numbers = weights.vocabulary.numbers(shard)
+        for docs in blocks_of(shard, live_docs(shard)):
             rows.append(weights.rows(shard, docs, numbers))
             progress("weighing", done := done + len(docs), snapshot.n_docs)
     return vstack(rows, format="csr")

@@ -47,24 +47,31 @@ def _family(family: str, rows: Sequence[Row], streams: Sequence[str] = ("both",)
     return tuple(f"{family}.{stream}.{row.what}" for stream in streams for row in rows)
 
 
+def _of_family(family: str) -> tuple[str, ...]:
+    return tuple(name for name in CATALOGUE if name.startswith(f"{family}."))
+
+
 def _each_formula_once() -> tuple[str, ...]:
-    """The whole catalogue, without features that are another one under a second name."""
+    """The catalogue but for topics and mixtures, without features that are another one under a second name."""
     firsts = {(feature.formula, feature.stream): feature.name for feature in reversed(CATALOGUE.values())}
-    return tuple(name for name in CATALOGUE if name in set(firsts.values()))
+    left_out = {*_of_family("topic"), *_of_family("mixture")}
+    return tuple(name for name in CATALOGUE if name in set(firsts.values()) and name not in left_out)
 
 
+_SEMANTIC = (
+    *_family("letor", LETOR, STREAMS),
+    "score.both.rm3",
+    "match.both.coverage",
+    "doc.both.length",
+    *_of_family("semantic"),
+)
 SETS: dict[str, tuple[str, ...]] = {
     "table1": _family("table1", TABLE1),
     "nallapati": _family("nallapati", NALLAPATI),
     "letor45": _family("letor", LETOR, STREAMS),
     "ordrank": _family("ordrank", ORDRANK),
-    "semantic": (
-        *_family("letor", LETOR),
-        "score.both.rm3",
-        "match.both.coverage",
-        "doc.both.length",
-        *(name for name in CATALOGUE if name.startswith("semantic.")),
-    ),
+    "semantic": _SEMANTIC,
+    "topics": (*_SEMANTIC, *_of_family("topic")),
     "full": _each_formula_once(),
 }
 _LETOR_NUMBERS = {f"letor.{number}": name for number, name in enumerate(SETS["letor45"], start=1)}

@@ -15,10 +15,10 @@ from typing import TextIO
 
 from searchlab.errors import SettingError, WriteFailed
 from searchlab.records import Ranking, Topic
+from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.filters import Filter
-from searchlab.retrieval.scorers import Scorer
 
 
 def search_topics(
@@ -26,7 +26,7 @@ def search_topics(
     topics: Iterable[Topic],
     *,
     k: int | None = 1000,
-    scorer: Scorer | None = None,
+    scorer: AnyScorer | None = None,
     stream: str = "both",
     language: str = "plain",
     filters: Sequence[Filter | str] = (),

@@ -11,8 +11,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -23,13 +23,17 @@ from searchlab.indexing.places import resolve
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.records import Document
+from searchlab.retrieval.blending import Blend
+from searchlab.retrieval.dense import AnyScorer, DenseScorer, Weigher, score_all
 from searchlab.retrieval.filters import Filter
 from searchlab.retrieval.lexicon import DOCNO, Lexicon
 from searchlab.retrieval.matching import Matcher
-from searchlab.retrieval.numbers import Numbers, Plan, scorer_of_text
+from searchlab.retrieval.mixing import Mixer
+from searchlab.retrieval.mixture import TrainedMixture
+from searchlab.retrieval.numbers import REMEMBERED_SCORERS, DocNumbers, Numbers, Plan, Postings, scorer_of_text
 from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTerm
-from searchlab.retrieval.scorers import BM25, BM25F, Scorer
-from searchlab.retrieval.scoring import Shares, score, share_out
+from searchlab.retrieval.scorers import BM25, BM25F, Mixture, Scorer
+from searchlab.retrieval.scoring import score, share_out
 from searchlab.retrieval.suggestions import suggest
 from searchlab.retrieval.syntax import Malformed, Node, describe, looks_plain
 
@@ -56,9 +60,11 @@ class SearchEngine:
         self.snapshot = Snapshot(Path(folder))
         self._numbers = Numbers(self.snapshot)
         self._lexicon = Lexicon(self.snapshot, self._numbers)
+        self.mixer = Mixer(self.snapshot, self._numbers)
         self._suggest = partial(suggest, self.snapshot)
         self._compiled = compiled
         self._threads = threading.local()
+        self._bind = lru_cache(REMEMBERED_SCORERS)(self._bind_scorer)
 
     def __repr__(self) -> str:
         return f"<SearchEngine {self.snapshot.folder}: {len(self)} documents>"
@@ -85,7 +91,7 @@ class SearchEngine:
         query: str | Query,
         *,
         k: int | None = 10,
-        scorer: Scorer | None = None,
+        scorer: AnyScorer | None = None,
         stream: str = "both",
         language: str = "plain",
         filters: Sequence[Filter | str] = (),
@@ -112,7 +118,9 @@ class SearchEngine:
         seconds = time.perf_counter() - began
         return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds)
 
-    def parse(self, query: str, scorer: Scorer | None = None, stream: str = "both", language: str = "plain") -> Query:
+    def parse(
+        self, query: str, scorer: AnyScorer | None = None, stream: str = "both", language: str = "plain"
+    ) -> Query:
         """The terms of a query, in the order of their first occurrence, and the tree that it is, if it is one.
 
         A query that cannot be understood is taken for plain words, with a remark that says why.
@@ -121,6 +129,10 @@ class SearchEngine:
             raise unknown_name("stream", stream, STREAMS)
         if isinstance(scorer, BM25F) and stream != "both":
             raise SettingError(f"bm25f weighs the fields itself: expected stream both, found {stream}")
+        if isinstance(scorer, Mixture) and not scorer.is_plain and stream != "both":
+            raise SettingError(
+                f"a mixture of more than unigrams reads all of a text: expected stream both, found {stream}"
+            )
         if language not in LANGUAGES:
             raise unknown_name("query language", language, LANGUAGES)
         if language == "plain" or looks_plain(query):
@@ -176,7 +188,7 @@ class SearchEngine:
         query: str | Query,
         docno: str,
         *,
-        scorer: Scorer | None = None,
+        scorer: AnyScorer | None = None,
         stream: str = "both",
         language: str = "plain",
     ) -> Explanation:
@@ -184,58 +196,114 @@ class SearchEngine:
         scorer = scorer or BM25()
         parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, language)
         place, doc = self.snapshot.locate(docno)
+        blend = self._blend(parsed, scorer)
+        if blend is not None:
+            return Explanation(docno, blend.explain(place, doc))
+        if isinstance(scorer, TrainedMixture):
+            scorer = scorer.of_document(docno)
         parts = []
-        for term in parsed.terms:
+        for term, (tf, weight) in zip(parsed.terms, self._weigh(parsed, place, doc, scorer, stream), strict=True):
             text = stream if parsed.node is None else term.stream
-            own = scorer_of_text(scorer, text)
-            docs, tfs = self._numbers.frequencies(place, own, text, term.variants)
-            at = int(np.searchsorted(docs, doc))
-            tf = tfs[at].item() if at < len(docs) and docs[at] == doc else 0
-            column = self._numbers.column(place, text)
-            weight = own.weigh(tf, int(column.lengths[doc]), term.stats, int(column.uniques[doc]))
             name = term.text if text == stream else f"{text}:{term.text}"
             parts.append(Part(name, term.count, tf, term.count * float(weight)))
         return Explanation(docno, tuple(parts))
 
-    def _find(self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]) -> Iterator[Found]:
+    def _weigh(
+        self, query: Query, place: int, doc: int, scorer: AnyScorer, stream: str
+    ) -> Iterator[tuple[float, float]]:
+        """For each term of a query, how often a document has it as the scorer counts, and the term's weight."""
+        weights = None
+        if isinstance(scorer, DenseScorer):
+            weights = self._bind(scorer, stream).weigh(query, place, np.array([doc]))[:, 0]
+        for row, term in enumerate(query.terms):
+            text = stream if query.node is None else term.stream
+            own = BM25() if isinstance(scorer, DenseScorer) else scorer_of_text(scorer, text)
+            docs, tfs = self._numbers.frequencies(place, own, text, term.variants)
+            at = int(np.searchsorted(docs, doc))
+            tf = tfs[at].item() if at < len(docs) and docs[at] == doc else 0
+            column = self._numbers.column(place, text)
+            if weights is not None:
+                yield tf, weights[row]
+            else:
+                yield tf, own.weigh(tf, int(column.lengths[doc]), term.stats, int(column.uniques[doc]))
+
+    def _bind_scorer(self, scorer: DenseScorer, stream: str) -> Weigher:
+        return scorer.bind(self.snapshot, self._numbers, stream)
+
+    def _find(self, query: Query, limit: int, scorer: AnyScorer, stream: str, filters: list[Filter]) -> Iterator[Found]:
         if query.node is None and not query.terms:
             return iter(())
-        if query.node is None and not filters and self._compiled and scorer.gains_are_positive:
-            return self._find_best(self._numbers.plan(query, scorer, stream), limit, scorer, stream)
-        return self._find_all(query, limit, scorer, stream, filters)
+        plain = query.node is None and not filters and self._compiled
+        if not plain or not isinstance(scorer, Scorer) or not scorer.gains_are_positive:
+            return self._find_all(query, limit, scorer, stream, filters)
+        blend = self._blend(query, scorer)
+        if blend is None:
+            plan, doc_numbers = self._numbers.plan(query, scorer, stream), self._numbers.of_docs(scorer, stream)
+            return self._find_best(plan, limit, scorer, doc_numbers, partial(self._postings, plan, scorer, stream))
+        if blend.uses_topics:
+            return self._find_all(query, limit, scorer, stream, filters)
+        with self.snapshot.damage_told():
+            return self._find_best(blend.plan, limit, scorer, blend.doc_numbers(), blend.postings)
+
+    def _blend(self, query: Query, scorer: AnyScorer) -> Blend | None:
+        """The query by a mixture of more than unigrams; None for all other scorers, and for a tree."""
+        if not isinstance(scorer, Mixture) or scorer.is_plain or query.node is not None:
+            return None
+        return Blend(self.snapshot, self._numbers, self.mixer, scorer, query)
+
+    def _postings(self, plan: Plan, scorer: Scorer, stream: str, place: int) -> Postings:
+        return self._numbers.postings(place, scorer, stream, [extents[place] for extents in plan.extents])
 
     def _find_all(
-        self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]
+        self, query: Query, limit: int, scorer: AnyScorer, stream: str, filters: list[Filter]
     ) -> Iterator[Found]:
         """The best of each shard's matching documents, by NumPy."""
         with self.snapshot.damage_told():
-            shares = share_out(self._numbers, query, scorer, stream)
+            blend = self._blend(query, scorer)
+            everyone = isinstance(scorer, DenseScorer) if blend is None else blend.uses_topics
+            score_documents = self._score(query, scorer, stream) if blend is None else blend.score
             for place in range(len(self.snapshot.shards)):
-                matched = self._match(query, place, shares, stream, filters)
+                matched = self._match(query, place, stream, filters, everyone=everyone)
                 found = np.flatnonzero(matched)
-                scores = score(self._numbers, shares, place, found, len(matched))
+                scores = score_documents(place, found, len(matched))
                 if limit < len(found):
                     # Whatever scores less than the last of the best cannot be among them.
                     best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
                     found, scores = found[best], scores[best]
                 yield found, scores
 
-    def _match(self, query: Query, place: int, shares: Shares, stream: str, filters: list[Filter]) -> Array:
+    def _score(self, query: Query, scorer: AnyScorer, stream: str) -> Callable[[int, Array, int], Array]:
+        """What scores documents: from a shard, some of its documents, and how many it has, to their scores."""
+        if isinstance(scorer, DenseScorer):
+            weigher = self._bind(scorer, stream)
+            return lambda place, found, n_docs: score_all(weigher, query, place, found)
+        return partial(score, self._numbers, share_out(self._numbers, query, scorer, stream))
+
+    def _match(self, query: Query, place: int, stream: str, filters: list[Filter], *, everyone: bool) -> Array:
+        """The documents that a query is about; if it has no tree, `everyone` or those that have any of its terms."""
         matcher = Matcher(self.snapshot, place, self._numbers, self._lexicon, stream)
-        if query.node is None:
-            texts = [self._numbers.occurrences(place, stream, share.variants)[0] for share in shares.shares]
-            matched = matcher.living(matcher.mark(np.concatenate(texts)))
-        else:
+        if query.node is not None:
             matched = matcher.matches(query.node)
+        elif everyone:
+            matched = matcher.living(~matcher.mark(np.zeros(0, np.int64)))
+        else:
+            texts = [self._numbers.occurrences(place, stream, term.variants)[0] for term in query.terms]
+            matched = matcher.living(matcher.mark(np.concatenate(texts)))
         for asked in filters:
             matched &= matcher.passing(asked)
         return matched
 
-    def _find_best(self, plan: Plan, limit: int, scorer: Scorer, stream: str) -> Iterator[Found]:
+    def _find_best(
+        self,
+        plan: Plan,
+        limit: int,
+        scorer: Scorer,
+        doc_numbers: list[DocNumbers],
+        postings: Callable[[int], Postings],
+    ) -> Iterator[Found]:
         """Each shard's candidates for the best, by the compiled kernel."""
         from searchlab.retrieval.kernels import Scratch, best_documents
 
-        doc_numbers = self._numbers.of_docs(scorer, stream)
         if not hasattr(self._threads, "scratch"):
             self._threads.scratch = Scratch.make(max(shard.columns.n_docs for shard in self.snapshot.shards))
         scratch: Scratch = self._threads.scratch
@@ -245,7 +313,7 @@ class SearchEngine:
         most = float(plan.bounds.sum())
         for place, own in enumerate(doc_numbers):
             yield best_documents(
-                *self._numbers.postings(place, scorer, stream, [extents[place] for extents in plan.extents]),
+                *postings(place),
                 plan.weights,
                 plan.factors,
                 plan.bounds,

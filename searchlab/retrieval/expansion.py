@@ -23,9 +23,9 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.records import TermStats
 from searchlab.retrieval.results import Hits, Query, QueryTerm
-from searchlab.retrieval.scorers import Scorer
 
 if TYPE_CHECKING:
+    from searchlab.retrieval.dense import AnyScorer
     from searchlab.retrieval.engine import SearchEngine
 
 # A model of more documents is that of the collection, and a query of more terms is a document.
@@ -63,7 +63,7 @@ class RM3:
             raise SettingError(f"RM3: weight is {self.weight!r}, expected a number from 0 to 1")
 
     def expand(
-        self, engine: SearchEngine, query: str | Query, *, scorer: Scorer | None = None, stream: str = "both"
+        self, engine: SearchEngine, query: str | Query, *, scorer: AnyScorer | None = None, stream: str = "both"
     ) -> Query:
         """The query with words of its best documents; a query that finds nothing stays as it is."""
         _require_stream(stream)

@@ -19,6 +19,7 @@ from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot, TermCounts
 from searchlab.indexing.strings import Array
 from searchlab.indexing.texts import Stream, make_stream
 from searchlab.records import TermStats
+from searchlab.retrieval.mixture import OwnRows, TrainedMixture
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scorers import BM25, BM25F, Scorer
 from searchlab.retrieval.shapes import SATURATION, gain, gainless_norm
@@ -138,6 +139,7 @@ class Numbers:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self.of_docs = lru_cache(REMEMBERED_SCORERS)(self._make_doc_numbers)
+        self.own_rows = lru_cache(REMEMBERED_SCORERS)(self._find_own_rows)
         self.of_term = lru_cache(REMEMBERED_TERMS)(self._make_term_numbers)
         self.extents = lru_cache(REMEMBERED_TERMS)(self._find_extents)
         self.stats = lru_cache(REMEMBERED_TERMS)(self._make_stats)
@@ -165,15 +167,21 @@ class Numbers:
 
     def _make_doc_numbers(self, scorer: Scorer, stream: str) -> list[DocNumbers]:
         mean = self._mean_length(stream)
-        return [
-            DocNumbers.make(
-                scorer.doc_norm(column.lengths, column.uniques, mean),
-                scorer.doc_bias(column.lengths, column.uniques),
-                shard.alive,
-                gainless_norm(scorer.shape),
-            )
-            for column, shard in zip(self._columns(stream), self._snapshot.shards, strict=True)
-        ]
+        own_rows = self.own_rows(scorer)
+        made = []
+        for column, shard, own in zip(self._columns(stream), self._snapshot.shards, own_rows, strict=True):
+            norms = scorer.doc_norm(column.lengths, column.uniques, mean)
+            biases = scorer.doc_bias(column.lengths, column.uniques)
+            if own is not None and isinstance(scorer, TrainedMixture):
+                norms, biases = own.adjust(scorer, norms)
+            made.append(DocNumbers.make(norms, biases, shard.alive, gainless_norm(scorer.shape)))
+        return made
+
+    def _find_own_rows(self, scorer: Scorer) -> list[OwnRows | None]:
+        """Of each shard, the documents that a mixture has weights of their own for; None if there are none."""
+        if not isinstance(scorer, TrainedMixture) or scorer.own is None:
+            return [None] * len(self._snapshot.shards)
+        return scorer.own.place(self._snapshot)
 
     def _make_term_numbers(self, scorer: Scorer, stream: str, variants: Variants) -> TermNumbers:
         stats = self.stats(stream, variants)

@@ -19,7 +19,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -74,6 +74,9 @@ class Scorer(ABC):
 
 # Beyond these no setting makes sense, and sums would overflow or vanish.
 SMALLEST_SETTING, LARGEST_SETTING = 1e-9, 1e9
+# The weights of a mixture sum to 1, but for the digits that a user left out.
+MIXTURE_ROUNDING = 1e-6
+UNIGRAMS = ("document", "corpus")
 
 
 def _require(scorer: Scorer, name: str, low: float, high: float = LARGEST_SETTING) -> None:
@@ -395,23 +398,111 @@ class TwoStage(LanguageModel):
         return self.lambda_ < 1
 
 
+@dataclass(frozen=True)
+class Mixture(LanguageModel):
+    """Language model of several components (Miller, Leek, Schwartz, SIGIR 1999; Chen, ACM TALIP 2004).
+
+    w = ln(Σ_k m_k·P_k(t|d)),   m_k ≥ 0, Σ m_k = 1
+
+    document          tf/|d|                                   corpus          P(t|C)
+    document_bigram   how often t follows the word before it   corpus_bigram   the same over the collection
+                      in the query, / tf of that word
+    title, body       tf/|d| in the title, in the body
+
+    Without a word before it (the first of the query, one after an unknown word, one that was added by an expansion), a
+    word's bigram models are its unigram models. Title, body and bigrams take part where plain words are searched in
+    both texts (see `mixing`). `weigh` is the formula of a word in a single text, by unigrams alone, as queries with
+    operators and fields use it: what the models of the document weigh goes to tf/|d|, what those of the collection
+    weigh to P(t|C).
+    """
+
+    document: float = 0.5
+    corpus: float = 0.5
+    document_bigram: float = 0.0
+    corpus_bigram: float = 0.0
+    title: float = 0.0
+    body: float = 0.0
+
+    components: ClassVar[tuple[str, ...]] = ("document", "corpus", "document_bigram", "corpus_bigram", "title", "body")
+
+    def __post_init__(self) -> None:
+        for name in self.components:
+            # Without the collection's model, a document without one of the words would be impossible.
+            _require(self, name, SMALLEST_SETTING if name == "corpus" else 0, 1)
+        total = sum(self.weights)
+        if abs(total - 1) > MIXTURE_ROUNDING:
+            raise SettingError(f"{type(self).__name__}: the weights sum to {total:.6g}, expected 1")
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each component, in their order."""
+        return tuple(getattr(self, name) for name in self.components)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the two unigrams alone have weights: `weigh` is then all there is."""
+        return not any(
+            weight for name, weight in zip(self.components, self.weights, strict=True) if name not in UNIGRAMS
+        )
+
+    @property
+    def corpus_share(self) -> float:
+        """What the models of the collection weigh."""
+        return self.corpus + self.corpus_bigram
+
+    @property
+    def document_share(self) -> float:
+        """What the models of the document weigh."""
+        return sum(self.weights) - self.corpus_share
+
+    def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
+        """See the class."""
+        return np.log(self.document_share * tf / np.maximum(length, 1) + self.corpus_share * self.prior(term))
+
+    def term_factor(self, term: TermStats) -> float:
+        """m_document / (m_corpus·P(t|C))."""
+        return self.document_share / (self.corpus_share * self.prior(term))
+
+    def background(self, term: TermStats) -> float:
+        """ln(m_corpus·P(t|C))."""
+        return math.log(self.corpus_share * self.prior(term))
+
+    def doc_norm(self, length: Array, unique_length: Array, mean_length: float) -> Array:
+        """1 / |d|."""
+        return np.asarray(1 / np.maximum(length, 1))
+
+    @property
+    def gains_are_positive(self) -> bool:
+        """A word is in the document's text, but perhaps not in its title or not in its body."""
+        return self.document > 0 or (self.title > 0 and self.body > 0)
+
+
 SCORERS: dict[str, type[Scorer]] = {
     "absolute": AbsoluteDiscount,
     "bm25": BM25,
     "bm25f": BM25F,
     "dirichlet": Dirichlet,
     "jm": JelinekMercer,
+    "mixture": Mixture,
     "tfidf": TFIDF,
     "two-stage": TwoStage,
 }
 
 
+K = TypeVar("K")
+
+
 def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
     """A scorer by its name, with settings as a user writes them: `make_scorer("dirichlet", {"mu": "500"})`."""
-    if name not in SCORERS:
-        raise unknown_name("scorer", name, SCORERS)
-    kind = SCORERS[name]
-    known = {field.name.rstrip("_"): field for field in fields(kind)}
+    return make_of(SCORERS, name, settings)
+
+
+def make_of(kinds: Mapping[str, type[K]], name: str, settings: Mapping[str, str] | None = None) -> K:
+    """One of several kinds of scorers by its name, with settings as a user writes them."""
+    if name not in kinds:
+        raise unknown_name("scorer", name, kinds)
+    kind = kinds[name]
+    known = {field.name.rstrip("_"): field for field in fields(kind)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, text in (settings or {}).items():
         if key not in known:

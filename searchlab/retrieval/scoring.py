@@ -69,7 +69,7 @@ def score(numbers: Numbers, query: Shares, place: int, found: Array, n_docs: int
         docs, tfs = numbers.frequencies(place, scorer, stream, variants)
         slots = docs
         if few:
-            slots, at = _meet(found.astype(docs.dtype), docs)
+            slots, at = meet(found.astype(docs.dtype), docs)
             docs, tfs = docs[at], tfs[at]
         own = numbers.of_docs(scorer, stream)[place]
         norm = own.norm_table[own.norm_codes[docs]]
@@ -82,7 +82,7 @@ def score(numbers: Numbers, query: Shares, place: int, found: Array, n_docs: int
     return scores
 
 
-def _meet(few: Array, many: Array) -> tuple[Array, Array]:
+def meet(few: Array, many: Array) -> tuple[Array, Array]:
     """Where two ascending arrays have equal numbers: the places in each."""
     if not len(many):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

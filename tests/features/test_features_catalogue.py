@@ -147,9 +147,23 @@ class Compass:
         return np.array([0, 1], np.float32)
 
 
+class Weather:
+    """Two topics, hot and windy: heat is said by the former alone, flow by both; cold by neither."""
+
+    def term_given_topic(self, terms):
+        known = {"heat": [0.5, 0.0], "flow": [0.25, 0.4]}
+        return np.array([known.get(term, [0.0, 0.0]) for term in terms]).reshape(-1, 2)
+
+    def topics_given_document(self, shards, docs):
+        return np.array([[0.6, 0.4], [0.5, 0.5], [0.0, 1.0], [1.0, 0.0]])[docs]
+
+    def topics_given_words(self, terms):
+        return np.array([0.8, 0.2])
+
+
 def value(engine, name, query, docno):
     candidates = judged(engine, {"1": {docno: 0}})
-    table = extract(engine, [Topic("1", query)], candidates, [name], space=Compass())
+    table = extract(engine, [Topic("1", query)], candidates, [name], space=Compass(), topic_model=Weather())
     return table.values[0, 0]
 
 
@@ -234,6 +248,14 @@ BY_HAND = {
     "semantic.both.query_200": 0,
     "semantic.both.bm25_50": BM25_A / sqrt(BM25_A**2 + BM25_C**2),
     "semantic.both.bm25_200": BM25_A / sqrt(BM25_A**2 + BM25_C**2),
+    # Heat stands first, so its bigrams are its unigrams; flow follows two of the three.
+    "mixture.both.bigrams": log(0.35 * 3 / 7 + 0.65 * 3 / 14) + log(0.3 * 2 / 7 + 0.65 * 4 / 14 + 0.05 * 2 / 3),
+    "mixture.both.fields": log(0.2 * 3 / 7 + 0.6 * 3 / 14 + 0.1 * 1 / 2 + 0.1 * 2 / 5)
+    + log(0.2 * 2 / 7 + 0.6 * 4 / 14 + 0.1 * 1 / 2 + 0.1 * 1 / 5),
+    "topic.both.cosine": (0.6 * 0.8 + 0.4 * 0.2) / sqrt(0.52 * 0.68),
+    "topic.both.likelihood": log(0.6 * 0.5) + log(0.6 * 0.25 + 0.4 * 0.4),
+    "topic.both.plsa": log(0.7 * (0.3 * 0.3 + 0.7 * 3 / 14) + 0.3 * 3 / 7)
+    + log(0.7 * (0.3 * 0.31 + 0.7 * 4 / 14) + 0.3 * 2 / 7),
 }
 
 
@@ -346,6 +368,14 @@ ELSEWHERE = [
     ("semantic.both.query_50", "heat flow", "c", 1),
     ("semantic.both.query_50", "heat flow", "d", nan),
     ("semantic.both.bm25_50", "unknown", "a", nan),
+    # a word that no topic says is left out; one that the document's topics do not say has no logarithm
+    ("topic.both.likelihood", "cold flow flow", "b", 2 * log(0.5 * 0.25 + 0.5 * 0.4)),
+    ("topic.both.likelihood", "heat", "c", nan),
+    ("topic.both.likelihood", "cold", "c", nan),
+    ("topic.both.likelihood", "unknown", "a", nan),
+    ("topic.both.plsa", "cold cold", "c", 2 * log(0.7 * 0.7 * 2 / 14 + 0.3 / 3)),
+    ("topic.both.plsa", "unknown", "a", nan),
+    ("topic.both.plsa", "unknown flow", "b", log(0.7 * (0.3 * 0.325 + 0.7 * 4 / 14))),
 ]
 
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import searchlab.features.candidates
-from searchlab.errors import DuplicateError, IndexCorrupt, SettingError
+from searchlab.errors import DuplicateError, IndexCorrupt, IndexMissing, SettingError
 from searchlab.features import extraction
 from searchlab.features.candidates import Candidates, judged, ranked, searched, union
-from searchlab.features.catalogue import CATALOGUE
+from searchlab.features.catalogue import CATALOGUE, MIXTURES
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.indexing.build import delete
 from searchlab.indexing.columns import STREAMS
@@ -388,7 +388,7 @@ def test_a_topic_that_comes_twice_is_refused(engine):
 
 
 def test_dead_documents_are_no_candidates_and_count_for_nothing(build, tmp_path):
-    names = [name for name, feature in CATALOGUE.items() if feature.needs != "semantic"]
+    names = [name for name, feature in CATALOGUE.items() if feature.needs not in ("semantic", "topics")]
     qrels = {topic.qid: {"flu": 1, "cold": 0, "bone": 0} for topic in TOPICS}
     folder = build(DOCUMENTS, words_per_shard=8, folder=tmp_path / "living")
     delete(folder, ["cold"])
@@ -438,13 +438,22 @@ def test_only_what_the_features_need_is_measured(engine, monkeypatch, needs):
         def query_vector(self, terms, dims):
             return np.zeros(dims, np.float32)
 
+        def term_given_topic(self, terms):
+            return np.ones((len(terms), 2))
+
+        def topics_given_document(self, shards, docs):
+            return np.full((len(docs), 2), 0.5)
+
+        def topics_given_words(self, terms):
+            return np.array([0.5, 0.5])
+
     monkeypatch.setitem(SUPPLIERS, needs, refuse)
     others = [name for name, feature in CATALOGUE.items() if feature.needs != needs]
     own = [name for name, feature in CATALOGUE.items() if feature.needs == needs]
-    table = extract(engine, TOPICS, judged(engine, QRELS), others, space=Nowhere())
+    table = extract(engine, TOPICS, judged(engine, QRELS), others, space=Nowhere(), topic_model=Nowhere())
     assert table.n_features == len(others) == len(CATALOGUE) - len(own)
     with pytest.raises(AssertionError, match=needs):
-        extract(engine, TOPICS, judged(engine, QRELS), own[:1], space=Nowhere())
+        extract(engine, TOPICS, judged(engine, QRELS), own[:1], space=Nowhere(), topic_model=Nowhere())
 
 
 def test_only_the_streams_that_features_need_are_counted(engine, monkeypatch):
@@ -497,6 +506,24 @@ def test_an_index_without_a_semantic_space_says_so(engine):
         extract(engine, TOPICS, judged(engine, QRELS), ["semantic.both.query_50"])
 
 
+def test_topic_features_are_those_of_the_index(build):
+    from searchlab.language.topic_scorer import PLSA
+    from searchlab.language.topic_store import build_topics
+
+    folder = build(DOCUMENTS)
+    with SearchEngine(folder) as engine:
+        with pytest.raises(IndexMissing, match="no topics 'plsa'"):
+            extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.cosine"])
+        build_topics(folder, n_topics=2)
+        table = extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.plsa", "topic.both.cosine"])
+        texts = {topic.qid: topic.text for topic in TOPICS}
+        assert table.n_rows
+        for qid, docno, own in zip(table.qids, table.docnos, table.column("topic.both.plsa"), strict=True):
+            explained = engine.explain(texts[qid], docno, scorer=PLSA(*PLSA.defaults))
+            assert own == (pytest.approx(explained.score) if explained.parts else pytest.approx(np.nan, nan_ok=True))
+        assert ((table.column("topic.both.cosine") >= 0) & (table.column("topic.both.cosine") <= 1 + 1e-12)).all()
+
+
 def test_damaged_tokens_are_told(build):
     engine = SearchEngine(build(DOCUMENTS))
     columns = engine.snapshot.shards[0].columns
@@ -513,3 +540,14 @@ def test_query_features_are_constant_within_a_query(engine):
     for _, rows in table.queries():
         assert (table.values[rows] == table.values[rows][0]).all()
     assert len(np.unique(table.column("query.both.clarity"))) == len(TOPICS)
+
+
+def test_mixtures_are_the_scores_of_the_engine(engine):
+    for name, scorer in MIXTURES.items():
+        table = extract(engine, TOPICS, judged(engine, QRELS), [name])
+        for topic in TOPICS:
+            hits = engine.search(topic.text, k=None, scorer=scorer)
+            scores = dict(zip(hits.docnos, hits.scores, strict=True))
+            rows = [row for row in range(table.n_rows) if table.qids[row] == topic.qid and table.docnos[row] in scores]
+            assert table.values[rows, 0].tolist() == pytest.approx([scores[table.docnos[row]] for row in rows])
+    assert len(MIXTURES) == 2

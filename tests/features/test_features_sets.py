@@ -34,17 +34,24 @@ def test_letors_features_stand_in_its_order():
 
 def test_the_semantic_set_adds_what_bm25_does_not_know_to_letors_features():
     names = make_set("semantic").names
-    assert names[:15] == make_set("letor45").names[30:]
-    assert names[15:18] == ("score.both.rm3", "match.both.coverage", "doc.both.length")
-    assert len(names[18:]) == 6
-    assert all(name.startswith("semantic.both.") for name in names[18:])
+    assert names[:45] == make_set("letor45").names
+    assert names[45:48] == ("score.both.rm3", "match.both.coverage", "doc.both.length")
+    assert len(names[48:]) == 6
+    assert all(name.startswith("semantic.both.") for name in names[48:])
 
 
-def test_the_full_set_has_every_formula_once():
+def test_the_set_of_topics_is_the_semantic_one_and_topics():
+    names, semantic = make_set("topics").names, make_set("semantic").names
+    assert names[: len(semantic)] == semantic
+    assert names[len(semantic) :] == ("topic.both.cosine", "topic.both.likelihood", "topic.both.plsa")
+
+
+def test_the_full_set_has_every_formula_once_but_for_topics_and_mixtures():
     full = make_set("full").features
     formulas = [(feature.formula, feature.stream) for feature in full]
     assert len(set(formulas)) == len(formulas)
-    assert set(formulas) == {(feature.formula, feature.stream) for feature in CATALOGUE.values()}
+    others = [feature for feature in CATALOGUE.values() if feature.needs not in ("topics", "mixture")]
+    assert set(formulas) == {(feature.formula, feature.stream) for feature in others}
     assert set(make_set("letor45").names) <= {feature.name for feature in full}
 
 

@@ -20,6 +20,7 @@ from searchlab.retrieval.scorers import (
     AbsoluteDiscount,
     Dirichlet,
     JelinekMercer,
+    Mixture,
     Scorer,
     TwoStage,
 )
@@ -35,6 +36,7 @@ ALL_SCORERS: list[Scorer] = [
     Dirichlet(mu=0.5),
     JelinekMercer(1),
     AbsoluteDiscount(1),
+    Mixture(0, 1),
     TwoStage(mu=2, lambda_=1),
 ]
 CLOSE = 1e-9

@@ -19,6 +19,7 @@ from searchlab.retrieval.scorers import (
     Dirichlet,
     JelinekMercer,
     LanguageModel,
+    Mixture,
     TwoStage,
     make_scorer,
 )
@@ -109,9 +110,26 @@ def test_two_stage_without_its_second_stage_is_dirichlet():
     assert TwoStage(500, 0).weigh(3, 20, TERM) == pytest.approx(Dirichlet(500).weigh(3, 20, TERM))
 
 
-def test_there_are_seven_scorers():
-    assert len(SCORERS) == 7
-    assert len(set(SCORERS.values())) == 7
+def test_a_mixture_of_unigrams_is_jelinek_mercer():
+    # ln(0.8·3/20 + 0.2·0.05), as above.
+    assert Mixture(0.8, 0.2).weigh(3, 20, TERM) == pytest.approx(log(0.13))
+    assert Mixture().weigh(0, 20, TERM) == pytest.approx(JelinekMercer().weigh(0, 20, TERM))
+
+
+def test_in_a_single_text_a_mixture_speaks_by_unigrams():
+    # Models of the document weigh 0.1 + 0.2 + 0.1 + 0.1 = 0.5, those of the collection 0.3 + 0.2 = 0.5.
+    assert Mixture(0.1, 0.3, 0.2, 0.2, 0.1, 0.1).weigh(3, 20, TERM) == pytest.approx(log(0.5 * 3 / 20 + 0.5 * 0.05))
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.4), (0.5, 0.5, 0.1), (0, 0.999)])
+def test_weights_of_a_mixture_sum_to_1(weights):
+    with pytest.raises(SettingError, match=rf"^Mixture: the weights sum to {sum(weights):g}, expected 1$"):
+        Mixture(*weights)
+
+
+def test_there_are_eight_scorers():
+    assert len(SCORERS) == 8
+    assert len(set(SCORERS.values())) == 8
 
 
 every_scorer = pytest.mark.parametrize("kind", SCORERS.values(), ids=SCORERS)
@@ -148,6 +166,7 @@ def settings_of(kind):
         Dirichlet: [Dirichlet(0.1), Dirichlet(1e6)],
         JelinekMercer: [JelinekMercer(0.001), JelinekMercer(0.999)],
         AbsoluteDiscount: [AbsoluteDiscount(0.001), AbsoluteDiscount(0.999)],
+        Mixture: [Mixture(0.001, 0.999), Mixture(0.999, 0.001), Mixture(0.1, 0.3, 0.2, 0.2, 0.1, 0.1)],
         TwoStage: [TwoStage(0.1, 0), TwoStage(1e6, 0.999)],
     }
     return [kind(), *extremes[kind]]
@@ -221,6 +240,8 @@ def test_scorers_are_values(kind):
         *((Dirichlet, "mu", value) for value in (0, -5, math.inf)),
         *((JelinekMercer, "lambda_", value) for value in (0, 1.01)),
         *((AbsoluteDiscount, "delta", value) for value in (0, 1.01)),
+        (Mixture, "corpus", 0),
+        *((Mixture, name, value) for name in Mixture.components for value in (-0.1, 1.1, math.nan)),
         (TwoStage, "mu", 0),
         *((TwoStage, "lambda_", value) for value in (-0.01, 1.01)),
     ],
@@ -273,6 +294,6 @@ def test_what_makes_no_scorer_is_told(name, settings, message):
 
 def test_language_models_are_those_that_give_something_to_absent_terms():
     models = {kind for kind in SCORERS.values() if issubclass(kind, LanguageModel)}
-    assert models == {Dirichlet, JelinekMercer, AbsoluteDiscount, TwoStage}
+    assert models == {Dirichlet, JelinekMercer, AbsoluteDiscount, Mixture, TwoStage}
     for kind in SCORERS.values():
         assert (float(kind().weigh(0, 10, TERM, 9)) != 0) == (kind in models)

@@ -1,0 +1,1 @@
+"""How do language models learn from queries, judgments and the texts themselves?"""

@@ -1,0 +1,240 @@
+"""How likely is a query, if several language models speak together?
+
+    P(Q|D) = Π over the words q of Q of Σ_k m_k·P_k(q|D),   m_k ≥ 0, Σ m_k = 1
+
+(Miller, Leek, Schwartz, SIGIR 1999; Chen, Learning to Rank using Language Models and SVMs, slide 1). What training sees
+is the `Evidence`: the probability of each word of each query by each of K components, in relevant and in irrelevant
+documents. It knows no index, so whatever is a mixture can be trained: weights of models, and shares of topics.
+
+Everything is laid end to end and computed at once: rows (a word of a query in a document) make pairs (a query and a
+document), and pairs make queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.errors import SettingError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+# A sum of weights may differ from 1 by rounding.
+ROUNDING = 1e-6
+# Where no component knows a word, it is as unlikely as numbers can say, in every document alike.
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What K components say of the words of some queries.
+
+    `probabilities[r, k]` is P_k of row r: of a word that its query has `counts[r]` times, in one document. Pair p has
+    the rows `pair_offsets[p]:pair_offsets[p + 1]`, query i the pairs `query_offsets[i]:query_offsets[i + 1]`.
+    `relevant[p]` says whether the document is relevant, `groups[p]` by which weights it is mixed: 0 for all, if weights
+    are shared.
+    """
+
+    probabilities: Floats
+    counts: Floats
+    pair_offsets: Ints
+    query_offsets: Ints
+    relevant: Flags
+    groups: Ints
+
+    def __post_init__(self) -> None:
+        n_rows, n_pairs = len(self.counts), len(self.relevant)
+        if self.probabilities.shape[:1] != (n_rows,) or self.probabilities.ndim != 2 or len(self.groups) != n_pairs:
+            raise SettingError(
+                f"evidence: {self.probabilities.shape} probabilities for {n_rows} rows, "
+                f"{len(self.groups)} groups for {n_pairs} pairs, expected as many of each"
+            )
+        _check_offsets("pair", self.pair_offsets, n_pairs, n_rows)
+        _check_offsets("query", self.query_offsets, len(self.query_offsets) - 1, n_pairs)
+
+    @property
+    def n_components(self) -> int:
+        """K."""
+        return int(self.probabilities.shape[1])
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of a query and a document there are."""
+        return len(self.relevant)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return len(self.query_offsets) - 1
+
+    @cached_property
+    def pair_of_row(self) -> Ints:
+        """The pair of each row."""
+        return np.repeat(np.arange(self.n_pairs), np.diff(self.pair_offsets))
+
+    @cached_property
+    def group_of_row(self) -> Ints:
+        """The group of each row."""
+        return self.groups[self.pair_of_row]
+
+    @cached_property
+    def rows_by_group(self) -> Ints:
+        """All rows, those of each group together."""
+        return np.argsort(self.group_of_row, kind="stable")
+
+    @cached_property
+    def query_of_pair(self) -> Ints:
+        """The query of each pair."""
+        return np.repeat(np.arange(self.n_queries), np.diff(self.query_offsets))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """|Q| of each pair: the words of its query, repeats included."""
+        return sum_pieces(self.counts, self.pair_offsets)
+
+    @cached_property
+    def is_contrast(self) -> Flags:
+        """Of each query, whether it has relevant and irrelevant documents."""
+        n_relevant = sum_pieces(self.relevant.astype(float), self.query_offsets)
+        return (n_relevant > 0) & (n_relevant < np.diff(self.query_offsets))
+
+    def take(self, queries: npt.ArrayLike) -> Evidence:
+        """The evidence of some queries, given by their numbers."""
+        chosen = np.asarray(queries, np.int64).reshape(-1)
+        pairs = spread(self.query_offsets[chosen], self.query_offsets[chosen + 1])
+        rows = spread(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
+        return Evidence(
+            self.probabilities[rows],
+            self.counts[rows],
+            offsets_of(np.diff(self.pair_offsets)[pairs]),
+            offsets_of(np.diff(self.query_offsets)[chosen]),
+            self.relevant[pairs],
+            self.groups[pairs],
+        )
+
+    def only_relevant(self) -> Evidence:
+        """The evidence of relevant documents alone; a query without any is left out."""
+        pairs = np.flatnonzero(self.relevant)
+        rows = spread(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
+        sizes = np.bincount(self.query_of_pair[pairs], minlength=self.n_queries)
+        return Evidence(
+            self.probabilities[rows],
+            self.counts[rows],
+            offsets_of(np.diff(self.pair_offsets)[pairs]),
+            offsets_of(sizes[sizes > 0]),
+            self.relevant[pairs],
+            self.groups[pairs],
+        )
+
+
+def join(pieces: Sequence[Evidence]) -> Evidence:
+    """The evidence of several sets of queries as one."""
+    if not pieces:
+        raise SettingError("no evidence: expected at least one query with documents")
+    return Evidence(
+        np.concatenate([piece.probabilities for piece in pieces]),
+        np.concatenate([piece.counts for piece in pieces]),
+        offsets_of(np.concatenate([np.diff(piece.pair_offsets) for piece in pieces])),
+        offsets_of(np.concatenate([np.diff(piece.query_offsets) for piece in pieces])),
+        np.concatenate([piece.relevant for piece in pieces]),
+        np.concatenate([piece.groups for piece in pieces]),
+    )
+
+
+def one_query(probabilities: Floats, counts: Floats, relevant: Flags, groups: Ints | None = None) -> Evidence:
+    """The evidence of a single query: `probabilities[d, n, k]` is P_k of its n-th distinct word in document d."""
+    n_docs, n_words, n_components = probabilities.shape
+    return Evidence(
+        np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_components),
+        np.tile(np.asarray(counts, np.float64), n_docs),
+        np.arange(0, n_docs * n_words + 1, n_words),
+        np.array([0, n_docs]),
+        np.asarray(relevant, bool),
+        np.zeros(n_docs, np.int64) if groups is None else np.asarray(groups, np.int64),
+    )
+
+
+def log_likelihoods(evidence: Evidence, weights: Floats) -> Floats:
+    """ln P(Q|D) of each pair; `weights[g, k]` are those of group g."""
+    return sum_pieces(evidence.counts * np.log(mixed(evidence, weights)), evidence.pair_offsets)
+
+
+def mixed(evidence: Evidence, weights: Floats) -> Floats:
+    """Σ_k m_k·P_k of each row."""
+    if len(weights) == 1:
+        totals = evidence.probabilities @ weights[0]
+    else:
+        totals = np.einsum("rk,rk->r", evidence.probabilities, weights[evidence.group_of_row])
+    return np.asarray(np.maximum(totals, TINY))
+
+
+def responsibilities(evidence: Evidence, weights: Floats, totals: Floats, scales: Floats) -> Floats:
+    """For each group, how much of its pairs each component has said: Σ_p scale_p·(1/|Q|)·Σ_n m_k·P_k / Σ_j m_j·P_j.
+
+    `totals` are the sums Σ_j m_j·P_j of each row. A row of the result sums to Σ_p scale_p.
+    """
+    shares = evidence.counts * (scales / evidence.lengths)[evidence.pair_of_row] / totals
+    if len(weights) == 1:
+        return np.asarray((shares @ evidence.probabilities) * weights)
+    # Most rows, and most groups, are not heard: the others are added up, those of a group together.
+    order = evidence.rows_by_group
+    rows = order[shares[order] != 0]
+    groups = evidence.group_of_row[rows]
+    begins = np.flatnonzero(np.diff(groups, prepend=-1))
+    summed = np.zeros_like(weights)
+    if len(begins):
+        said = evidence.probabilities[rows] * shares[rows, None]
+        summed[groups[begins]] = np.add.reduceat(said, begins, axis=0)
+    return np.asarray(summed * weights)
+
+
+def check_weights(weights: npt.ArrayLike, n_components: int, what: str = "weights") -> Floats:
+    """Weights as an array, a row for each group; refuses any that are negative or do not sum to 1."""
+    rows = np.atleast_2d(np.asarray(weights, np.float64))
+    if rows.ndim != 2 or rows.shape[1] != n_components:
+        raise SettingError(f"{what}: {rows.shape[-1]} numbers, expected {n_components}")
+    wrong = ~np.isfinite(rows) | (rows < 0)
+    if wrong.any():
+        raise SettingError(f"{what}: {float(rows[wrong][0]):g}, expected numbers from 0")
+    sums = rows.sum(axis=1)
+    off = np.abs(sums - 1) > ROUNDING
+    if off.any():
+        raise SettingError(f"{what}: the sum is {float(sums[off][0]):.6g}, expected 1")
+    return np.asarray(rows / sums[:, None])
+
+
+def raise_least(weights: Floats, least: float) -> Floats:
+    """Weights of which none is below `least`: a component of weight 0 could never come back, nor smooth."""
+    raised = np.maximum(weights, least)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def sum_pieces(numbers: npt.NDArray[np.float64], offsets: Ints) -> Floats:
+    """The sums of numbers[offsets[i]:offsets[i + 1]], none of which is empty."""
+    return np.add.reduceat(numbers, offsets[:-1], axis=0) if len(offsets) > 1 else numbers[:0]
+
+
+def offsets_of(sizes: npt.ArrayLike) -> Ints:
+    """Where pieces of these sizes begin, and where the last one ends."""
+    ends = np.cumsum(np.asarray(sizes, np.int64))
+    return np.concatenate([np.zeros(1, np.int64), ends])
+
+
+def spread(begins: Ints, ends: Ints) -> Ints:
+    """All numbers from each begin to its end, one range after the other."""
+    sizes = ends - begins
+    return np.asarray(np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()))
+
+
+def _check_offsets(what: str, offsets: Ints, n_pieces: int, n_items: int) -> None:
+    bounds = offsets.tolist()
+    rising = all(begin < end for begin, end in pairwise(bounds))
+    if len(bounds) != n_pieces + 1 or bounds[0] != 0 or bounds[-1] != n_items or not rising:
+        raise SettingError(f"evidence: the {what} offsets do not rise from 0 to {n_items} in {n_pieces} steps")

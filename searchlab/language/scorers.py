@@ -1,0 +1,20 @@
+"""Which scorers are there, those that had to learn first included?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from searchlab.language.topic_scorer import PLSA, WTM
+from searchlab.retrieval.dense import AnyScorer, DenseScorer
+from searchlab.retrieval.scorers import SCORERS, Scorer, make_of
+
+# Those that score every document.
+DENSE_SCORERS: dict[str, type[DenseScorer]] = {"plsa": PLSA, "wtm": WTM}
+
+_ALL: dict[str, type[Scorer] | type[DenseScorer]] = {**SCORERS, **DENSE_SCORERS}
+EVERY_SCORER = {name: _ALL[name] for name in sorted(_ALL)}
+
+
+def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> AnyScorer:
+    """A scorer by its name, with settings as a user writes them: `make_scorer("dirichlet", {"mu": "500"})`."""
+    return make_of(EVERY_SCORER, name, settings)
