@@ -86,10 +86,13 @@ def solve_positive(matrix: Vector, right: Vector, least: float) -> Vector:
     # With a diagonal of ones, features of any size do each other no harm.
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), least))
     scaled = matrix * scale[:, None] * scale
-    try:
-        is_sound = bool(np.diagonal(np.linalg.cholesky(scaled)).min() > 1e-5)
-    except np.linalg.LinAlgError:
-        is_sound = False
+    # No eigenvalue of the scaled matrix is below this.
+    is_sound = bool(np.all(least * scale * scale > 1e-8))
+    if not is_sound:
+        try:
+            is_sound = bool(np.diagonal(np.linalg.cholesky(scaled)).min() > 1e-5)
+        except np.linalg.LinAlgError:
+            is_sound = False
     if is_sound:
         return np.asarray(scale * np.linalg.solve(scaled, scale * right))
     # Features that say nearly the same: directions in which only rounding errors are left are not followed far.

@@ -2,6 +2,9 @@
 
 Cao et al. (SIGIR 2006, §5) weigh the loss of a pair by τ, how much the measure suffers when documents of these two
 grades change places, times μ, which lets a query with few pairs count as much as one with many.
+
+With weights of rows, a row of weight 2 counts as if it were there twice, one of weight 0 as if it were not there.
+Weights between whole numbers give what lies between.
 """
 
 from __future__ import annotations
@@ -15,28 +18,38 @@ import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.indexing.strings import Array
+from searchlab.rankers.problem import check_row_weights
 
 GradePair = tuple[float, float]
 
 
-def count_pairs(offsets: npt.ArrayLike, grades: npt.ArrayLike) -> list[dict[GradePair, int]]:
-    """For each query, how many pairs it has of each (grade, lower grade)."""
+def count_pairs(
+    offsets: npt.ArrayLike, grades: npt.ArrayLike, row_weights: npt.ArrayLike | None = None
+) -> list[dict[GradePair, float]]:
+    """For each query, how many pairs it has of each (grade, lower grade); whole numbers if rows have no weights."""
     return [
         {(high, low): n_high * n_low for place, (high, n_high) in enumerate(sizes) for low, n_low in sizes[place + 1 :]}
-        for sizes in _grade_sizes(offsets, grades)
+        for sizes in _grade_sizes(offsets, grades, row_weights)
     ]
 
 
-def query_factors(offsets: npt.ArrayLike, grades: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def query_factors(
+    offsets: npt.ArrayLike, grades: npt.ArrayLike, row_weights: npt.ArrayLike | None = None
+) -> npt.NDArray[np.float64]:
     """μ of each query: the largest number of pairs of any query / its own (eq. 10); 1 if it has none."""
-    sizes = [float(sum(pairs.values())) for pairs in count_pairs(offsets, grades)]
+    sizes = [float(sum(pairs.values())) for pairs in count_pairs(offsets, grades, row_weights)]
     counts = np.array(sizes)
     factors: npt.NDArray[np.float64] = np.ones(len(counts))
     np.divide(max(sizes, default=0.0), counts, out=factors, where=counts > 0)
     return factors
 
 
-def rank_factors(offsets: npt.ArrayLike, grades: npt.ArrayLike, depth: int = 1) -> dict[GradePair, float]:
+def rank_factors(
+    offsets: npt.ArrayLike,
+    grades: npt.ArrayLike,
+    depth: int = 1,
+    row_weights: npt.ArrayLike | None = None,
+) -> dict[GradePair, float]:
     """τ of each (grade, lower grade): the mean drop of NDCG@depth if one document of each change places.
 
     The places are those of the perfect ranking, each document of a grade is as likely as any other, and the mean is
@@ -45,16 +58,16 @@ def rank_factors(offsets: npt.ArrayLike, grades: npt.ArrayLike, depth: int = 1) 
 
         (gain(a) − gain(b)) · (mean discount of the places of a − mean discount of the places of b) / ideal DCG@depth
 
-    At depth 1 only the highest grade of a query has a discount, 1/(its number of documents) in the mean.
+    At depth 1 only the highest grade of a query has a discount, 1/(its number of documents) in the mean. A row of
+    weight k takes k places; a part of a place has that part of its discount.
     """
     drops: dict[GradePair, list[float]] = defaultdict(list)
-    discounts = _discounts(offsets, depth)
-    for sizes in _grade_sizes(offsets, grades):
+    for sizes in _grade_sizes(offsets, grades, row_weights):
         gains = _gains([grade for grade, _ in sizes])
-        places = np.cumsum([0, *(size for _, size in sizes)]).tolist()
-        sums = [float(discounts[begin:end].sum()) for begin, end in pairwise(places)]
+        places = np.cumsum([0.0, *(size for _, size in sizes)])
+        sums = np.diff(_total_discounts(places, depth))
         ideal = float(gains @ sums)
-        means = [total / size for total, (_, size) in zip(sums, sizes, strict=True)]
+        means = [total / size for total, (_, size) in zip(sums.tolist(), sizes, strict=True)]
         for high in range(len(sizes)):
             for low in range(high + 1, len(sizes)):
                 drop = float(gains[high] - gains[low]) * (means[high] - means[low]) / ideal
@@ -63,16 +76,17 @@ def rank_factors(offsets: npt.ArrayLike, grades: npt.ArrayLike, depth: int = 1) 
 
 
 def simulate_rank_factors(
-    offsets: npt.ArrayLike, grades: npt.ArrayLike, depth: int = 1, *, n_draws: int = 1000, seed: int = 0
+    offsets: npt.ArrayLike, grades: npt.ArrayLike, depth: int = 1, n_draws: int = 1000, seed: int = 0
 ) -> dict[GradePair, float]:
     """τ as the paper finds it (§5.2): two documents at random change places, n_draws times for each query."""
     if n_draws < 1:
         raise SettingError(f"n_draws is {n_draws}, expected at least 1")
     random = np.random.default_rng(seed)
     drops: dict[GradePair, list[float]] = defaultdict(list)
-    discounts = _discounts(offsets, depth)
+    n_most = int(np.diff(np.asarray(offsets)).max(initial=0))
+    discounts = np.diff(_total_discounts(np.arange(n_most + 1.0), depth))
     for sizes in _grade_sizes(offsets, grades):
-        counts = [size for _, size in sizes]
+        counts = [int(size) for _, size in sizes]
         gains = np.repeat(_gains([grade for grade, _ in sizes]), counts)
         places = np.cumsum([0, *counts]).tolist()
         perfect = float(gains @ discounts[: len(gains)])
@@ -80,16 +94,15 @@ def simulate_rank_factors(
             for low in range(high + 1, len(sizes)):
                 upper = random.integers(places[high], places[high + 1], n_draws)
                 lower = random.integers(places[low], places[low + 1], n_draws)
-                total = 0.0
-                for one, other in zip(upper.tolist(), lower.tolist(), strict=True):
-                    swapped = gains.copy()
-                    swapped[[one, other]] = gains[[other, one]]
-                    total += 1.0 - float(swapped @ discounts[: len(gains)]) / perfect
-                drops[sizes[high][0], sizes[low][0]].append(total / n_draws)
+                # A swap moves the difference of two gains over the difference of two discounts.
+                lost = (gains[upper] - gains[lower]) * (discounts[upper] - discounts[lower])
+                drops[sizes[high][0], sizes[low][0]].append(float(np.mean(lost)) / perfect)
     return _means(drops)
 
 
-def _grade_sizes(offsets: npt.ArrayLike, grades: npt.ArrayLike) -> Iterator[list[tuple[float, int]]]:
+def _grade_sizes(
+    offsets: npt.ArrayLike, grades: npt.ArrayLike, row_weights: npt.ArrayLike | None = None
+) -> Iterator[list[tuple[float, float]]]:
     """For each query its grades, highest first, and how many documents have them."""
     levels = np.asarray(grades, dtype=np.float64)
     bounds = np.asarray(offsets, dtype=np.int64)
@@ -98,8 +111,14 @@ def _grade_sizes(offsets: npt.ArrayLike, grades: npt.ArrayLike) -> Iterator[list
     if not np.isfinite(levels).all():
         row = int(np.flatnonzero(~np.isfinite(levels))[0])
         raise SettingError(f"row {row + 1}: grade is {levels[row]}, expected a finite number")
+    mass = check_row_weights(row_weights, len(levels))
     for begin, end in pairwise(bounds.tolist()):
-        found, sizes = np.unique(levels[begin:end], return_counts=True)
+        if mass is None:
+            found, sizes = np.unique(levels[begin:end], return_counts=True)
+        else:
+            weights = mass[begin:end]
+            found, kinds = np.unique(levels[begin:end][weights > 0], return_inverse=True)
+            sizes = np.bincount(kinds, weights[weights > 0], len(found))
         yield list(zip(found[::-1].tolist(), sizes[::-1].tolist(), strict=True))
 
 
@@ -112,11 +131,14 @@ def _gains(falling: list[float]) -> Array:
     return gains
 
 
-def _discounts(offsets: npt.ArrayLike, depth: int) -> Array:
+def _total_discounts(places: Array, depth: int) -> Array:
+    """The discounts of the first ranks, up to each place; between two places, a part of that of the rank."""
     if depth < 1:
         raise SettingError(f"depth is {depth}, expected at least 1")
-    ranks = np.arange(1, int(np.diff(np.asarray(offsets)).max(initial=0)) + 1)
-    return np.where(ranks <= depth, 1.0 / np.log2(1.0 + ranks), 0.0)
+    n_ranks = min(depth, int(np.ceil(np.max(places))))
+    totals = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(1.0 + np.arange(1, n_ranks + 1)))])
+    found: Array = np.interp(places, np.arange(n_ranks + 1.0), totals)
+    return found
 
 
 def _means(drops: Mapping[GradePair, list[float]]) -> dict[GradePair, float]:

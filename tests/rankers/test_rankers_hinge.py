@@ -3,6 +3,7 @@
 import math
 import time
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,21 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers import hinge
-from searchlab.rankers.hinge import arrange, curvature, evaluate, solve, solve_path
-from searchlab.rankers.pairs import count_pairs, query_factors, rank_factors, simulate_rank_factors
+from searchlab.rankers import newton
+from searchlab.rankers.hinge import solve, solve_path
+from searchlab.rankers.pairs import count_pairs
+from searchlab.rankers.problem import Bound, arrange, curvature, evaluate
 
 
-def explicit_pairs(X, offsets, grades, cost):
+def explicit_pairs(X, offsets, grades, cost, mass=None):
     """Every pair of the definition: differences of features, and costs."""
-    differences, costs = [], []
+    mass = np.ones(len(X)) if mass is None else mass
+    differences, costs = [np.empty((0, X.shape[1]))], []
     for query, (begin, end) in enumerate(pairwise(offsets)):
-        for i in range(begin, end):
-            for j in range(begin, end):
-                if grades[i] > grades[j]:
-                    differences.append(X[i] - X[j])
-                    costs.append(1.0 if cost is None else cost(query, grades[i], grades[j]))
-    return np.array(differences).reshape(-1, X.shape[1]), np.array(costs)
+        winners, losers = np.nonzero(grades[begin:end, None] > grades[None, begin:end])
+        winners, losers = winners + begin, losers + begin
+        differences.append(X[winners] - X[losers])
+        costs += [
+            mass[i] * mass[j] * (1.0 if cost is None else cost(query, grades[i], grades[j]))
+            for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
+        ]
+    return np.concatenate(differences), np.array(costs)
 
 
 def objective_of(weights, differences, costs, lam):
@@ -77,11 +82,11 @@ def problems(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from([0, hinge.LISTED_SIZE]))
+@given(problems(), st.sampled_from([0, newton.LISTED_SIZE]))
 def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     X, offsets, grades, cost, lam = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hinge, "LISTED_SIZE", listed_size)
+        patch.setattr(newton, "LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost)
     if not len(costs):
@@ -96,6 +101,74 @@ def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     assert found.dual_objective <= primal * (1 + 1e-9)
     assert dual <= found.objective * (1 + 1e-9)
     assert found.objective == pytest.approx(dual, rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.data(), st.sampled_from([0, newton.LISTED_SIZE]))
+def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
+    X, offsets, grades, cost, lam = problem
+    copies = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(X), max_size=len(X))), dtype=int)
+    bounds = np.concatenate([[0], np.cumsum(copies)])[offsets]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(newton, "LISTED_SIZE", listed_size)
+        weighed = solve(X, offsets, grades, cost, lam, row_weights=copies, tolerance=1e-8)
+    repeated = solve(np.repeat(X, copies, axis=0), bounds, np.repeat(grades, copies), cost, lam, tolerance=1e-8)
+    assert weighed.converged
+    assert repeated.converged
+    assert weighed.objective == pytest.approx(repeated.objective, rel=3e-8)
+    assert weighed.dual_objective == pytest.approx(repeated.dual_objective, rel=3e-8)
+    # λ‖w − w*‖² ≤ P(w) − P*: weights are as near to each other as their objectives allow.
+    distance = lam * np.sum((weighed.weights - repeated.weights) ** 2)
+    gaps = weighed.objective - weighed.dual_objective + repeated.objective - repeated.dual_objective
+    assert distance <= 2 * gaps + 1e-12 * weighed.objective
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, newton.LISTED_SIZE]))
+def test_optimum_with_weights_of_any_size_is_that_of_the_quadratic_programme(problem, seed, listed_size):
+    X, offsets, grades, cost, lam = problem
+    mass = 10.0 ** np.random.default_rng(seed).uniform(-2, 1, len(X))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(newton, "LISTED_SIZE", listed_size)
+        found = solve(X, offsets, grades, cost, lam, row_weights=mass, tolerance=1e-7)
+    differences, costs = explicit_pairs(X, offsets, grades, cost, mass)
+    if not len(costs):
+        assert not found.weights.any()
+        return
+    assert found.converged
+    assert found.objective == pytest.approx(objective_of(found.weights, differences, costs, lam), rel=1e-9)
+    dual, primal = reference(differences, costs, lam)
+    assert found.dual_objective <= primal * (1 + 1e-9)
+    assert found.objective == pytest.approx(dual, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-40, 1e-3, 1e40])
+def test_weights_of_rows_in_other_units_are_another_lambda(unit):
+    X, offsets, grades = example()
+    plain = solve(X, offsets, grades, None, 5.0, tolerance=1e-9)
+    scaled = solve(X, offsets, grades, None, 5.0 * unit**2, row_weights=np.full(len(X), unit), tolerance=1e-9)
+    assert scaled.converged
+    assert scaled.weights == pytest.approx(plain.weights, rel=1e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("smallest", [1e-12, 1e-200])
+def test_rows_of_hardly_any_weight_hardly_count(smallest):
+    X, offsets, grades = example()
+    light = np.random.default_rng(7).random(len(X)) < 0.3
+    without = solve(X, offsets, grades, uneven, 5.0, row_weights=np.where(light, 0.0, 1.0), tolerance=1e-9)
+    found = solve(X, offsets, grades, uneven, 5.0, row_weights=np.where(light, smallest, 1.0), tolerance=1e-9)
+    assert found.converged
+    assert found.objective == pytest.approx(without.objective, rel=1e-8)
+
+
+def test_path_takes_weights_of_rows():
+    X, offsets, grades = example()
+    mass = np.random.default_rng(8).integers(0, 5, len(X))
+    found = [solution.objective for solution in solve_path(X, offsets, grades, None, [9.0, 3.0], row_weights=mass)]
+    assert found == pytest.approx(
+        [solve(X, offsets, grades, None, lam, row_weights=mass).objective for lam in (9.0, 3.0)], rel=1e-5
+    )
+    assert found[0] != pytest.approx(solve(X, offsets, grades, None, 9.0).objective, rel=0.01)
 
 
 def example(n_queries=6, n_docs=30, n_features=8, n_grades=4, seed=1):
@@ -114,44 +187,103 @@ def uneven(query, high, low):
 
 @pytest.mark.parametrize("width", [2.0, 0.3, 0.01])
 def test_gradient_and_curvature_are_those_of_finite_differences(width):
-    problem = arrange(*example(), uneven, 3.0)
+    problem, lam = unscaled(arrange(*example(), uneven)), 3.0
     weights = np.random.default_rng(2).normal(size=8) / 2
-    point = evaluate(problem, weights, width)
+    point = evaluate(problem, lam, weights, width)
     for number, unit in enumerate(np.eye(8)):
-        ahead, behind = (evaluate(problem, weights + step * unit, width) for step in (1e-6, -1e-6))
+        ahead, behind = (evaluate(problem, lam, weights + step * unit, width) for step in (1e-6, -1e-6))
         assert point.gradient[number] == pytest.approx((ahead.smooth - behind.smooth) / 2e-6, rel=1e-4, abs=1e-2)
     # Curvature jumps where a pair enters the band: by few pairs if steps are small.
     random = np.random.default_rng(3).normal(size=8)
-    ahead, behind = (evaluate(problem, weights + step * random, width) for step in (1e-9, -1e-9))
+    ahead, behind = (evaluate(problem, lam, weights + step * random, width) for step in (1e-9, -1e-9))
     expected = (ahead.gradient - behind.gradient) / 2e-9
-    assert curvature(problem, point) @ random == pytest.approx(expected, rel=1e-3, abs=1e-3 * np.abs(expected).max())
+    assert curvature(problem, lam, point) @ random == pytest.approx(
+        expected, rel=1e-3, abs=1e-3 * np.abs(expected).max()
+    )
 
 
-@pytest.mark.parametrize("width", [2.0, 0.3, 0.01])
-def test_one_pass_adds_up_what_the_pairs_say(width):
-    X, offsets, grades = example()
-    differences, costs = explicit_pairs(X, offsets, grades, uneven)
+def unscaled(problem):
+    """The problem in units of 1."""
+    return replace(problem, costs=problem.costs * problem.unit, unit=1.0)
+
+
+# Wide: sums are differences of sums; less: one by one. Masses: none, and of all sizes.
+@pytest.mark.parametrize("width", [8.0, 2.0, 0.3, 0.01])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_pass_adds_up_what_the_pairs_say(width, weighted):
+    X, offsets, grades = example(1, 700, n_grades=2) if width == 8 else example()
+    mass = 10.0 ** np.random.default_rng(5).uniform(-2, 1, len(X)) if weighted else None
+    differences, costs = explicit_pairs(X, offsets, grades, uneven, mass)
     weights = np.random.default_rng(2).normal(size=8) / 2
     lack = 1 - differences @ weights
-    alphas = costs * np.clip(lack / width, 0, 1)
-    rounded = costs * np.where(lack > width, lack - width / 2, np.maximum(lack, 0) ** 2 / (2 * width))
-    point = evaluate(arrange(X, offsets, grades, uneven, 3.0), weights, width)
+    alphas = costs * np.clip(0.5 + lack / width, 0, 1)
+    above = np.clip(lack + width / 2, 0, width)
+    rounded = costs * np.where(lack > width / 2, lack, above**2 / (2 * width))
+    problem = unscaled(arrange(X, offsets, grades, uneven, mass))
+    assert problem.total_cost == pytest.approx(costs.sum(), rel=1e-12)
+    point = evaluate(problem, 3.0, weights, width)
     size = 3.0 * weights @ weights
     pull = alphas @ differences
-    factor = min(1, alphas.sum() / (2 * pull @ pull / 12))
+    band = np.abs(lack) < width / 2
     assert point.objective == pytest.approx(objective_of(weights, differences, costs, 3.0), rel=1e-12)
     assert point.smooth == pytest.approx(size + rounded.sum(), rel=1e-12)
-    assert point.gradient == pytest.approx(6.0 * weights - pull, rel=1e-10, abs=1e-10)
-    assert point.dual == pytest.approx(factor * alphas.sum() - factor**2 * pull @ pull / 12, rel=1e-10)
-    band = (lack > 0) & (lack < width)
+    assert point.gradient == pytest.approx(6.0 * weights - pull, rel=1e-9, abs=1e-9 * np.abs(pull).max())
+    assert point.bound.value == pytest.approx(alphas.sum() - pull @ pull / 12, rel=1e-9)
+    assert point.band_gap == pytest.approx(costs @ np.maximum(lack, 0) - alphas @ lack, rel=1e-6, abs=1e-6)
+    assert point.n_in_band == band.sum()
     expected = 6 * np.eye(8) + (differences[band].T * costs[band] / width) @ differences[band]
-    assert curvature(arrange(X, offsets, grades, uneven, 3.0), point) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    close = {"rel": 1e-9, "abs": 1e-9 * np.abs(expected).max()}
+    assert curvature(problem, 3.0, point) == pytest.approx(expected, **close)
+    # Of another width, it is that of the point there.
+    other = evaluate(problem, 3.0, weights, width / 2, near=point)
+    assert curvature(problem, 3.0, point, width / 2) == pytest.approx(curvature(problem, 3.0, other), **close)
+
+
+@pytest.mark.parametrize("n_sampled", [500, 1000])
+def test_sampled_curvature_is_near_the_whole(n_sampled):
+    X, offsets, grades = example(n_docs=200)
+    problem = unscaled(arrange(X, offsets, grades, uneven))
+    point = evaluate(problem, 3.0, np.full(8, 0.1), 1.0)
+    assert point.n_in_band > 5 * len(X)
+    whole = curvature(problem, 3.0, point)
+    sampled = curvature(problem, 3.0, point, n_sampled=n_sampled)
+    shares = np.linalg.eigvals(np.linalg.solve(whole, sampled))
+    assert 1e-3 < np.abs(shares - 1).max() < 0.3
+    # What is left out is stood for: no direction has lost its share.
+    assert shares.mean() == pytest.approx(1, abs=0.1)
+
+
+def test_order_of_near_scores_is_only_a_help():
+    X, offsets, grades = example(n_docs=200)
+    problem = arrange(X, offsets, grades, uneven)
+    random = np.random.default_rng(6)
+    first = evaluate(problem, 1.0, random.normal(size=8), 0.5)
+    for move in (0.0, 1e-3, 10.0):
+        weights = first.weights + move * random.normal(size=8)
+        alone, helped = evaluate(problem, 1.0, weights, 0.5), evaluate(problem, 1.0, weights, 0.5, near=first)
+        assert np.array_equal(alone.blocks[0], helped.blocks[0])
+        assert np.array_equal(alone.blocks[2], helped.blocks[2])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_bound_between_two_is_the_best_on_the_line(seed):
+    random = np.random.default_rng(seed)
+    lam = 10.0 ** random.uniform(-2, 2)
+    one, other = (Bound.at(lam, random.uniform(0, 5), random.normal(size=3)) for _ in range(2))
+    best = one.joined(lam, other)
+    shares = np.linspace(0, 1, 101)
+    values = [
+        Bound.at(lam, s * other.total + (1 - s) * one.total, s * other.pull + (1 - s) * one.pull).value for s in shares
+    ]
+    assert best.value >= max(values) - 1e-12 * max(1, abs(max(values)))
+    assert best.value == pytest.approx(Bound.at(lam, best.total, best.pull).value, rel=1e-12)
+    assert best.value <= max(values) + 0.01 * (abs(one.value) + abs(other.value)) + 1e-12
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-8])
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_gap_is_reached_and_true(lam, tolerance, monkeypatch):
-    monkeypatch.setattr(hinge, "LISTED_SIZE", 5000)
+    monkeypatch.setattr(newton, "LISTED_SIZE", 5000)
     X, offsets, grades = example()
     found = solve(X, offsets, grades, uneven, lam, tolerance=tolerance)
     differences, costs = explicit_pairs(X, offsets, grades, uneven)
@@ -301,6 +433,11 @@ def test_one_query_with_ten_thousand_documents_needs_no_memory_for_its_pairs():
         ({"cost": lambda *_: math.nan}, "query 1: cost of grades 1 and 0 is nan"),
         ({"cost": lambda *_: -1.0}, "query 1: cost of grades 1 and 0 is -1.0"),
         ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"row_weights": [1.0]}, "expected a weight for each of 2 rows"),
+        ({"row_weights": [1.0, -1.0]}, "row 2: weight is -1.0, expected a number from 0"),
+        ({"row_weights": [math.nan, 1.0]}, "row 1: weight is nan"),
+        ({"row_weights": [1.0, math.inf]}, "row 2: weight is inf"),
+        ({"row_weights": [1e-200, 1e-200]}, "expected numbers that can be compared"),
         ({"start": [1.0]}, "expected 2 finite weights"),
     ],
 )
@@ -308,45 +445,3 @@ def test_what_cannot_be_solved_is_refused_by_name(changes, message):
     given = {"X": [[0.0, 1.0], [1.0, 2.0]], "offsets": [0, 2], "grades": [1, 0], "cost": None, "lam": 1.0} | changes
     with pytest.raises(SettingError, match=message):
         solve(**given)
-
-
-def test_pairs_are_counted_by_query_and_grades():
-    assert count_pairs([0, 4, 5, 7], [2, 0, 0, 1, 3, 1, 1]) == [{(2, 1): 1, (2, 0): 2, (1, 0): 2}, {}, {}]
-
-
-def test_query_factor_is_the_largest_number_of_pairs_by_its_own():
-    # 2·2 = 4 pairs, 1 pair, none.
-    assert query_factors([0, 4, 6, 8], [1, 1, 0, 0, 1, 0, 1, 1]).tolist() == [1, 4, 1]
-    assert query_factors([0, 2], [1, 1]).tolist() == [1]
-    assert query_factors([0], []).tolist() == []
-
-
-def test_rank_factors_worked_by_hand():
-    # Query 1: grades 2, 2, 0: the swap touches rank 1 in half of the cases, and then loses all: ½.
-    # Query 2: grades 2, 1, 0: from 3 to 1 loses ⅔, from 3 to 0 all; a swap of 1 and 0 does not touch rank 1.
-    factors = rank_factors([0, 3, 6], [0, 2, 2, 1, 2, 0])
-    assert factors == pytest.approx({(2, 1): 2 / 3, (2, 0): 3 / 4, (1, 0): 0})
-
-
-@pytest.mark.parametrize("depth", [1, 3, 10])
-def test_rank_factors_are_the_expectation_of_their_simulation(depth):
-    grades = np.random.default_rng(4).integers(0, 4, 60)
-    offsets = [0, 10, 30, 31, 60]
-    expected = rank_factors(offsets, grades, depth)
-    simulated = simulate_rank_factors(offsets, grades, depth, n_draws=4000, seed=5)
-    assert list(simulated) == list(expected)
-    assert len(expected) == 6
-    assert list(simulated.values()) == pytest.approx(list(expected.values()), abs=0.01)
-    assert simulated == simulate_rank_factors(offsets, grades, depth, n_draws=4000, seed=5)
-
-
-def test_rank_factors_of_high_grades_do_not_overflow():
-    assert rank_factors([0, 2], [5000, 0]) == {(5000, 0): 1.0}
-
-
-@pytest.mark.parametrize("ask", [rank_factors, simulate_rank_factors])
-def test_rank_factors_refuse_what_has_no_gain(ask):
-    with pytest.raises(SettingError, match="grade is -1, expected a number from 0"):
-        ask([0, 2], [1, -1])
-    with pytest.raises(SettingError, match="depth is 0"):
-        ask([0, 2], [1, 0], 0)

@@ -1,0 +1,90 @@
+"""Why does a document have its score, and why is it above another?
+
+An account is a score with the shares that add up to it, the largest on top. Two accounts of one query can be set
+against each other: the differences of their shares add up to the difference of their scores.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from searchlab.features.normalisation import Meaning
+from searchlab.features.powers import origin
+from searchlab.rankers.models import Part
+
+
+@dataclass(frozen=True)
+class Share:
+    """What something adds to a score: a feature, by its name, or something else, by a text.
+
+    `raw` is the value of the feature, NaN where it is undefined; `meaning` says what the normalised value is, and `how`
+    how the amount came about: a text for each part of the model that had a say.
+    """
+
+    label: str
+    amount: float
+    raw: float = math.nan
+    meaning: str = ""
+    how: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Account:
+    """A score and what it consists of."""
+
+    docno: str
+    score: float
+    shares: tuple[Share, ...]
+
+
+def make_account(
+    docno: str, score: float, parts: Sequence[Part], columns: Sequence[str], raws: dict[str, float], told: list[Meaning]
+) -> Account:
+    """Parts of a score as shares: those of one feature, and of its powers, are one; so are votes on the same grades."""
+    meanings = {meaning.feature: meaning for meaning in told}
+    amounts: dict[str, float] = {}
+    hows: dict[str, list[str]] = {}
+    of_features = set()
+    for part in parts:
+        if part.feature is None:
+            label, _, how = part.text.partition(": ")
+        else:
+            column = columns[part.feature]
+            # A feature may itself be called as if it were the power of another.
+            label, how = column if column in meanings else origin(column), part.text
+            of_features.add(label)
+        amounts[label] = amounts.get(label, 0.0) + part.amount
+        hows.setdefault(label, []).extend([how] if how else [])
+    shares = []
+    for label, amount in amounts.items():
+        meaning = meanings.get(label) if label in of_features else None
+        if meaning is None:
+            shares.append(Share(label, amount, how=tuple(hows[label])))
+        else:
+            text = f"{meaning.normalised:.3f} ({meaning.text})"
+            shares.append(Share(label, amount, raws.get(label, meaning.raw), text, tuple(hows[label])))
+    return Account(docno, score, tuple(sorted(shares, key=lambda share: (-abs(share.amount), share.label))))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What something adds to the lead of one document over another."""
+
+    label: str
+    amount: float
+    first: Share | None
+    second: Share | None
+
+
+def set_against(first: Account, second: Account) -> list[Difference]:
+    """Why the first scores higher (or lower) than the second: the largest difference on top."""
+    ours, theirs = ({share.label: share for share in account.shares} for account in (first, second))
+    found = []
+    for label in dict.fromkeys([*ours, *theirs]):
+        one, other = ours.get(label), theirs.get(label)
+        amount = (one.amount if one else 0.0) - (other.amount if other else 0.0)
+        if amount:
+            found.append(Difference(label, amount, one, other))
+    return sorted(found, key=lambda difference: (-abs(difference.amount), difference.label))
