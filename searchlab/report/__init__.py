@@ -1,0 +1,1 @@
+"""How is what was found shown: tables, plots, pages?"""

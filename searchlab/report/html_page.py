@@ -1,0 +1,104 @@
+"""How is a report written as a page?
+
+One file: style and drawings are in it, and its policy forbids the browser to load or run anything. It is well-formed
+XML as well, so that a test can read it.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from searchlab.report.cells import Shown, shown_table
+from searchlab.report.content import Block, Entry, Figure, Paragraph, Report, SideBySide, Table
+from searchlab.report.escaping import plain
+from searchlab.report.numbering import entry_facts, numbered
+from searchlab.report.page import PAGE, STYLE
+from searchlab.report.svg import inlined
+
+# As wide as a digit, and as a point: pads whole numbers among decimals.
+_DIGIT, _POINT = "\u2007", "\u2008"
+
+
+def html_page(report: Report) -> str:
+    """The whole report."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    numbers = count(1)
+    sections = [
+        {
+            "id": f"section-{next(numbers)}",
+            "title": plain(section.title),
+            "blocks": [_block(block, label) for block, label in blocks],
+        }
+        for section, blocks in numbered(report)
+    ]
+    page = environment.from_string(PAGE).render(
+        style=STYLE,
+        title=plain(report.title),
+        lead=plain(report.lead),
+        sections=sections,
+        facts=[(plain(name), plain(value)) for name, value in report.facts.items()],
+    )
+    return page.strip() + "\n"
+
+
+def _block(block: Block, label: str) -> dict[str, Any]:
+    """What the template needs to know of a block."""
+    if isinstance(block, Paragraph):
+        return {"kind": "paragraph", "text": plain(block.text)}
+    shown: dict[str, Any] = {"label": label, "id": label.lower().replace(" ", "-"), "caption": plain(block.caption)}
+    if isinstance(block, Figure):
+        from markupsafe import Markup
+
+        # The drawing has been checked to hold nothing but shapes and text, and was written out anew.
+        return shown | {"kind": "figure", "svg": Markup(inlined(block.svg, name=block.name, alt=block.alt))}
+    if isinstance(block, Table):
+        return shown | _table(block)
+    assert isinstance(block, SideBySide)
+    sides = ((block.left_title, block.left, block.right_title), (block.right_title, block.right, block.left_title))
+    lists = [(plain(title), [_entry(entry, plain(other)) for entry in side]) for title, side, other in sides]
+    return shown | {"kind": "sides", "sides": lists}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    shown = shown_table(table)
+    headings = [
+        {"text": column.heading, "numeric": column.numeric, "room": column.mark_length if column.numeric else 0}
+        for column in shown.columns
+    ]
+    rows = [
+        [
+            {"cell": cell, "pad": _pad(cell), "numeric": column.numeric, "room": column.mark_length}
+            for cell, column in zip(row, shown.columns, strict=True)
+        ]
+        for row in shown.rows
+    ]
+    return {
+        "kind": "table",
+        "file": f"{table.name}.csv",
+        "headings": headings,
+        "rows": rows,
+        "named": not shown.columns[0].numeric,
+        "note": shown.note,
+    }
+
+
+def _pad(cell: Shown) -> str:
+    return _POINT + _DIGIT * (cell.lacking - 1) if cell.lacking else ""
+
+
+def _entry(entry: Entry, other: str) -> dict[str, Any]:
+    grade, place = entry_facts(entry, other)
+    kind = "unjudged" if entry.grade is None else "relevant" if entry.grade > 0 else "irrelevant"
+    return {
+        "rank": entry.rank,
+        "docno": plain(entry.docno),
+        "title": plain(entry.title),
+        "snippet": plain(entry.snippet),
+        "grade": grade,
+        "kind": kind,
+        "place": place,
+        "shared": entry.other_rank is not None,
+    }

@@ -1,0 +1,64 @@
+"""How is a report written?
+
+    report.html    one file with everything in it: no network, no script
+    report.md      for GitHub and the like
+    report.tex     for a paper
+    NAME.csv       each table with all digits
+    NAME.svg       each figure
+
+Each file appears when it is complete. The same report gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+from searchlab.errors import WriteFailed
+from searchlab.report.content import Cell, Figure, Report, Table
+from searchlab.report.escaping import spreadsheet
+from searchlab.report.html_page import html_page
+from searchlab.report.latex_page import latex_page
+from searchlab.report.markdown_page import markdown_page
+from searchlab.report.svg import standalone
+from searchlab.retrieval.batch import new_file
+
+
+def write_report(report: Report, folder: str | Path) -> list[Path]:
+    """Write all files of a report into a folder, which is made if there is none; the page is the first of them."""
+    folder = Path(folder)
+    # All is composed before anything is written: a figure that is refused leaves no half of a report.
+    texts = {"report.html": html_page(report), "report.md": markdown_page(report), "report.tex": latex_page(report)}
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Table):
+                texts[f"{block.name}.csv"] = table_as_csv(block)
+            elif isinstance(block, Figure):
+                texts[f"{block.name}.svg"] = standalone(block.svg, name=block.name, alt=block.alt)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(f"{folder}: cannot be made ({error.strerror})") from None
+    for name, text in texts.items():
+        with new_file(folder / name) as file:
+            file.write(text)
+    return [folder / name for name in texts]
+
+
+def table_as_csv(table: Table) -> str:
+    """A heading and a line a row; numbers with all their digits, nothing for None. Marks are left out."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(spreadsheet, table.columns))
+    writer.writerows(map(_value, row) for row in table.rows)
+    return file.getvalue()
+
+
+def _value(cell: Cell) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, str):
+        return spreadsheet(cell)
+    # NumPy's floats would be written with their type.
+    return repr(float(cell)) if isinstance(cell, float) else str(cell)

@@ -1,0 +1,100 @@
+"""Do plain words stay plain words in Markdown, LaTeX and spreadsheets?"""
+
+import html
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from searchlab.report.escaping import latex, markdown, plain, spreadsheet
+
+TEXTS = st.text(st.sampled_from("ab1 \\`*_{}[]()<>#+-.!|~&$%^=:/\"'@\n\t\r\x00中é–\u202e;wh"), max_size=40)
+
+# Everything that `latex` may write for a sign that LaTeX would obey; what is left must be letters of no meaning.
+LATEX_SIGN = re.compile(
+    r"\\(?:textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|textquotedbl|textasciigrave|ldots)\{\}"
+    r"|\\[{}$&#%_]|\{[][*',-]\}|\\unicode\{[0-9A-F]{4,6}\}|\$\\?[a-z-]+\$"
+)
+
+
+@given(TEXTS | st.text())
+@example("1. one")
+@example("2) two")
+@example("- item")
+@example("+")
+@example("---")
+@example("===")
+@example("# no heading")
+@example("    code")
+@example("~~~")
+@example("> quote")
+@example("&lt;")
+@example("&#35;")
+@example("[a]: http://e.example")
+@example("a|b")
+def test_any_text_is_one_paragraph_of_itself_in_markdown(text):
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown(text))
+    expected = f"<p>{html.escape(plain(text))}</p>\n" if plain(text) else ""
+    assert html.unescape(page) == html.unescape(expected)
+    assert len(re.findall("<[a-z]", page)) == bool(expected)
+
+
+@given(TEXTS)
+def test_any_text_is_one_cell_of_a_table_in_markdown(text):
+    page = MarkdownIt("commonmark").enable("table").render(f"| a | b |\n| --- | --- |\n| {markdown(text)} | x |\n")
+    cells = re.findall("<td>(.*?)</td>", page, flags=re.DOTALL)
+    assert [html.unescape(cell) for cell in cells] == [plain(text), "x"]
+
+
+def test_an_address_becomes_no_link_on_github():
+    assert markdown("see https://e.example and www.e.example") == "see https\\://e.example and www\\.e.example"
+
+
+def test_what_needs_no_escape_is_left_in_markdown():
+    assert markdown("12.5 % of nDCG@10 (p = .05), T-cell; -.5") == "12.5 % of nDCG@10 (p = .05), T-cell; -.5"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("100% of $5 & a_b #1", r"100\% of \$5 \& a\_b \#1"),
+        ("a~b^c", r"a\textasciitilde{}b\textasciicircum{}c"),
+        ("<|>", r"\textless{}\textbar{}\textgreater{}"),
+        ("[1] * x", "{[}1{]} {*} x"),
+        ('"a" `b`', r"\textquotedbl{}a\textquotedbl{} \textasciigrave{}b\textasciigrave{}"),
+        ("a--b, c,,d it's ''", "a{-}{-}b, c{,}{,}d it's {'}{'}"),
+        ("T-cell", "T-cell"),
+        ("−.5 ± 2 ≤ λ", r"$-$.5 $\pm$ 2 $\leq$ $\lambda$"),
+        ("ΔAP µ μ ο", r"$\Delta$AP $\mu$ $\mu$ $o$"),
+        ("α ω ς", r"$\alpha$ $\omega$ $\varsigma$"),
+        ("– — … “a” †", r"-- --- \ldots{} ``a'' \dag{}"),
+        ("é ß Ł", "é ß Ł"),
+        ("中 😀", r"\unicode{4E2D} \unicode{1F600}"),
+        ("a\n\n\\par b", r"a \textbackslash{}par b"),
+    ],
+)
+def test_latex_specials(text, written):
+    assert latex(text) == written
+
+
+@given(TEXTS)
+def test_nothing_is_left_that_latex_would_obey(text):
+    left = LATEX_SIGN.sub("", latex(text).replace("--", ""))
+    assert not set(left) & set('\\{}$&#%_^~<>|"`[]*\n')
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", " =1"])
+def test_a_spreadsheet_computes_nothing(text):
+    assert spreadsheet(text) == f"'{text.strip()}"
+
+
+@pytest.mark.parametrize("text", ["BM25", "-.0123", "+5%", "-1,234.5", "a=b", "", "<.0001"])
+def test_harmless_cells_stay_as_they_are(text):
+    assert spreadsheet(text) == text
+
+
+def test_plain_words_have_no_controls_and_turn_no_direction():
+    assert plain("a\x00b\x1b[31m\r\n\tc \u202egnp\u2066x\ufffe") == "a b [31m c gnpx"

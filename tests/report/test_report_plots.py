@@ -1,0 +1,179 @@
+"""Do drawings show their numbers, for every reader, and always alike?"""
+
+import math
+import re
+import subprocess
+import sys
+from functools import cache
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from searchlab.errors import SettingError
+from searchlab.report import plots
+from searchlab.report.svg import inlined
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = '<b>$x^2$ & "_" \x00 中 \\frac'
+XS = [1.0, 2.0, 3.0]
+DRAWN = {
+    "bars": lambda: plots.bars({"AP": {"a": (0.4, 0.3, 0.5), "b": 0.2}, "P@5": {"b": 0.3}}, ylabel="mean"),
+    "curves": lambda: plots.curves(XS, {"a": XS, "b": [3, math.nan, 1]}, xlabel="x", ylabel="y"),
+    "curves, log": lambda: plots.curves([0.01, 1, 100], {"a": XS}, xlabel="x", ylabel="y", log_x=True),
+    "shapes": lambda: plots.shapes({"a": (XS, XS), "b": ([0, 1], [1, 0])}, xlabel="x", ylabel="y"),
+    "differences": lambda: plots.differences([0.5, -0.25, 0.0], ylabel="d", labels=["q1", "q2", "q3"]),
+    "precision_recall": lambda: plots.precision_recall({"a": np.linspace(1, 0, 11)}),
+    "scatter": lambda: plots.scatter({"a": np.eye(2)}, {"w": ((0, 0), (2, 3))}, xlabel="x", ylabel="y"),
+    "histogram": lambda: plots.histogram([1, 1, 2, math.nan], xlabel="x", ylabel="n", bins=2),
+}
+
+
+@cache
+def drawn(kind: str) -> str:
+    return DRAWN[kind]()
+
+
+def words_of(drawing: str) -> list[str]:
+    return [text.text or "" for text in ElementTree.fromstring(drawing).iter(f"{SVG}text")]
+
+
+def bars_of(drawing: str, colour: str) -> list[tuple[float, float, float]]:
+    """Left end, bottom and height (upwards) of each bar of a colour."""
+    found = []
+    for path in ElementTree.fromstring(drawing).iter(f"{SVG}path"):
+        if f"fill: {colour}" in path.get("style", "") and "clip-path" in path.attrib:
+            points = np.array(re.findall(r"-?[\d.]+", path.attrib["d"]), dtype=float).reshape(-1, 2)
+            found.append((points[0, 0], points[0, 1], points[0, 1] - points[2, 1]))
+    return found
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_a_drawing_is_let_into_a_page_and_takes_its_colour_and_font(kind):
+    drawing = drawn(kind)
+    assert inlined(drawing, name="it", alt="it")
+    colours = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing))
+    assert "currentColor" in colours
+    assert colours <= {"none", "currentColor", *plots.PALETTE}
+    assert "font-family" not in drawing
+    assert "fill: currentColor" in re.findall("<text[^>]*>", drawing)[0]
+
+
+@pytest.mark.parametrize("kind", DRAWN)
+def test_the_same_numbers_give_the_same_bytes(kind):
+    assert DRAWN[kind]() == drawn(kind)
+
+
+def test_another_process_gives_the_same_bytes_whatever_the_users_settings(tmp_path):
+    (tmp_path / "matplotlibrc").write_text("font.size: 30\naxes.grid: False\nsvg.fonttype: path\n")
+    script = (
+        "from searchlab.report import plots\nprint(plots.bars({'AP': {'a': (0.4, 0.3, 0.5), 'b': 0.2}}, ylabel='mean'))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    assert ended.stdout == plots.bars({"AP": {"a": (0.4, 0.3, 0.5), "b": 0.2}}, ylabel="mean") + "\n"
+
+
+def test_drawing_leaves_the_settings_of_matplotlib_alone():
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 30.0}):
+        before = dict(matplotlib.rcParams)
+        DRAWN["bars"]()
+        assert dict(matplotlib.rcParams) == before
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance by WCAG 2."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("colour", plots.PALETTE)
+@pytest.mark.parametrize("paper", ["#fdfdfc", "#15181c"])
+def test_colours_stand_out_in_light_and_dark(colour, paper):
+    dark, light = sorted([luminance(colour), luminance(paper)])
+    assert (light + 0.05) / (dark + 0.05) >= 3
+
+
+def test_bars_are_as_high_as_their_numbers():
+    drawing = plots.bars({"AP": {"a": 0.4, "b": 0.1}, "P": {"a": 0.2, "b": 0.3}}, ylabel="mean")
+    heights = [bar[2] for colour in plots.PALETTE[:2] for bar in bars_of(drawing, colour)]
+    assert np.array(heights) / heights[0] * 0.4 == pytest.approx([0.4, 0.2, 0.1, 0.3], abs=1e-6)
+    assert {"AP", "P", "a", "b", "mean"} <= set(words_of(drawing))
+
+
+def test_a_system_without_a_measure_has_no_bar_there():
+    drawing = plots.bars({"AP": {"a": 0.4, "b": 0.1}, "P": {"b": 0.3}}, ylabel="mean")
+    assert [len(bars_of(drawing, colour)) for colour in plots.PALETTE[:2]] == [1, 2]
+
+
+def test_intervals_are_drawn_where_they_are_given():
+    without = plots.bars({"AP": {"a": 0.4, "b": 0.4}}, ylabel="mean")
+    with_one = plots.bars({"AP": {"a": (0.4, 0.3, 0.45), "b": 0.4}}, ylabel="mean")
+    assert with_one.count("<use") == without.count("<use") + 2  # the caps of one interval
+
+
+def test_differences_go_from_gain_to_loss():
+    drawing = plots.differences([-0.25, 0.5, 0.0, 0.25], ylabel="d", labels=["q1", "q2", "q3", "q4"])
+    gains, losses = (sorted(bars_of(drawing, colour)) for colour in plots.PALETTE[:2])
+    heights = np.array([height for _, _, height in gains + losses])
+    assert heights / heights[0] == pytest.approx([1, 0.5, 0, -0.5], abs=1e-6)
+    assert [word for word in words_of(drawing) if word.startswith("q")] == ["q2", "q4", "q3", "q1"]
+    assert "2 better, 1 worse, 1 equal" in words_of(drawing)
+
+
+def test_labels_without_room_are_left_out():
+    drawing = plots.differences(np.arange(41.0), ylabel="d", labels=[f"q{n}" for n in range(41)])
+    assert not [word for word in words_of(drawing) if word.startswith("q")]
+
+
+def test_a_histogram_counts():
+    heights = [height for _, _, height in bars_of(drawn("histogram"), plots.PALETTE[0])]
+    assert heights[0] == pytest.approx(2 * heights[1], abs=1e-3)
+
+
+def test_axes_have_no_zero_before_the_point():
+    assert {"0", ".2", ".4", "1.0"} <= set(words_of(drawn("precision_recall")))
+    assert {".01", "1", "100"} <= set(words_of(drawn("curves, log")))
+
+
+def test_an_arrow_is_within_the_axes():
+    words = words_of(plots.scatter({}, {"w": ((0, 0), (20, 30))}, xlabel="x", ylabel="y"))
+    assert {"20", "30"} <= set(words)
+
+
+def test_names_are_plain_words():
+    drawing = plots.bars({HOSTILE: {HOSTILE: 0.5, "_b": 0.25}}, ylabel=HOSTILE)
+    shown = '<b>$x^2$ & "_" 中 \\frac'
+    assert words_of(drawing).count(shown) == 3
+    assert "\u200b_b" in words_of(drawing)
+
+
+def test_a_long_name_is_cut():
+    words = words_of(plots.curves(XS, {"n" * 100: XS, "b": XS}, xlabel="x", ylabel="y"))
+    assert "n" * 35 + "…" in words
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: plots.bars({}, ylabel=""), "bars: found nothing to draw"),
+        (lambda: plots.bars({"AP": {}}, ylabel=""), "bars: found nothing to draw"),
+        (lambda: plots.curves([], {"a": []}, xlabel="", ylabel=""), "curves: found nothing to draw"),
+        (lambda: plots.curves([1], {"a": [1, 2]}, xlabel="", ylabel=""), "'a' has 2 values, expected 1"),
+        (lambda: plots.shapes({"a": ([1], [1, 2])}, xlabel="", ylabel=""), "'a' has 2 values, expected 1"),
+        (lambda: plots.precision_recall({"a": [1]}), "'a' has 1 values, expected 11"),
+        (lambda: plots.differences([], ylabel=""), "differences: found nothing"),
+        (lambda: plots.differences([1], ylabel="", labels=[]), "found 0 labels, expected 1"),
+        (lambda: plots.scatter({}, {}, xlabel="", ylabel=""), "scatter: found nothing"),
+        (lambda: plots.scatter({"a": np.ones(3)}, {}, xlabel="", ylabel=""), r"shape \(3,\), expected \(n, 2\)"),
+        (lambda: plots.histogram([math.nan], xlabel="", ylabel=""), "histogram: found nothing"),
+        (lambda: plots.histogram([1], xlabel="", ylabel="", bins=0), "bins is 0, expected 1 or more"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, message):
+    with pytest.raises(SettingError, match=message):
+        draw()
