@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from searchlab.indexing.build import index as index
     from searchlab.indexing.build import merge as merge
     from searchlab.indexing.doctor import examine as examine
+    from searchlab.language.scorers import make_scorer as make_scorer
+    from searchlab.language.topic_scorer import PLSA as PLSA
+    from searchlab.language.topic_scorer import WTM as WTM
+    from searchlab.language.topic_store import build_topics as build_topics
+    from searchlab.language.topic_store import open_topics as open_topics
+    from searchlab.language.weights import read_weights as read_weights
     from searchlab.records import Document as Document
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
@@ -52,8 +58,8 @@ if TYPE_CHECKING:
     from searchlab.retrieval.scorers import AbsoluteDiscount as AbsoluteDiscount
     from searchlab.retrieval.scorers import Dirichlet as Dirichlet
     from searchlab.retrieval.scorers import JelinekMercer as JelinekMercer
+    from searchlab.retrieval.scorers import Mixture as Mixture
     from searchlab.retrieval.scorers import TwoStage as TwoStage
-    from searchlab.retrieval.scorers import make_scorer as make_scorer
 
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
@@ -64,12 +70,16 @@ _HOMES = {
     "searchlab.features.table": "FeatureTable",
     "searchlab.indexing.build": "BuildSummary delete index merge",
     "searchlab.indexing.doctor": "examine",
+    "searchlab.language.scorers": "make_scorer",
+    "searchlab.language.weights": "read_weights",
+    "searchlab.language.topic_scorer": "PLSA WTM",
+    "searchlab.language.topic_store": "build_topics open_topics",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.retrieval.batch": "search_topics write_run",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.filters": "Filter",
-    "searchlab.retrieval.scorers": ("BM25 BM25F TFIDF AbsoluteDiscount Dirichlet JelinekMercer TwoStage make_scorer"),
+    "searchlab.retrieval.scorers": ("BM25 BM25F TFIDF AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

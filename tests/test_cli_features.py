@@ -77,10 +77,17 @@ def test_values_are_filled_and_normalised(collection, run_cli):
 def test_the_semantic_space_is_made_when_it_is_needed(collection, run_cli):
     code, _, err = run_cli("features", "--set", "semantic", "-o", "f.txt")
     assert code == 0
-    assert "4 rows of 24 features" in err
+    assert "4 rows of 54 features" in err
     code, out, _ = run_cli("semantic", "--dims", "3")
     assert (code, out.splitlines()[0].partition(",")[0]) == (0, "indexes/mine: 3 dimensions of 4 documents")
     assert run_cli("semantic", "--update")[0] == 0
+
+
+def test_topics_are_found_when_they_are_needed(collection, run_cli):
+    code, _, err = run_cli("features", "--set", "topics", "-o", "f.txt")
+    assert code == 0
+    assert f"4 rows of {len(SETS['topics'])} features" in err
+    assert run_cli("topics")[1].count("\n") == 21
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,18 @@ from typing import NoReturn
 
 import typer
 
-from searchlab.cli import features, indexes, searches  # noqa: F401  (they add their commands)
+from searchlab.cli import (  # noqa: F401  (they add their commands)
+    evaluation,
+    experiments,
+    explaining,
+    features,
+    indexes,
+    language,
+    learning,
+    reproducing,
+    searches,
+    topics,
+)
 from searchlab.cli.app import app
 from searchlab.errors import SearchlabError
 
@@ -30,6 +41,11 @@ def main() -> None:
     except SearchlabError as error:
         fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except SystemError as error:
+        # Compiled code that is interrupted says so in its own way.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         code = 130
     except BrokenPipeError:
         # The reader of our output has seen enough (`searchlab query … | head -1`).

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from searchlab.cli.app import note
 from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
+    from searchlab.language.weights import MixtureWeights
+    from searchlab.retrieval.dense import AnyScorer
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.results import Explanation, Hits, Query
-    from searchlab.retrieval.scorers import Scorer
 
-ScorerOption = Annotated[str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, tfidf or two-stage")]
+ScorerOption = Annotated[
+    str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500"),
+]
+WeightsOption = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="FILE", help="Trained weights for --scorer mixture, as train-lm writes them"),
 ]
 StreamOption = Annotated[str, typer.Option("--stream", help="The text to search: title, body or both")]
 FilterOption = Annotated[
@@ -45,6 +53,9 @@ class Asking:
     filters: tuple[str, ...] = ()
     expand: str | None = None
     language: str = "plain"
+    # Trained weights, and the scorer that they make with the index that is searched.
+    weights: MixtureWeights | None = None
+    trained: AnyScorer | None = None
 
     @classmethod
     def of(
@@ -56,18 +67,30 @@ class Asking:
         expand: str | None = None,
         *,
         full: bool = False,
+        weights: str | None = None,
     ) -> Asking:
         """What options say; mistakes in them are told at once, before an index is opened."""
         own = dict(pairs(settings or (), "--set"))
-        asking = cls(scorer, own, stream, tuple(filters or ()), expand, "full" if full else "plain")
+        language = "full" if full else "plain"
+        asking = cls(scorer, own, stream, tuple(filters or ()), expand, language, _read_weights(weights, scorer, own))
         _ = asking.scorer, asking.expansion
         return asking
 
-    @cached_property
-    def scorer(self) -> Scorer:
-        """The scorer with its settings."""
-        from searchlab.retrieval.scorers import make_scorer
+    def at(self, engine: SearchEngine) -> Asking:
+        """The same for one index: trained weights are held against it, and refused if they do not fit."""
+        if self.weights is None:
+            return self
+        for remark in self.weights.remarks(engine.snapshot):
+            note(remark)
+        return replace(self, trained=self.weights.scorer(engine.snapshot))
 
+    @cached_property
+    def scorer(self) -> AnyScorer:
+        """The scorer with its settings, or with trained weights, if it is the mixture and has no settings."""
+        from searchlab.language.scorers import make_scorer
+
+        if self.trained is not None and self.scorer_name == "mixture" and not self.settings:
+            return self.trained
         return make_scorer(self.scorer_name, self.settings)
 
     @cached_property
@@ -104,6 +127,18 @@ class Asking:
     def explain(self, engine: SearchEngine, query: Query, docno: str) -> Explanation:
         """What each term adds to a document's score."""
         return engine.explain(query, docno, scorer=self.scorer, stream=self.stream)
+
+
+def _read_weights(path: str | None, scorer: str, settings: dict[str, str]) -> MixtureWeights | None:
+    if path is None:
+        return None
+    if scorer != "mixture":
+        raise SettingError(f"--weights are those of a mixture: expected --scorer mixture, found {scorer}")
+    if settings:
+        raise SettingError("--weights say all that --set could: expected one of the two")
+    from searchlab.language.weights import read_weights
+
+    return read_weights(path)
 
 
 def pairs(settings: Iterable[str], option: str, example: str = "mu=500") -> Iterable[tuple[str, str]]:

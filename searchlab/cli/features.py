@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,11 +11,10 @@ import typer
 from searchlab.cli.app import IndexOption, app, choose_index, count, megabytes, note, warn_of_latin1
 from searchlab.cli.asking import Asking, ExpandOption, ScorerOption
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.sources import own_collection, own_topics
+from searchlab.cli.sources import own_topics, read_judgments
 from searchlab.errors import IndexMissing, SettingError
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Notes
     from searchlab.corpus.qrels import Qrels
     from searchlab.features.candidates import Candidates
     from searchlab.features.sets import FeatureSet
@@ -38,7 +36,7 @@ def features_command(
         typer.Option(
             "--set",
             metavar="SET",
-            help="full, letor45, nallapati, ordrank, semantic, table1, or a .toml file [default: letor45]",
+            help="full, letor45, nallapati, ordrank, semantic, table1, topics, or a .toml file [default: letor45]",
         ),
     ] = None,
     qrels: Annotated[
@@ -83,11 +81,13 @@ def features_command(
     folder = choose_index(index)
     notes = searchlab.Notes()
     wanted = searchlab.read_topics(topics or own_topics(folder), notes=notes)
-    grades = _judgments(folder, qrels, own=topics is None, notes=notes)
+    grades = read_judgments(folder, qrels, own=topics is None, notes=notes)
     warn_of_latin1(notes)
     with searchlab.open(folder) as engine, stage_bar() as progress:
         if any(feature.needs == "semantic" for feature in chosen.features):
             _make_space_if_missing(engine, progress)
+        if any(feature.needs == "topics" for feature in chosen.features):
+            _make_topics_if_missing(engine, progress)
         candidates = _candidates(engine, wanted, grades, run, k, asking, union=union)
         table = searchlab.extract(
             engine, wanted, candidates, chosen, qrels=grades, unjudged=unjudged, strict=strict, progress=progress
@@ -144,19 +144,6 @@ def _steps(fill: str | None, normalise: str | None) -> list[Any]:
     return steps if normalise is None else [*steps, make_normalisation(normalise)]
 
 
-def _judgments(folder: Path, given: str | None, *, own: bool, notes: Notes) -> Qrels | None:
-    """The judgments that are named, or those of the indexed collection if its topics are taken."""
-    from searchlab.corpus.qrels import read_qrels
-
-    if given is not None:
-        return read_qrels(given, notes=notes)
-    collection = own_collection(folder) if own else None
-    if collection is None or not collection.qrels:
-        return None
-    note(f"judgments: {collection.qrels[0]}")
-    return read_qrels(collection.qrels[0], notes=notes)
-
-
 def _candidates(
     engine: SearchEngine,
     topics: list[Topic],
@@ -194,6 +181,20 @@ def _make_space_if_missing(engine: SearchEngine, progress: Any) -> None:
     if space.is_stale:
         share = f"{space.staleness:.0%}"
         note(f"{share} of the documents are newer than the semantic space; `searchlab semantic` makes it anew")
+
+
+def _make_topics_if_missing(engine: SearchEngine, progress: Any) -> None:
+    from searchlab.language.topic_store import build_topics, open_topics
+
+    try:
+        model = open_topics(engine.snapshot)
+    except IndexMissing:
+        build_topics(engine.snapshot.folder, progress=progress)
+        return
+    if model.is_stale:
+        note(
+            f"{model.staleness:.0%} of the documents are newer than the topics; `searchlab topics --rebuild` finds new"
+        )
 
 
 def _tell(table: FeatureTable, candidates: Candidates, topics: list[Topic], output: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -142,18 +144,28 @@ def stats_command(
 
 
 @app.command("doctor")
-def doctor_command(index: IndexOption = None) -> None:
-    """Examine an index: every file, and whether its parts agree; says what is wrong, and what to do."""
+def doctor_command(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE...", help="Judgments, runs, topics, features, folders of folds [default: none]"),
+    ] = None,
+    index: IndexOption = None,
+) -> None:
+    """Examine an index, or whether files fit together (and with -i, the index): what is wrong, and what to do."""
+    if files:
+        _examine_files(files, index)
+        return
     from searchlab.indexing.doctor import examine
 
     folder = choose_index(index)
     with stage_bar() as progress:
         diagnosis = examine(folder, progress)
-        space_problem = _examine_space(folder) if diagnosis.healthy else ""
+        problems = _examine_artefacts(folder) if diagnosis.healthy else []
     for finding in diagnosis.findings:
         print(f"{finding.place}: {finding.problem}; {finding.remedy}")
-    if space_problem:
-        print(space_problem)
+    for problem in problems:
+        print(problem)
+    if problems:
         raise typer.Exit(1)
     if not diagnosis.healthy:
         note(f"{folder}: {count(sum(finding.serious for finding in diagnosis.findings), 'problem')} found")
@@ -161,19 +173,43 @@ def doctor_command(index: IndexOption = None) -> None:
     print(f"{folder}: healthy; {count(diagnosis.n_docs, 'document')} in {count(diagnosis.n_shards, 'shard')} examined")
 
 
-def _examine_space(folder: Path) -> str:
-    """What is wrong with the semantic space of an index, if it has one."""
-    from searchlab.features.semantic import SemanticSpace
+def _examine_files(files: list[str], index: str | None) -> None:
+    from searchlab.evaluation.checkup import examine_files
     from searchlab.indexing.snapshot import Snapshot
 
-    try:
-        with closing(Snapshot(folder)) as snapshot:
-            SemanticSpace.open(snapshot, verify=True)
-    except IndexMissing:
-        return ""
-    except StoreError as error:
-        return str(error)
-    return ""
+    docnos, name = None, ""
+    if index is not None:
+        name = str(choose_index(index))
+        with closing(Snapshot(Path(name))) as snapshot:
+            docnos = list(snapshot.docnos())
+    with stage_bar() as progress:
+        found = examine_files(files, docnos, index=name, progress=progress)
+    for finding in found.findings:
+        print(finding if finding.problem else f"note: {finding}")
+    if not found.healthy:
+        note(f"{count(sum(finding.problem for finding in found.findings), 'problem')} found")
+        raise typer.Exit(1)
+    print(f"no problems in {', '.join(found.examined)}")
+
+
+def _examine_artefacts(folder: Path) -> list[str]:
+    """What is wrong with the semantic space and the topics of an index, if it has any."""
+    from searchlab.features.semantic import SemanticSpace
+    from searchlab.indexing.snapshot import Snapshot
+    from searchlab.language.topic_store import list_topics, open_topics
+
+    problems = []
+    with closing(Snapshot(folder)) as snapshot:
+        examine: list[Callable[[], object]] = [partial(SemanticSpace.open, snapshot, verify=True)]
+        examine += [partial(open_topics, snapshot, name, verify=True) for name in list_topics(folder)]
+        for look in examine:
+            try:
+                look()
+            except IndexMissing:
+                continue
+            except StoreError as error:
+                problems.append(str(error))
+    return problems
 
 
 def _print_statistics(statistics: IndexStatistics, stream: str) -> None:

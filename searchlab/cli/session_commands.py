@@ -14,8 +14,9 @@ from searchlab.cli.asking import pairs
 from searchlab.cli.printing import print_document, print_explanation, visible
 from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.columns import STREAMS
+from searchlab.language.scorers import EVERY_SCORER
+from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.expansion import RM3, similar_query
-from searchlab.retrieval.scorers import SCORERS, Scorer
 
 if TYPE_CHECKING:
     from searchlab.cli.session import Session
@@ -54,10 +55,12 @@ def find_command(written: str) -> Command:
     return COMMANDS[meant[0]]
 
 
-def settings_of(scorer: Scorer) -> dict[str, str]:
-    """The settings of a scorer as users write them."""
-    values = {field.name.rstrip("_"): getattr(scorer, field.name) for field in fields(scorer)}
-    return {name: value if isinstance(value, str) else f"{value:g}" for name, value in values.items()}
+def settings_of(scorer: AnyScorer) -> dict[str, str]:
+    """The settings of a scorer as users write them; one that is left open has its default."""
+    settings = [field for field in fields(scorer) if field.metadata.get("is_setting", True)]  # type: ignore[arg-type]
+    values = {field.name.rstrip("_"): getattr(scorer, field.name) for field in settings}
+    written = {name: "default" if value is None else value for name, value in values.items()}
+    return {name: value if isinstance(value, str) else f"{value:g}" for name, value in written.items()}
 
 
 def field_names(session: Session) -> list[str]:
@@ -72,7 +75,7 @@ def _describe_scorer(session: Session) -> str:
 
 def _scorer(session: Session, argument: str) -> None:
     if not argument:
-        print(f"{_describe_scorer(session)}\nthere is: {', '.join(SCORERS)}")
+        print(f"{_describe_scorer(session)}\nthere is: {', '.join(EVERY_SCORER)}")
         return
     name, *settings = argument.split()
     session.choose(replace(session.asking, scorer_name=name, settings=dict(pairs(settings, f":scorer {name}"))))
@@ -206,7 +209,7 @@ LANGUAGE = {
 }
 
 COMMANDS: dict[str, Command] = {
-    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: SCORERS),
+    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: EVERY_SCORER),
     "set": Command(
         _set,
         "[NAME=VALUE …]",

@@ -9,7 +9,8 @@ from searchlab.cli.app import note
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Collection
+    from searchlab.corpus import Collection, Notes
+    from searchlab.corpus.qrels import Qrels
 
 
 def own_collection(folder: Path) -> Collection | None:
@@ -26,3 +27,16 @@ def own_topics(folder: Path) -> str:
         raise SettingError(f"{folder}: its sources have no topics; expected a file of topics")
     note(f"topics: {collection.topics[0]}")
     return str(collection.topics[0])
+
+
+def read_judgments(folder: Path, given: str | None, *, own: bool, notes: Notes) -> Qrels | None:
+    """The judgments that are named, or those of the indexed collection if its topics are taken (`own`)."""
+    from searchlab.corpus.qrels import read_qrels
+
+    if given is not None:
+        return read_qrels(given, notes=notes)
+    collection = own_collection(folder) if own else None
+    if collection is None or not collection.qrels:
+        return None
+    note(f"judgments: {collection.qrels[0]}")
+    return read_qrels(collection.qrels[0], notes=notes)

@@ -1,0 +1,1 @@
+"""How is learning tried fairly: folds, choices made on validation, comparisons?"""

@@ -1,0 +1,88 @@
+"""How does a plan become a folder of results?
+
+Open what the plan names, run all systems, evaluate, tell the story, write. If the folder has the results of this very
+experiment already, nothing is done: the fingerprint covers the plan, the index, topics, judgments, folds and version.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from searchlab.evaluation.dialects import make_dialect
+from searchlab.experiments.indexed import make_what_is_missing
+from searchlab.experiments.keeping import FOLDER, Cache, fingerprint
+from searchlab.experiments.plan import Plan
+from searchlab.experiments.results import (
+    Results,
+    is_complete,
+    make_folder,
+    make_manifest,
+    read_manifest,
+    require_own,
+    write_manifest,
+    write_runs,
+)
+from searchlab.experiments.runner import run_systems, union_of
+from searchlab.experiments.setting import open_setting
+from searchlab.experiments.training import Progress
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A folder with results, and its manifest; `was_there` if nothing had to be done."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    was_there: bool = False
+
+
+def run_experiment(
+    plan: Plan,
+    *,
+    output: str | Path | None = None,
+    n_jobs: int | None = None,
+    fresh: bool = False,
+    progress: Progress = lambda stage, done, of: None,
+) -> Finished:
+    """Run a plan, as far as its results are not there yet; `fresh` takes nothing from earlier runs."""
+    began = time.perf_counter()
+    started = datetime.now(UTC)
+    folder = plan.output if output is None else Path(output)
+    require_own(folder, FOLDER)
+    setting = open_setting(plan, progress)
+    if plan.rankers:
+        make_what_is_missing(setting.engine, union_of(plan.rankers), progress)
+    key = fingerprint(plan.to_json(), setting.fingerprints())
+    if not fresh and is_complete(folder, key):
+        return Finished(folder, read_manifest(folder) or {}, was_there=True)
+    make_folder(folder / FOLDER)
+    # A fresh run keeps its pieces under other names: those of earlier runs are swept away at its end.
+    cache = Cache(folder / FOLDER, salt=os.urandom(4).hex() if fresh else "")
+    outcomes = run_systems(plan, setting, cache, n_jobs=n_jobs, progress=progress)
+    results = Results(plan, setting, tuple(outcomes))
+    progress("writing", 0, 1)
+    from searchlab.experiments.story import lead, tell
+    from searchlab.report.render import write_report
+
+    times = {"started": started.isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - began, 2)}
+    manifest = make_manifest(results, key, lead(results), times)
+    names = write_runs(results, folder)
+    names += [path.relative_to(folder).as_posix() for path in write_report(tell(results, _facts(manifest)), folder)]
+    whole = write_manifest(folder, manifest, names)
+    cache.sweep()
+    progress("writing", 1, 1)
+    return Finished(folder, whole)
+
+
+def _facts(manifest: dict[str, Any]) -> dict[str, str]:
+    """What the report says of how to get it again; nothing that changes from run to run."""
+    facts = {name: str(version) for name, version in manifest["versions"].items()}
+    facts |= {f"fingerprint: {name}": value for name, value in manifest["fingerprints"].items()}
+    facts["seed"] = str(manifest["seeds"]["experiment"])
+    facts["rules"] = make_dialect(manifest["plan"]["dialect"]).describe()
+    return facts

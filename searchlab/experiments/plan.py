@@ -1,0 +1,209 @@
+"""What is to be compared with what, on which topics, and how?
+
+One TOML file says it all. Only `systems` must be there; what is left out has the value that is shown:
+
+    title = "Do learnt rankers help?"      # of the report [default: the file's name]
+    index = "medical"                      # a folder, or a name in indexes/ [default: made of the collection's name]
+    collection = "../corpora/medical"      # documents, topics, judgments; indexed if there is no index yet
+    topics = "topics.tsv"                  # [default: those of the collection]
+    qrels = "qrels.txt"                    # [default: those of the collection]
+    output = "results/medical"             # the results folder [default: results/NAME, NAME that of this file]
+    measures = ["nDCG@10", "AP", "P@10"]   # settings are chosen by the first
+    dialect = "trec"                       # trec, letor3, letor4 or paper
+    baseline = "BM25"                      # a system [default: the first]
+    seed = 0                               # of parts, of tests, and of folds if they have none
+
+    [folds]
+    number = 5                             # topics are dealt into so many, at random
+    seed = 0
+    queries = [["1", "2"], ["3", "4"]]     # or: the topics of each fold
+    file = "folds.txt"                     # or: a file with a line `qid fold` for each topic
+
+    [first_stage]                          # what rankers re-rank
+    scorer = "bm25"
+    settings = {k1 = 1.2, b = 0.75}
+    k = 200
+    rm3 = true                             # and the k best of the expanded query
+
+    [features]
+    set = "semantic"                       # a set, or a TOML file with one
+    names = ["letor.both.bm25"]            # or: features one by one
+
+    [[systems]]                            # a scorer; with `grid`, settings are chosen on the other folds
+    name = "BM25"                          # [default: the scorer's or the ranker's, RM3 if it expands]
+    scorer = "bm25"
+    settings = {k1 = 0.9}
+    grid = {b = [0.3, 0.75]}
+    rm3 = {documents = 10, terms = 20, weight = 0.5}     # or true [default: false]
+
+    [[systems]]                            # a ranker; what it is tuned by is chosen on parts of the other folds
+    ranker = "rsvm-ir"
+    settings = {}
+    features = ["letor.both.bm25"]         # a set or names [default: those of [features]]
+    parts = 4                              # of the training topics, held out in turn to choose by
+    fill = "letor"
+    normalise = "query-minmax"
+    bend = "none"
+
+Paths are relative to the file. Reading is strict (`plan_file.py`): a key that means nothing is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from searchlab.errors import SettingError
+from searchlab.experiments.training import Recipe
+from searchlab.features.sets import FeatureSet
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.retrieval.expansion import RM3
+
+MEASURES = ("nDCG@10", "AP", "P@10")
+# A grid of more points takes hours, and chooses by chance.
+MOST_POINTS = 1000
+
+
+@dataclass(frozen=True)
+class FoldPlan:
+    """How topics are dealt out: at random into `number` folds, or as `queries` says."""
+
+    number: int = 5
+    seed: int = 0
+    queries: tuple[tuple[str, ...], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain JSON."""
+        if self.queries:
+            return {"queries": [list(own) for own in self.queries]}
+        return {"number": self.number, "seed": self.seed}
+
+
+@dataclass(frozen=True)
+class System:
+    """Something that ranks: a scorer, perhaps with RM3 and with settings to choose, or a ranker by its recipe."""
+
+    name: str
+    scorer: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
+    expansion: RM3 | None = None
+    recipe: Recipe | None = None
+    features: FeatureSet | None = None
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is a ranker, which is trained."""
+        return self.recipe is not None
+
+    @property
+    def slug(self) -> str:
+        """The name as that of a file."""
+        return make_slug(self.name)
+
+    def points(self) -> list[dict[str, Any]]:
+        """The settings to try, one after the other; a single one if there is no choice."""
+        return grid_points(self.settings, self.grid)
+
+    def describe(self) -> str:
+        """What it is, in a few words."""
+        if self.recipe is not None and self.features is not None:
+            features = f"{len(self.features)} features" + (
+                f" ({self.features.name})" if self.features.name != "chosen" else ""
+            )
+            told = _told(self.settings)
+            return f"{self.recipe.ranker}{told} on {features}, {self.recipe.preparation.label}"
+        chosen = f", {' and '.join(self.grid)} chosen on the other folds" if self.grid else ""
+        return f"{self.scorer}{_told(self.settings)}{' with RM3' if self.expansion else ''}{chosen}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The system as plain JSON."""
+        if self.recipe is not None and self.features is not None:
+            recipe = self.recipe
+            return {
+                "name": self.name,
+                "ranker": recipe.ranker,
+                "settings": dict(self.settings),
+                "features": list(self.features.names),
+                "parts": recipe.n_parts,
+                "fill": recipe.filling,
+                "normalise": recipe.normalisation,
+                "bend": recipe.bends,
+                "measure": recipe.measure,
+                "dialect": recipe.dialect,
+                "seed": recipe.seed,
+            }
+        rm3 = self.expansion
+        return {
+            "name": self.name,
+            "scorer": self.scorer,
+            "settings": dict(self.settings),
+            "grid": {name: list(values) for name, values in self.grid.items()},
+            "rm3": None if rm3 is None else {"documents": rm3.documents, "terms": rm3.terms, "weight": rm3.weight},
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment as it is planned; nothing of it has been looked at yet but the plan itself."""
+
+    file: Path
+    title: str
+    output: Path
+    systems: tuple[System, ...]
+    index: str | None = None
+    collection: Path | None = None
+    topics: Path | None = None
+    qrels: Path | None = None
+    measures: tuple[str, ...] = MEASURES
+    dialect: str = "trec"
+    baseline: str = ""
+    seed: int = 0
+    folds: FoldPlan = field(default_factory=FoldPlan)
+    first_stage: FirstStage = field(default_factory=FirstStage)
+
+    @property
+    def measure(self) -> str:
+        """What settings are chosen by, and what counts first."""
+        return self.measures[0]
+
+    @property
+    def rankers(self) -> tuple[System, ...]:
+        """The systems that learn."""
+        return tuple(system for system in self.systems if system.learns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as plain JSON: what results depend on, and no paths."""
+        return {
+            "title": self.title,
+            "systems": [system.to_json() for system in self.systems],
+            "measures": list(self.measures),
+            "dialect": self.dialect,
+            "baseline": self.baseline,
+            "seed": self.seed,
+            "folds": self.folds.to_json(),
+            "first_stage": self.first_stage.to_json() if self.rankers else None,
+        }
+
+
+def grid_points(settings: Mapping[str, Any], grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """All combinations of the values of a grid, each with the settings that are the same in all of them."""
+    n_points = 1
+    for values in grid.values():
+        n_points *= len(values)
+    if n_points > MOST_POINTS:
+        raise SettingError(f"the grid has {n_points:,} points, expected at most {MOST_POINTS:,}")
+    return [{**settings, **dict(zip(grid, values, strict=True))} for values in product(*grid.values())]
+
+
+def make_slug(name: str) -> str:
+    """A name as that of a file: letters, digits, dots and dashes."""
+    return re.sub(r"[^\w.-]+", "-", name).strip("-.").lower()
+
+
+def _told(settings: Mapping[str, Any]) -> str:
+    return f"({', '.join(f'{name}={value}' for name, value in settings.items())})" if settings else ""
