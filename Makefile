@@ -20,12 +20,14 @@ demo: install
 	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --scorer dirichlet --set mu=500
 	@echo '--- phrases, operators and fields'
 	$(BIN)/searchlab query '"t-cell lymphoma" AND autoimmune year:[2000 TO 2024]' -i medical -k 3
-	@echo '--- search for all topics, expanded by RM3, and write a TREC run'
-	$(BIN)/searchlab run -i medical --expand rm3 -o indexes/medical.rm3.run
-	$(BIN)/searchlab run -i medical -o indexes/medical.bm25.run
-	@head -n 3 indexes/medical.bm25.run
+	@echo '--- train a re-ranker from judged topics, and hear whether it helps'
+	$(BIN)/searchlab train -i medical -o indexes/medical.model.json
+	@echo '--- search with it'
+	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --rerank indexes/medical.model.json
+	@echo '--- compare scorers and rankers by cross-validation, and write a report'
+	$(BIN)/searchlab experiment examples/medical.toml
 	@echo
-	@echo 'The run is indexes/medical.bm25.run. Next: $(BIN)/searchlab index YOUR-FOLDER, $(BIN)/searchlab query "..."'
+	@echo 'Next: $(BIN)/searchlab index YOUR-FOLDER, $(BIN)/searchlab query "..."'
 
 test: install
 	$(BIN)/ruff check .

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
     from searchlab.errors import SearchlabError as SearchlabError
+    from searchlab.evaluation.comparison import compare as compare
+    from searchlab.evaluation.fusion import fuse as fuse
+    from searchlab.evaluation.runs import evaluate_run as evaluate_run
+    from searchlab.evaluation.scores import evaluate_scores as evaluate_scores
+    from searchlab.experiments.indexed import train_from_index as train_from_index
+    from searchlab.experiments.training import Recipe as Recipe
+    from searchlab.experiments.training import train_from_table as train_from_table
     from searchlab.features.extraction import extract as extract
     from searchlab.features.folds import read_folds as read_folds
     from searchlab.features.letor import read_letor as read_letor
@@ -41,6 +48,10 @@ if TYPE_CHECKING:
     from searchlab.language.topic_store import build_topics as build_topics
     from searchlab.language.topic_store import open_topics as open_topics
     from searchlab.language.weights import read_weights as read_weights
+    from searchlab.rankers.bundle import Bundle as Bundle
+    from searchlab.rankers.bundle import load_bundle as load_bundle
+    from searchlab.rankers.catalogue import make_ranker as make_ranker
+    from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
@@ -64,6 +75,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
+    "searchlab.evaluation.comparison": "compare",
+    "searchlab.evaluation.fusion": "fuse",
+    "searchlab.evaluation.runs": "evaluate_run",
+    "searchlab.evaluation.scores": "evaluate_scores",
+    "searchlab.experiments.indexed": "train_from_index",
+    "searchlab.experiments.training": "Recipe train_from_table",
     "searchlab.features.extraction": "extract",
     "searchlab.features.folds": "read_folds",
     "searchlab.features.letor": "read_letor write_letor",
@@ -74,6 +91,9 @@ _HOMES = {
     "searchlab.language.weights": "read_weights",
     "searchlab.language.topic_scorer": "PLSA WTM",
     "searchlab.language.topic_store": "build_topics open_topics",
+    "searchlab.rankers.bundle": "Bundle load_bundle",
+    "searchlab.rankers.catalogue": "make_ranker",
+    "searchlab.rankers.reranking": "Reranker",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.retrieval.batch": "search_topics write_run",
     "searchlab.retrieval.engine": "SearchEngine open",

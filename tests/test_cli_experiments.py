@@ -122,12 +122,13 @@ def test_jobs_are_checked(home, run_cli):
 
 def test_tuning_prints_what_is_best_what_to_expect_and_the_defaults(home, run_cli):
     files = ("-i", "it", "--topics", "topics.tsv", "--qrels", "qrels.txt")
-    code, out, err = run_cli("tune", *files, "--grid", "b=0,0.75", "--measure", "RR", "--folds", 3)
+    code, out, err = run_cli("tune", *files, "--grid", "b=0,0.75,1", "--measure", "RR", "--folds", 3)
     assert (code, err) == (0, "")
     assert out.splitlines()[:-1] == [
         "settings      RR  folds",
         "b=0       1.0000      3",
         "b=0.75     .5000",
+        "b=1        .5000",
         "",
         "best on all topics    1.0000  b=0 (flattered: these topics chose it)",
         "held-out estimate     1.0000  each of 3 folds with what the others chose",

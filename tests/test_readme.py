@@ -28,6 +28,7 @@ def folder(tmp_path_factory):
     """A folder like that of a newcomer: the bundled corpora, and no index yet."""
     folder = tmp_path_factory.mktemp("newcomer")
     shutil.copytree(ROOT / "corpora", folder / "corpora")
+    shutil.copytree(ROOT / "examples", folder / "examples")
     return folder
 
 

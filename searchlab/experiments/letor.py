@@ -24,7 +24,6 @@ from searchlab.experiments.training import Recipe
 from searchlab.features.folds import Fold, read_folds
 from searchlab.features.table import FeatureTable, concat
 from searchlab.rankers.catalogue import RANKERS
-from searchlab.rankers.selection import choose
 
 # What LETOR's tables show, by its names and by ours.
 MEASURES = {
@@ -210,8 +209,9 @@ def _run(
     best = choice.chosen[0]
     if ranker.tuned is not None and best.value is not None:
         ranker.set_params(**{ranker.tuned: best.value})
+    prepared = choice.preparation.apply(train)
     began = time.perf_counter()
-    choose(ranker, train, judge=judge, preparations=[recipe.preparation], values=[None])
+    ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
     training = time.perf_counter() - began
     values = judge.values(test, choice.scores(test), list(KEPT.values()))
     per_query = dict(zip(KEPT, values.T.copy(), strict=True))

@@ -1,6 +1,7 @@
 """What is to be compared with what, on which topics, and how?
 
-One TOML file says it all. Only `systems` must be there; what is left out has the value that is shown:
+One TOML file says it all. There must be systems, and an index or a collection; the values that are shown are the
+defaults, where there are any:
 
     title = "Do learnt rankers help?"      # of the report [default: the file's name]
     index = "medical"                      # a folder, or a name in indexes/ [default: made of the collection's name]

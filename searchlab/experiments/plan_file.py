@@ -18,7 +18,8 @@ from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
 from searchlab.experiments.section import Section, read_toml
 from searchlab.experiments.training import Recipe
 from searchlab.features.sets import FeatureSet, make_set
-from searchlab.language.scorers import make_scorer
+from searchlab.language.scorers import EVERY_SCORER, make_scorer
+from searchlab.rankers.catalogue import RANKERS, make_ranker
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.expansion import RM3
 
@@ -182,12 +183,14 @@ def _read_scorer(section: Section, features: FeatureSet, measure: str, dialect: 
     label = {"bm25": "BM25", "bm25f": "BM25F"}.get(scorer, scorer)
     name = section.text("name", "RM3" if expansion else label) or ""
     section.close()
+    if scorer not in EVERY_SCORER:
+        section.make("scorer", lambda: _refuse("scorer", scorer, list(EVERY_SCORER)))
     system = System(name, scorer, settings, grid, expansion)
     for key in settings:
         if key in grid:
             raise section.error("grid", f"found {key}, which is in settings too, expected it in one of them")
     for point in section.make("grid", system.points):
-        section.make("grid" if grid else "", lambda point=point: make_scorer(scorer, point))  # type: ignore[misc]
+        section.make("grid" if grid else "settings", lambda point=point: make_scorer(scorer, point))  # type: ignore[misc]
     return system
 
 
@@ -219,6 +222,9 @@ def _read_ranker(section: Section, features: FeatureSet, measure: str, dialect: 
             own = section.text("features") or ""
             features = section.make("features", lambda: _named_set(own, file))
     section.close()
+    if ranker not in RANKERS:
+        section.make("ranker", lambda: _refuse("ranker", ranker, list(RANKERS)))
+    section.make("settings", lambda: make_ranker(ranker, settings))
     recipe = section.make(
         "",
         lambda: Recipe(

@@ -184,7 +184,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[st
     whole = {**manifest, "files": {name: (folder / name).stat().st_size for name in sorted(names)}}
     with new_file(folder / MANIFEST) as file:
         file.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-    for name in before.get("files", {}) if before else ():
+    for name in before["files"] if before else ():
         path = folder / name
         if name not in whole["files"] and path.resolve().is_relative_to(folder.resolve()):
             path.unlink(missing_ok=True)
@@ -197,7 +197,8 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+    known = isinstance(found, dict) and found.get("format") == FORMAT and isinstance(found.get("files"), dict)
+    return found if known else None
 
 
 def is_complete(folder: Path, key: str) -> bool:

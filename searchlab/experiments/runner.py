@@ -223,10 +223,11 @@ def _side_by_side(
     """The results of pieces of work as they are finished."""
     engine = setting.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
+    source = f"index {engine.snapshot.folder.name}"
 
     def arguments(system: System, number: int) -> tuple[Any, ...]:
         held_out = None if number < 0 else setting.folds[number]
-        return system, number, tables[system.name], setting.qrels, held_out, plan.first_stage, analyser
+        return system, number, tables[system.name], setting.qrels, held_out, plan.first_stage, analyser, source
 
     if n_jobs == 1 or len(work) < 2:
         for system, number in work:
@@ -246,6 +247,7 @@ def _piece(
     held_out: Sequence[str] | None,
     first_stage: FirstStage,
     analyser: Any,
+    source: str,
 ) -> tuple[System, int, Lesson | Bundle]:
     recipe = system.recipe
     if recipe is None:
@@ -255,7 +257,7 @@ def _piece(
             return system, number, learn_fold(recipe, table, qrels, held_out)
         except SettingError as error:
             raise SettingError(f"{system.name}, fold {number + 1}: {error}") from None
-    bundle = _learn_all(recipe, table, qrels, system.name)
+    bundle = _learn_all(recipe, table, qrels, source)
     return system, number, replace(bundle, analyser=analyser, first_stage=first_stage)
 
 

@@ -6,10 +6,9 @@ fingerprint, so that results say what they were computed from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from searchlab.corpus import find_collection
 from searchlab.corpus.qrels import read_qrels
@@ -70,7 +69,7 @@ def open_setting(plan: Plan, progress: Progress = lambda stage, done, of: None) 
     topics_file, qrels_file = _find_files(plan, folder)
     topics, qrels = read_topics(topics_file), read_qrels(qrels_file)
     useful = useful_topics(topics, qrels)
-    own = {topic.qid: qrels[topic.qid] for topic in useful}
+    own = {topic.qid: dict(qrels[topic.qid]) for topic in useful}
     try:
         folds = deal_topics(plan.folds, [topic.qid for topic in useful], [topic.qid for topic in topics])
     except SettingError as error:
@@ -138,10 +137,14 @@ def index_fingerprint(engine: SearchEngine) -> str:
 def learnt_fingerprint(engine: SearchEngine) -> str:
     """That of the semantic space and the topics of an index, as far as it has them."""
     folder = engine.snapshot.folder
-    found: Mapping[str, Any] = {
-        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8", errors="replace")
-        for path in sorted(folder.glob(f"semantic/{MANIFEST}")) + sorted(folder.glob(f"topics/*/{MANIFEST}"))
-    }
+    found = {}
+    for path in [*folder.glob(f"semantic/{MANIFEST}"), *folder.glob(f"topics/*/{MANIFEST}")]:
+        try:
+            # Their sizes and checksums; names of files and times differ from one making to the next.
+            files = sorted(json.loads(path.read_text(encoding="utf-8"))["files"].values())
+        except (OSError, ValueError, LookupError, AttributeError, TypeError):
+            files = []
+        found[path.parent.relative_to(folder).as_posix()] = files
     return fingerprint(found)
 
 

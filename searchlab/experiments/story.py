@@ -37,6 +37,8 @@ from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.snippets import make_snippet
 
 BETTER, WORSE = "▲", "▼"
+# Below this, chance is told to be hardly the cause; up to .05, unlikely to be.
+HARDLY = 0.01
 CUTOFFS = tuple(range(1, 21))
 RECALLS = tuple(round(0.1 * step, 1) for step in range(11))
 # Topics shown on either side, documents of each ranking, and influences of each model.
@@ -77,10 +79,11 @@ def lead(results: Results) -> str:
         )
     top = max(shown, key=lambda each: each.mean_a)
     others = [each.name_a for each in shown if each is not top]
+    doubt = "hardly chance" if _p(top) < HARDLY else "unlikely to be chance"
     also = (
         f" {_listed(others)} {'is' if len(others) == 1 else 'are'} better than {plan.baseline}, too." if others else ""
     )
-    return f"{top.name_a} ranks better than {plan.baseline}, and that is hardly chance: {_numbers(top)}.{also}"
+    return f"{top.name_a} ranks better than {plan.baseline}, and that is {doubt}: {_numbers(top)}.{also}"
 
 
 def _change(each: Comparison) -> str:
@@ -88,11 +91,14 @@ def _change(each: Comparison) -> str:
 
 
 def _numbers(each: Comparison) -> str:
-    p = show_p(each.p if each.p_corrected is None else each.p_corrected)
     return (
         f"{each.measure} {show_number(each.mean_a)} against {show_number(each.mean_b)} "
-        f"on {_topics_word(each.n_topics)} ({each.wins} better, {each.losses} worse, {p})"
+        f"on {_topics_word(each.n_topics)} ({each.wins} better, {each.losses} worse, {show_p(_p(each))})"
     )
+
+
+def _p(each: Comparison) -> float:
+    return each.p if each.p_corrected is None else each.p_corrected
 
 
 def _topics_word(n: int) -> str:
@@ -143,7 +149,7 @@ def _measures(results: Results) -> Section:
 
 
 def _drawings(results: Results) -> Section:
-    plan = results.plan
+    plan, names = results.plan, _file_names(results)
     intervals = {
         measure: {each.name: _interval(each.of(measure), plan.seed) for each in results.evaluations}
         for measure in plan.measures
@@ -179,7 +185,7 @@ def _drawings(results: Results) -> Section:
             values = results.of(name).of(plan.measure) - results.of(plan.baseline).of(plan.measure)
             blocks.append(
                 Figure(
-                    f"topics-{file_name(name)}",
+                    f"topics-{names[name]}",
                     f"{name} against {plan.baseline}, topic by topic.",
                     f"Bars: {found.wins} topics better, {found.losses} worse, {found.ties} equal.",
                     differences(values, ylabel=f"difference in {plan.measure}", labels=results.of(name).qids),
@@ -248,7 +254,16 @@ def _entries(results: Results, topic: Topic, shown: Ranking, other: Ranking) -> 
     return tuple(entries)
 
 
+def _file_names(results: Results) -> dict[str, str]:
+    """Systems by names for files; numbered if two would have the same."""
+    names = {outcome.system.name: file_name(outcome.system.name) for outcome in results.outcomes}
+    if len(set(names.values())) == len(names):
+        return names
+    return {name: f"{number}-{file}" for number, (name, file) in enumerate(names.items(), start=1)}
+
+
 def _models(results: Results) -> Section:
+    names = _file_names(results)
     blocks: list[Block] = []
     for outcome in results.outcomes:
         if outcome.bundle is not None:
@@ -257,7 +272,7 @@ def _models(results: Results) -> Section:
             caption = (
                 f"{name}, trained on all topics: its {len(rows)} largest weights (models/{outcome.system.slug}.json)."
             )
-            blocks.append(Table(f"weights-{file_name(name)}", caption, ("feature", "weight"), rows))
+            blocks.append(Table(f"weights-{names[name]}", caption, ("feature", "weight"), rows))
     return Section("What counts in the models", tuple(blocks))
 
 

@@ -67,11 +67,11 @@ class Tuning:
 
     @property
     def at_edge(self) -> list[str]:
-        """Settings whose best value is the first or the last of several in the grid: better ones may lie beyond."""
+        """Settings whose best value is the first or the last of three or more: better ones may lie beyond."""
         edges = []
         for name, value in self.points[self.best].items():
             tried = sorted({point[name] for point in self.points if isinstance(point[name], int | float)})
-            if len(tried) > 1 and value in (tried[0], tried[-1]):
+            if len(tried) > 2 and value in (tried[0], tried[-1]):
                 edges.append(name)
         return edges
 

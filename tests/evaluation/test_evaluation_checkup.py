@@ -165,7 +165,8 @@ def test_documents_are_looked_up_in_the_index(examine):
         "r.run: 1 of 4 documents not in the-index: d-09"
     ]
     assert examine({"q.txt": QRELS}, {"d-1", "d-2", "d-3", "d-4"}) == [
-        "q.txt: 4 of 4 documents not in the-index: d-01, d-02, d-03, …; likely cause: leading zeros (d-01 here, d-1 there)"
+        "q.txt: 4 of 4 documents not in the-index: d-01, d-02, d-03, …; "
+        "likely cause: leading zeros (d-01 here, d-1 there)"
     ]
 
 

@@ -398,6 +398,12 @@ def engine(index):
             "(12 better, 0 worse, p < .001).",
         ),
         (
+            # Of 2^6 ways to give signs to six equal gains two are as extreme: p = 1/32.
+            {"A": [2] * 12, "B": [1] * 6 + [2] * 6},
+            "B ranks better than A, and that is unlikely to be chance: RR .7500 against .5000 on 12 topics "
+            "(6 better, 0 worse, p = .03).",
+        ),
+        (
             {"A": [2] * 12, "B": [2] * 11 + [1], "C": [3] * 12},
             "Nothing is shown to be better than A: the best is B with RR .5417 against .5000 on 12 topics "
             "(1 better, 0 worse, p = 1.00), which may be chance. C is worse.",
@@ -427,6 +433,12 @@ def test_marks_say_what_is_no_chance(engine, home):
     (table,) = [block for block in tell(results, {}).sections[1].blocks if getattr(block, "name", "") == "measures"]
     assert table.marks == {(1, 1): "▲", (2, 1): "▼"}
     assert table.rows == (("A", 0.5), ("B", 1.0), ("C", pytest.approx(1 / 3)), ("D", pytest.approx(6.5 / 12)))
+
+
+def test_systems_whose_names_make_the_same_file_are_both_drawn(engine, home):
+    results = results_of(engine, home, {"A": [2] * 12, "ä": [1] * 12, "ö": [3] * 12})
+    figures = [block.name for block in tell(results, {}).sections[2].blocks]
+    assert figures[3:] == ["topics-2-unnamed", "topics-3-unnamed"]
 
 
 def test_rankings_stand_side_by_side_where_the_best_helped_and_hurt_most(engine, home):

@@ -62,10 +62,17 @@ def test_a_setting_that_helps_every_topic_is_found_and_recommended(engine):
     assert (found.mean(0), found.mean(1), found.held_out) == (1.0, 0.5, 1.0)
     assert found.compared.mean_b == 0.5
     assert found.defaults == {"b": 0.75}
-    assert found.at_edge == ["b"]
+    assert found.at_edge == []
     assert found.verdict() == (
         "Tuning helps: RR .5000 → 1.0000 on 12 held-out topics (12 better, 0 worse, p < .001); recommended: b=0."
     )
+
+
+def test_a_best_value_at_the_end_of_the_grid_is_noticed(engine):
+    found = tune(engine, TOPICS, QRELS, "bm25", {"b": [0, 0.75, 1], "k1": [0.9, 1.2]}, measure="RR", n_folds=2)
+    assert found.at_edge == ["b"]
+    # A tenth of the penalty does no harm either; of equal points the first is the best, and here it is an inner one.
+    assert tune(engine, TOPICS, QRELS, "bm25", {"b": [0.1, 0, 1]}, measure="RR", n_folds=2).at_edge == []
 
 
 def test_the_values_of_a_point_are_those_of_its_scorer(engine):
