@@ -270,3 +270,11 @@ def test_an_unknown_word_gets_a_suggestion(here, run_cli):
 def test_expansion_finds_what_the_query_does_not_say(here, run_cli):
     _, out, _ = run_cli("query", "lymphoma", "--expand", "rm3:documents=1,terms=5", "--json")
     assert {hit["docno"] for hit in json.loads(out)["hits"]} == {"med-1", "med-2"}
+
+
+def test_help_lists_every_command_in_the_order_in_which_one_needs_them(run_cli):
+    from searchlab.cli.app import ORDER
+
+    _, out, _ = run_cli("--help")
+    listed = [line.split()[0] for line in out.partition("Commands:")[2].splitlines() if line[:3].strip()]
+    assert tuple(listed) == ORDER

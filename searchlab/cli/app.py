@@ -4,17 +4,35 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 
 from searchlab import __version__
 
 if TYPE_CHECKING:
     from searchlab.corpus import Notes
 
+# Commands in the order in which one needs them, as help shows them.
+ORDER = (
+    *("index", "query", "run", "stats", "delete", "merge", "doctor"),
+    *("features", "semantic", "train", "rerank", "explain", "model", "topics", "train-lm"),
+    *("eval", "compare", "fuse", "tune", "experiment", "reproduce"),
+)
+
+
+class Ordered(typer.core.TyperGroup):
+    """Commands in their order; one that was forgotten comes last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names as help lists them."""
+        return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+
 app = typer.Typer(
     name="searchlab",
+    cls=Ordered,
     help="Index a corpus, search it with exact classic scorers, and run TREC-style experiments.",
     add_completion=False,
     pretty_exceptions_enable=False,
