@@ -112,6 +112,7 @@ def _grade_sizes(
         row = int(np.flatnonzero(~np.isfinite(levels))[0])
         raise SettingError(f"row {row + 1}: grade is {levels[row]}, expected a finite number")
     mass = check_row_weights(row_weights, len(levels))
+    sizes: Array
     for begin, end in pairwise(bounds.tolist()):
         if mass is None:
             found, sizes = np.unique(levels[begin:end], return_counts=True)
