@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -103,7 +102,7 @@ def account_record(account: Account) -> list[dict[str, Any]]:
         {
             "label": share.label,
             "share": share.amount,
-            "raw": None if math.isnan(share.raw) else share.raw,
+            "raw": share.raw,
             "meaning": share.meaning,
             "how": list(share.how),
         }
@@ -185,7 +184,7 @@ def _rest(total: float, amounts: Sequence[float]) -> float:
 def _value(share: Share | None) -> str:
     if share is None:
         return ""
-    if math.isnan(share.raw):
+    if share.raw is None:
         return "undefined" if share.meaning else ""
     return f"{share.raw:.4g}"
 

@@ -19,13 +19,13 @@ from searchlab.rankers.models import Part
 class Share:
     """What something adds to a score: a feature, by its name, or something else, by a text.
 
-    `raw` is the value of the feature, NaN where it is undefined; `meaning` says what the normalised value is, and `how`
-    how the amount came about: a text for each part of the model that had a say.
+    `raw` is the value of the feature, None where it is undefined; `meaning` says what the normalised value is, and
+    `how` how the amount came about: a text for each part of the model that had a say.
     """
 
     label: str
     amount: float
-    raw: float = math.nan
+    raw: float | None = None
     meaning: str = ""
     how: tuple[str, ...] = ()
 
@@ -64,8 +64,12 @@ def make_account(
             shares.append(Share(label, amount, how=tuple(hows[label])))
         else:
             text = f"{meaning.normalised:.3f} ({meaning.text})"
-            shares.append(Share(label, amount, raws.get(label, meaning.raw), text, tuple(hows[label])))
+            shares.append(Share(label, amount, _known(raws.get(label, meaning.raw)), text, tuple(hows[label])))
     return Account(docno, score, tuple(sorted(shares, key=lambda share: (-abs(share.amount), share.label))))
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 @dataclass(frozen=True)
