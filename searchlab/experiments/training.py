@@ -86,14 +86,16 @@ class Recipe:
         valid: FeatureTable | None = None,
         progress: Callable[[int, int], None] = lambda done, of: None,
     ) -> Choice:
-        """Train and choose, on these rows alone."""
+        """Train and choose, on these rows alone; a setting that was given is not chosen, though it be the default."""
+        ranker = self.make_ranker()
         return choose(
-            self.make_ranker(),
+            ranker,
             train,
             judge=judge,
             valid=valid,
             n_parts=0 if valid is not None else self.n_parts,
             preparations=[self.preparation],
+            values=[None] if ranker.tuned in self.settings else None,
             seed=self.seed,
             progress=progress,
         )

@@ -205,6 +205,13 @@ def test_where_nothing_was_chosen_nothing_is_said_to_be(ranker, settings):
     assert {name: bundle.settings[name] for name in settings} == settings
 
 
+def test_a_setting_that_is_given_is_not_chosen_even_if_it_is_the_default():
+    table = some_table()
+    given, open_ = (Recipe("rankboost", settings) for settings in ({"rounds": 300}, {}))
+    assert len(given.learn(table, given.judge()).trials) == 1
+    assert len(open_.learn(table, open_.judge()).trials) > 1
+
+
 def test_the_seed_deals_queries():
     tables = [train_from_table(Recipe("rsvm", QUICK, n_folds=3, seed=seed), some_table(12)) for seed in (0, 0, 1)]
     first, same, other = [table.trial["means"]["rsvm"]["AP"] for table in tables]
