@@ -10,14 +10,10 @@ import typer
 from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
 from searchlab.cli.asking import pairs
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.sources import own_collection, own_topics
+from searchlab.cli.sources import own_topics, read_judgments
 from searchlab.errors import SettingError, WriteFailed, unknown_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from searchlab.corpus import Notes
-    from searchlab.corpus.qrels import Qrels
     from searchlab.language.mixture_learning import Learnt
     from searchlab.language.mixture_training import TrainingQueries
 
@@ -78,7 +74,9 @@ def train_command(
     folder = choose_index(index)
     notes = searchlab.Notes()
     queries = searchlab.read_topics(topics or own_topics(folder), notes=notes)
-    judgments = _judgments(folder, qrels, own=topics is None, notes=notes)
+    judgments = read_judgments(folder, qrels, own=topics is None, notes=notes)
+    if judgments is None:
+        raise SettingError("no judgments to train with: expected --qrels FILE")
     warn_of_latin1(notes)
     with searchlab.open(folder) as engine, stage_bar() as progress:
         model = None
@@ -151,19 +149,6 @@ def _learn(
     if method == "em":
         return learn_em(gathered, settings)
     return learn_mce(gathered, settings, per_document=per_document, held_out=held_out, seed=seed, progress=progress)
-
-
-def _judgments(folder: Path, given: str | None, *, own: bool, notes: Notes) -> Qrels:
-    """The judgments that are named, or those of the indexed collection if its topics are taken."""
-    from searchlab.corpus.qrels import read_qrels
-
-    if given is not None:
-        return read_qrels(given, notes=notes)
-    collection = own_collection(folder) if own else None
-    if collection is None or not collection.qrels:
-        raise SettingError("no judgments to train with: expected --qrels FILE")
-    note(f"judgments: {collection.qrels[0]}")
-    return read_qrels(collection.qrels[0], notes=notes)
 
 
 def _require_writable(output: str) -> None:

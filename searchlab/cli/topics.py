@@ -10,7 +10,7 @@ import typer
 from searchlab.cli.app import IndexOption, app, choose_index, count, megabytes, note, warn_of_latin1
 from searchlab.cli.printing import visible
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.sources import own_collection, own_topics
+from searchlab.cli.sources import own_topics, read_judgments
 from searchlab.errors import IndexMissing, SettingError
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ def _train(folder: Path, model: TopicModel, queries: str | None, qrels: str | No
 
     notes = searchlab.Notes()
     topics = searchlab.read_topics(queries or own_topics(folder), notes=notes)
-    judgments = searchlab.read_qrels(qrels or _own_qrels(folder, own=queries is None), notes=notes)
+    judgments = read_judgments(folder, qrels, own=queries is None, notes=notes)
+    if judgments is None:
+        raise SettingError("no judgments to train with: expected --qrels")
     warn_of_latin1(notes)
     scorer = {"plsa": searchlab.PLSA, "wtm": searchlab.WTM}[model.method](topics=model.home.name)
     with searchlab.open(folder) as engine, stage_bar() as progress:
@@ -158,11 +160,3 @@ def _print_training(trained: TrainedTopics) -> None:
     whose = f"{trained.n_held_out} queries held out" if trained.n_held_out else "the queries trained on"
     print(f"loss of {whose}: {before:.4f} before, {weights:.4f} by alpha and beta, {after:.4f} by topics too")
     print("queries that were trained on are no test of it: measure it on others")
-
-
-def _own_qrels(folder: Path, *, own: bool) -> str:
-    collection = own_collection(folder) if own else None
-    if collection is None or not collection.qrels:
-        raise SettingError("no judgments to train with: expected --qrels")
-    note(f"judgments: {collection.qrels[0]}")
-    return str(collection.qrels[0])

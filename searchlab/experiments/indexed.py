@@ -30,7 +30,7 @@ from searchlab.features.table import FeatureTable
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import Floats
-from searchlab.rankers.reranking import best_first
+from searchlab.rankers.reranking import best_first, tail_scores
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 
@@ -66,9 +66,8 @@ class Task:
             order = best_first(own, docnos)
             known = set(docnos)
             tail = [docno for docno in first[topic.qid].docnos if docno not in known]
-            lowest = float(own[order[-1]]) if len(order) else 0.0
             ranked = [docnos[place] for place in order.tolist()] + tail
-            values = own[order].tolist() + [lowest - 1.0 - place for place in range(len(tail))]
+            values = own[order].tolist() + tail_scores(own[order], len(tail)).tolist()
             rankings.append(Ranking(topic.qid, ranked[:DEPTH], values[:DEPTH]))
         return rankings
 

@@ -103,8 +103,7 @@ class Reranker:
         known = set(zip(shards.tolist(), docs.tolist(), strict=True))
         places = zip(first.shards.tolist(), first.docs.tolist(), strict=True)
         rest = np.array([place not in known for place in places], dtype=bool)
-        lowest = float(scores[-1]) if len(scores) else 0.0
-        more = lowest - 1.0 - np.arange(np.count_nonzero(rest))
+        more = tail_scores(scores, int(np.count_nonzero(rest)))
         return (
             np.concatenate([shards, first.shards[rest]]),
             np.concatenate([docs, first.docs[rest]]),
@@ -157,6 +156,12 @@ def _words(query: Query) -> str:
         return query.text
     found = [leaf for leaf, _ in positive_leaves(query.node) if leaf.field is None or leaf.field in STREAMS]
     return " ".join(leaf.text for leaf in found if not isinstance(leaf, Range))
+
+
+def tail_scores(scores: Floats, n: int) -> Floats:
+    """Scores for n documents below those that have scores, given best first: they only continue the list."""
+    lowest = float(scores[-1]) if len(scores) else 0.0
+    return np.asarray(lowest - 1.0 - np.arange(n))
 
 
 def best_first(scores: Floats, docnos: Sequence[str]) -> Floats:
