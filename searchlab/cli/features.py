@@ -12,7 +12,7 @@ from searchlab.cli.app import IndexOption, app, choose_index, count, megabytes, 
 from searchlab.cli.asking import Asking, ExpandOption, ScorerOption
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.sources import own_topics, read_judgments
-from searchlab.errors import IndexMissing, SettingError
+from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.corpus.qrels import Qrels
@@ -69,6 +69,7 @@ def features_command(
     """Compute the features of candidate documents, and write them as a LETOR file."""
     import searchlab
     from searchlab.features.letor import write_letor
+    from searchlab.features.needs import make_what_is_missing
     from searchlab.features.sets import make_set
     from searchlab.retrieval.batch import new_file
 
@@ -84,10 +85,8 @@ def features_command(
     grades = read_judgments(folder, qrels, own=topics is None, notes=notes)
     warn_of_latin1(notes)
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        if any(feature.needs == "semantic" for feature in chosen.features):
-            _make_space_if_missing(engine, progress)
-        if any(feature.needs == "topics" for feature in chosen.features):
-            _make_topics_if_missing(engine, progress)
+        for remark in make_what_is_missing(engine, chosen, progress):
+            note(remark)
         candidates = _candidates(engine, wanted, grades, run, k, asking, union=union)
         table = searchlab.extract(
             engine, wanted, candidates, chosen, qrels=grades, unjudged=unjudged, strict=strict, progress=progress
@@ -168,33 +167,6 @@ def _candidates(
     if union and qrels is None:
         raise SettingError("--union takes the judged documents too: expected --qrels")
     return choose.union(found, choose.judged(engine, qrels)) if union and qrels is not None else found
-
-
-def _make_space_if_missing(engine: SearchEngine, progress: Any) -> None:
-    from searchlab.features.semantic import SemanticSpace, build_space
-
-    try:
-        space = SemanticSpace.open(engine.snapshot)
-    except IndexMissing:
-        build_space(engine.snapshot.folder, progress=progress)
-        return
-    if space.is_stale:
-        share = f"{space.staleness:.0%}"
-        note(f"{share} of the documents are newer than the semantic space; `searchlab semantic` makes it anew")
-
-
-def _make_topics_if_missing(engine: SearchEngine, progress: Any) -> None:
-    from searchlab.language.topic_store import build_topics, open_topics
-
-    try:
-        model = open_topics(engine.snapshot)
-    except IndexMissing:
-        build_topics(engine.snapshot.folder, progress=progress)
-        return
-    if model.is_stale:
-        note(
-            f"{model.staleness:.0%} of the documents are newer than the topics; `searchlab topics --rebuild` finds new"
-        )
 
 
 def _tell(table: FeatureTable, candidates: Candidates, topics: list[Topic], output: str) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.experiments.indexed import make_what_is_missing
 from searchlab.experiments.keeping import FOLDER, Cache, fingerprint
 from searchlab.experiments.plan import Plan
 from searchlab.experiments.results import (
@@ -30,6 +29,7 @@ from searchlab.experiments.results import (
 from searchlab.experiments.runner import run_systems, union_of
 from searchlab.experiments.setting import open_setting
 from searchlab.experiments.training import Progress
+from searchlab.features.needs import make_what_is_missing
 
 
 @dataclass(frozen=True)

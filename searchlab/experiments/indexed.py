@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from searchlab.errors import IndexMissing, SettingError
+from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.runs import evaluate_run
 from searchlab.experiments.training import (
@@ -25,6 +25,7 @@ from searchlab.experiments.training import (
 )
 from searchlab.features.candidates import Candidates
 from searchlab.features.extraction import extract
+from searchlab.features.needs import make_what_is_missing
 from searchlab.features.sets import FeatureSet, make_set
 from searchlab.features.table import FeatureTable
 from searchlab.rankers.bundle import Bundle, analysis_record
@@ -105,25 +106,6 @@ def prepare(
     candidates = Candidates(found)
     table = extract(engine, useful, candidates, chosen, qrels=qrels, progress=progress)
     return Task(tuple(useful), qrels, table, candidates, baselines, len(asked) - len(useful))
-
-
-def make_what_is_missing(engine: SearchEngine, chosen: FeatureSet, progress: Progress) -> None:
-    """Make the semantic space and the topics that features need, unless the index has them."""
-    needed = {feature.needs for feature in chosen.features}
-    if "semantic" in needed:
-        from searchlab.features.semantic import SemanticSpace, build_space
-
-        try:
-            SemanticSpace.open(engine.snapshot)
-        except IndexMissing:
-            build_space(engine.snapshot.folder, progress=progress)
-    if "topics" in needed:
-        from searchlab.language.topic_store import build_topics, open_topics
-
-        try:
-            open_topics(engine.snapshot)
-        except IndexMissing:
-            build_topics(engine.snapshot.folder, progress=progress)
 
 
 def _name(first_stage: FirstStage) -> str:

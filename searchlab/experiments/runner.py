@@ -21,13 +21,14 @@ import numpy as np
 from searchlab.errors import SettingError, SourceError
 from searchlab.evaluation.plans import Floats
 from searchlab.evaluation.runs import Judgments, evaluate_run
-from searchlab.experiments.indexed import DEPTH, Task, make_what_is_missing, prepare
+from searchlab.experiments.indexed import DEPTH, Task, prepare
 from searchlab.experiments.keeping import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
 from searchlab.experiments.plan import Plan, System
 from searchlab.experiments.setting import Setting
 from searchlab.experiments.training import Progress, Recipe, make_bundle, require_differences
 from searchlab.experiments.tuning import choose_by_folds
 from searchlab.features.candidates import Candidates
+from searchlab.features.needs import make_what_is_missing
 from searchlab.features.sets import FeatureSet
 from searchlab.features.table import FeatureTable
 from searchlab.language.scorers import DENSE_SCORERS, make_scorer
