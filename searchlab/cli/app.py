@@ -10,6 +10,7 @@ import typer
 import typer.core
 
 from searchlab import __version__
+from searchlab.errors import WriteFailed
 
 if TYPE_CHECKING:
     from searchlab.corpus import Notes
@@ -81,6 +82,13 @@ def choose_index(name: str | None) -> Path:
     folder, of_how_many = choose()
     note(f"index: {folder}" + (f" (the newest of {of_how_many}; -i names another)" if of_how_many > 1 else ""))
     return folder
+
+
+def require_writable(output: str) -> None:
+    """Training takes time: say beforehand that its result could not be written."""
+    path = Path(output)
+    if path.is_dir() or not path.parent.is_dir():
+        raise WriteFailed(f"{output}: cannot be written ({'a folder' if path.is_dir() else 'no such folder'})")
 
 
 def warn_of_latin1(notes: Notes) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
+from searchlab.cli.app import IndexOption, app, choose_index, count, note, require_writable, warn_of_latin1
 from searchlab.cli.asking import pairs
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.sources import own_topics, read_judgments
-from searchlab.errors import SettingError, WriteFailed, unknown_name
+from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
     from searchlab.language.mixture_learning import Learnt
@@ -70,7 +70,7 @@ def train_command(
     if folds < 0 or folds == 1:
         raise SettingError(f"--folds is {folds}, expected 0, or 2 and more")
     if output is not None:
-        _require_writable(output)
+        require_writable(output)
     folder = choose_index(index)
     notes = searchlab.Notes()
     queries = searchlab.read_topics(topics or own_topics(folder), notes=notes)
@@ -149,15 +149,6 @@ def _learn(
     if method == "em":
         return learn_em(gathered, settings)
     return learn_mce(gathered, settings, per_document=per_document, held_out=held_out, seed=seed, progress=progress)
-
-
-def _require_writable(output: str) -> None:
-    """Training takes minutes: say beforehand that its result could not be written."""
-    from pathlib import Path
-
-    path = Path(output)
-    if path.is_dir() or not path.parent.is_dir():
-        raise WriteFailed(f"{output}: cannot be written ({'a folder' if path.is_dir() else 'no such folder'})")
 
 
 def _tell_skipped(gathered: TrainingQueries) -> None:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
+from searchlab.cli.app import IndexOption, app, choose_index, count, note, require_writable, warn_of_latin1
 from searchlab.cli.asking import pairs
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.reranked import source_of
 from searchlab.cli.sources import own_topics, read_judgments
-from searchlab.errors import SettingError, SourceError, WriteFailed
+from searchlab.errors import SettingError, SourceError
 
 if TYPE_CHECKING:
     from searchlab.experiments.training import Recipe
@@ -109,7 +108,9 @@ def train_command(
     if output is None:
         raise SettingError("nowhere to write the model: expected -o MODEL")
     _refuse_strangers(context, from_file=train is not None)
-    _require_writable(output)
+    if output == "-":
+        raise SettingError("standard output tells how training went, expected -o with a file for the model")
+    require_writable(output)
     from searchlab.experiments.indexed import USUAL
     from searchlab.experiments.training import Recipe
 
@@ -213,15 +214,6 @@ def _refuse_strangers(context: typer.Context, *, from_file: bool) -> None:
                 "is for training from an index, expected no TRAIN" if from_file else "goes with TRAIN, expected a file"
             )
             raise SettingError(f"{names[name]} {why}")
-
-
-def _require_writable(output: str) -> None:
-    """Training takes time: say beforehand that its result could not be written."""
-    if output == "-":
-        raise SettingError("standard output tells how training went, expected -o with a file for the model")
-    path = Path(output)
-    if path.is_dir() or not path.parent.is_dir():
-        raise WriteFailed(f"{output}: cannot be written ({'a folder' if path.is_dir() else 'no such folder'})")
 
 
 def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
