@@ -27,7 +27,8 @@ demo: install
 	@echo '--- compare scorers and rankers by cross-validation, and write a report'
 	$(BIN)/searchlab experiment examples/medical.toml
 	@echo
-	@echo 'Next: $(BIN)/searchlab index YOUR-FOLDER, $(BIN)/searchlab query "..."'
+	@echo 'Next: $(BIN)/searchlab serve -i medical opens the search page: search, judge, train, compare'
+	@echo '      $(BIN)/searchlab index YOUR-FOLDER, $(BIN)/searchlab query "..."'
 
 test: install
 	$(BIN)/ruff check .

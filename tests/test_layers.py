@@ -30,6 +30,8 @@ ROOMS = [
     "rankers",
     "report",
     "experiments",
+    "judgments",
+    "web",
     "cli",
 ]
 SHARED = {"errors", "records"}
@@ -60,7 +62,10 @@ HOMES = {
     "nltk": ["indexing/analysis.py"],
     "threadpoolctl": ["rankers/problem.py"],
     "typer": ["cli/*.py"],
-    "jinja2": ["report/*.py"],
+    "jinja2": ["report/*.py", "web/*.py"],
+    "sqlite3": ["judgments/*.py"],
+    "starlette": ["web/*.py"],
+    "uvicorn": ["web/server.py"],
     "matplotlib": ["report/*.py"],
     "rich": ["cli/progress.py"],
     "prompt_toolkit": ["cli/prompt.py"],
@@ -134,7 +139,7 @@ def loaded_by(script: str, *arguments: str, cwd: Path) -> set[str]:
 def test_importing_loads_nothing_heavy(tmp_path, script):
     loaded = loaded_by(script, cwd=tmp_path)
     assert "searchlab" in loaded
-    assert loaded.isdisjoint({"numba", "nltk", "whoosh", "numpy", "rich"})
+    assert loaded.isdisjoint({"numba", "nltk", "whoosh", "numpy", "rich", "starlette", "uvicorn"})
 
 
 def test_a_query_for_known_words_loads_neither_stemmer_nor_compiler(build, tmp_path):

@@ -4,8 +4,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -39,10 +41,28 @@ def run(folder, *arguments):
     )
 
 
+def try_server(folder, arguments):
+    """Start it where a port is free, look at its first page and at what README asks of the API, and end it."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", "from searchlab.cli import main; main()", *arguments, "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            (address,) = re.findall(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
+            for path in ["/", *re.findall(r"^\$ curl 'http://127\.0\.0\.1:8000(/api/\S+)'", README, re.MULTILINE)]:
+                with urllib.request.urlopen(address + path, timeout=60) as answer:
+                    assert answer.status == 200
+        finally:
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(60) == 0
+
+
 def test_every_command_of_the_readme_works_in_its_order(folder):
     assert len(COMMANDS) >= 5
     for command in COMMANDS:
         arguments = shlex.split(command, comments=True)[1:]
+        if arguments[0] == "serve":
+            try_server(folder, arguments)
+            continue
         result = run(folder, "-c", "from searchlab.cli import main; main()", *arguments)
         assert result.returncode == 0, f"{command}\n{result.stderr}"
         assert result.stdout or "-o" in arguments, command

@@ -20,11 +20,10 @@ from prompt_toolkit.output import DummyOutput
 import searchlab
 from searchlab.cli import printing, prompt
 from searchlab.cli.asking import Asking
-from searchlab.cli.completion import complete, frequent_words
+from searchlab.cli.completion import complete
 from searchlab.cli.session import Session
 from searchlab.cli.session_commands import COMMANDS, LANGUAGE, SHORT
 from searchlab.errors import SettingError
-from searchlab.indexing.analysis import AnalysisSettings
 from searchlab.records import Document
 
 DOCUMENTS = [
@@ -596,14 +595,6 @@ def test_the_history_is_at_home_unless_an_absolute_place_is_named(monkeypatch, t
 def test_completion(session, line, written, choices):
     assert complete(session, line) == (written, choices)
 
-
-def test_the_most_frequent_words_come_first_and_words_of_no_document_do_not_come(build):
-    documents = [Document("a", "", "term tern terrace the"), Document("b", "", "tern"), Document("c", "", "terminus")]
-    folder = build(documents, settings=AnalysisSettings(stemmer="none"), words_per_shard=2)
-    searchlab.indexing.build.delete(folder, ["c"])
-    with searchlab.open(folder) as engine:
-        assert frequent_words(engine.snapshot, "te") == ["tern", "term", "terrace"]
-        assert frequent_words(engine.snapshot, "th") == []
 
 
 def test_a_completion_that_fails_is_none(session, monkeypatch):

@@ -19,10 +19,12 @@ from searchlab.cli import (  # noqa: F401  (they add their commands)
     explaining,
     features,
     indexes,
+    judgments,
     language,
     learning,
     reproducing,
     searches,
+    serving,
     topics,
 )
 from searchlab.cli.app import app

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 # Commands in the order in which one needs them, as help shows them.
 ORDER = (
-    *("index", "query", "run", "stats", "delete", "merge", "doctor"),
+    *("index", "query", "serve", "run", "stats", "delete", "merge", "doctor"),
     *("features", "semantic", "train", "rerank", "explain", "model", "topics", "train-lm"),
-    *("eval", "compare", "fuse", "tune", "experiment", "reproduce"),
+    *("judgments", "eval", "compare", "fuse", "tune", "experiment", "reproduce"),
 )
 
 

@@ -16,9 +16,8 @@ from searchlab.cli.reranked import RerankOption, open_reranker, refuse_what_a_mo
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.rankers.accounts import Account, Difference, Share
+    from searchlab.rankers.accounts import Account, Share
     from searchlab.rankers.bundle import Bundle
-    from searchlab.retrieval.results import Explanation
 
 # So many shares are shown one by one; what the others add is said in one line.
 SHOWN = 10
@@ -41,6 +40,7 @@ def explain_command(
 ) -> None:
     """Say why a document has its score, or is above another."""
     import searchlab
+    from searchlab.rankers.accounts import account_of_terms
 
     if len(docnos) > 2 or len(set(docnos)) < len(docnos):
         raise SettingError(f"{len(docnos)} documents ({', '.join(docnos)}), expected one, or two different ones")
@@ -56,7 +56,7 @@ def explain_command(
             bundle, asking = None, asking.at(engine)
             query = asking.understand(engine, text)
             explanations = [asking.explain(engine, query, docno) for docno in docnos]
-            accounts = list(map(_by_terms, explanations))
+            accounts = list(map(account_of_terms, explanations))
     if as_json:
         print(json.dumps(_as_record(text, accounts), ensure_ascii=False, indent=2))
     elif len(accounts) == 2:
@@ -126,25 +126,13 @@ def _as_record(text: str, accounts: Sequence[Account]) -> dict[str, Any]:
     return record
 
 
-def _by_terms(explanation: Explanation) -> Account:
-    """The engine's explanation in the form of a model's: a share for each term, its value the occurrences."""
-    from searchlab.rankers.accounts import Account, Share
-
-    shares: dict[str, Share] = {}
-    for part in explanation.parts:
-        before = shares.get(part.term)
-        amount = part.weight + (before.amount if before else 0.0)
-        shares[part.term] = Share(part.term, amount, part.tf)
-    return Account(explanation.docno, explanation.score, tuple(shares.values()))
-
-
 def _print_comparison(one: Account, other: Account, bundle: Bundle | None) -> None:
     """A sentence, and a table of what makes the difference; the higher document comes first."""
-    from searchlab.rankers.accounts import set_against
+    from searchlab.rankers.accounts import set_against, tell_lead
 
     first, second = sorted([one, other], key=lambda account: (account.score, account.docno.encode()), reverse=True)
     differences = set_against(first, second)
-    print(visible(_sentence(first, second, differences)))
+    print(visible(tell_lead(first, second, differences)))
     rows = [["term" if bundle is None else "feature", first.docno, second.docno, "difference"]]
     # Votes have no value of a feature: what they add stands there instead.
     show = _amount if bundle is not None and bundle.model.kind == "votes" else _value
@@ -156,24 +144,6 @@ def _print_comparison(one: Account, other: Account, bundle: Bundle | None) -> No
     rows.append(["score", f"{first.score:.4f}", f"{second.score:.4f}", f"{lead:+.4f}"])
     print()
     print_columns(rows, indent=2)
-
-
-def _sentence(first: Account, second: Account, differences: Sequence[Difference]) -> str:
-    """Who is above whom, by how much, mostly because of what, and what speaks against it."""
-    from searchlab.evaluation.comparison import show_difference
-
-    lead = first.score - second.score
-    if lead == 0:
-        return f"{first.docno} and {second.docno} have the same score; equal scores are ordered by docno, descending"
-    told = f"{first.docno} scores {show_difference(lead).removeprefix('+')} more than {second.docno}"
-    helping = [each for each in differences if each.amount > 0]
-    against = [each for each in differences if each.amount < 0]
-    alone = helping[0].amount > 0.8 * sum(each.amount for each in helping)
-    reasons = [f"{each.label} ({show_difference(each.amount)})" for each in helping[: 1 if alone else 2]]
-    told += f", mostly because of {' and '.join(reasons)}"
-    if against and -against[0].amount > helping[0].amount / 2:
-        told += f", although {against[0].label} ({show_difference(against[0].amount)}) speaks for {second.docno}"
-    return told
 
 
 def _rest(total: float, amounts: Sequence[float]) -> float:

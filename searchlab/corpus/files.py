@@ -30,16 +30,26 @@ _UNDECODED = re.compile(r"[\udc80-\udcff]")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to read: `name` stands in messages, `relative` is its path below the source folder."""
+    """A file to read: `name` stands in messages, `relative` is its path below the source folder.
+
+    `content` is what it holds if it is not on the disk, but was sent or typed: see `in_memory`.
+    """
 
     path: Path
     name: str
     relative: str
     size: int
+    content: bytes | None = None
 
 
 # Known by being this very value: a file may be called `-` too, and be named as `./-`.
 STANDARD_INPUT = SourceFile(Path("-"), "-", "-", 0)
+
+
+def in_memory(name: str, text: str) -> SourceFile:
+    """A text to read as if it were a file of this name."""
+    content = text.encode("utf-8", "replace")
+    return SourceFile(Path(name), name, name, len(content), content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +144,10 @@ def open_file(file: SourceFile, reading: Reading) -> Iterator[OpenedFile]:
 
 
 def _stored(file: SourceFile, notes: Notes) -> io.BufferedReader:
+    if file.content is not None:
+        notes.bytes_read += file.size
+        held: Any = io.BytesIO(file.content)
+        return io.BufferedReader(held, HEAD_BYTES)
     if file is not STANDARD_INPUT:
         return io.BufferedReader(_CountedFile(file.path, notes), HEAD_BYTES)
     if sys.stdin is None or sys.stdin.closed:

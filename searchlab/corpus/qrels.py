@@ -20,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from searchlab.corpus.characters import excerpt
-from searchlab.corpus.files import OpenedFile, open_file
+from searchlab.corpus.files import OpenedFile, SourceFile, open_file
 from searchlab.corpus.ir_dataset import find_dataset, is_dataset, read_dataset_qrels
 from searchlab.corpus.notes import Notes
 from searchlab.corpus.plain_lines import read_plain
@@ -63,13 +63,13 @@ class _Judgment:
     line: int
 
 
-def read_qrels(source: str | Path, *, notes: Notes | None = None, strict: bool = True) -> Qrels:
+def read_qrels(source: str | Path | SourceFile, *, notes: Notes | None = None, strict: bool = True) -> Qrels:
     """Read the judgments of a file, gzipped or not, of standard input (`-`) or of a dataset (`ir_datasets:…`).
 
     A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
     """
     notes = Notes() if notes is None else notes
-    if is_dataset(source):
+    if not isinstance(source, SourceFile) and is_dataset(source):
         name, grades = str(source), _of_dataset(source)
     else:
         file = single_file(source)

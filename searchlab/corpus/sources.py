@@ -41,8 +41,10 @@ def list_source(given: str | Path, notes: Notes) -> Source:
         raise SourceError(shown_path(error.filename or file.name), error.strerror or str(error)) from error
 
 
-def single_file(given: str | Path) -> SourceFile:
-    """The file that `given` names, which must not be a folder."""
+def single_file(given: str | Path | SourceFile) -> SourceFile:
+    """The file that `given` names, which must not be a folder, or is already."""
+    if isinstance(given, SourceFile):
+        return given
     file, is_folder = _look_up(given)
     if is_folder:
         raise SourceError(file.name, "expected a file, found a folder")

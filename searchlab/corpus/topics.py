@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from searchlab.corpus.files import open_file
+from searchlab.corpus.files import SourceFile, open_file
 from searchlab.corpus.formats import Format, detect_format, named_format, unrecognised
 from searchlab.corpus.ir_dataset import find_dataset, is_dataset, read_dataset_topics
 from searchlab.corpus.jsonl import is_jsonl, read_jsonl_topics
@@ -32,7 +32,7 @@ TOPIC_FORMATS: dict[str, Format[TopicParts]] = {
 
 
 def read_topics(
-    path: str | Path,
+    path: str | Path | SourceFile,
     *,
     format: str | None = None,
     notes: Notes | None = None,
@@ -45,7 +45,10 @@ def read_topics(
     """
     notes = Notes() if notes is None else notes
     chosen = named_format(format, TOPIC_FORMATS)
-    written = _read_dataset(path, notes) if is_dataset(path) else _read_file(path, chosen, notes)
+    if not isinstance(path, SourceFile) and is_dataset(path):
+        written = _read_dataset(path, notes)
+    else:
+        written = _read_file(path, chosen, notes)
     _check_qids(written)
     return compose_topics(written, [fields] if isinstance(fields, str) else fields)
 
@@ -58,7 +61,7 @@ def _read_dataset(name: str | Path, notes: Notes) -> list[TopicParts]:
     return written
 
 
-def _read_file(path: str | Path, chosen: Format[TopicParts] | None, notes: Notes) -> list[TopicParts]:
+def _read_file(path: str | Path | SourceFile, chosen: Format[TopicParts] | None, notes: Notes) -> list[TopicParts]:
     file = single_file(path)
     notes.bytes_total += file.size
     with open_file(file, Reading(notes)) as opened:

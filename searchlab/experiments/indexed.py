@@ -148,6 +148,7 @@ def train_task(
         **bundle.training,
         "index": {"name": engine.snapshot.folder.name, "n_docs": engine.snapshot.n_docs},
         "n_skipped_topics": task.n_skipped,
+        "topics": {topic.qid: topic.text for topic in task.topics},
     }
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
@@ -167,4 +168,5 @@ def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> Tria
         for other in others
     )
     means = {name: {measure: each.mean(measure) for measure in measures} for name, each in found.items()}
-    return Trial(recipe.ranker, own.n_queries, recipe.n_folds, recipe.dialect, means, comparisons)
+    n_judgments = sum(map(len, qrels.values()))
+    return Trial(recipe.ranker, own.n_queries, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments)

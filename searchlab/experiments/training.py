@@ -103,7 +103,10 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What cross-validation found: the measures of the model and of what it is compared with, on the same queries."""
+    """What cross-validation found: the measures of the model and of what it is compared with, on the same queries.
+
+    `n_judgments` is how many documents were judged for them, 0 if that is not known.
+    """
 
     name: str
     n_queries: int
@@ -111,6 +114,7 @@ class Trial:
     dialect: str
     means: Mapping[str, Mapping[str, float]]
     comparisons: tuple[Comparison, ...]
+    n_judgments: int = 0
 
     @property
     def helps(self) -> bool:
@@ -133,6 +137,8 @@ class Trial:
 
     def to_json(self) -> dict[str, Any]:
         """The trial as plain JSON."""
+        from searchlab.experiments.advice import advise  # which reads trials
+
         return {
             "n_queries": self.n_queries,
             "n_folds": self.n_folds,
@@ -140,6 +146,7 @@ class Trial:
             "means": {name: dict(own) for name, own in self.means.items()},
             "helps": self.helps,
             "verdict": self.verdict(),
+            "advice": advise(self).to_json(),
             "comparisons": [each.sentence() for each in self.comparisons],
         }
 

@@ -7,6 +7,7 @@ undefined, which is not the same as 0. The rows of a query stand together, in th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -108,9 +109,16 @@ class FeatureTable:
 
     def with_values(self, values: npt.ArrayLike, names: Iterable[str] | None = None) -> FeatureTable:
         """The same rows with other values, and names for them if they are other features."""
-        return FeatureTable(
-            self.names if names is None else names, self.qids, self.docnos, values, self.grades, self.comments
-        )
+        # Of the rows nothing is checked again: while a query is answered, that would take longer than to compute.
+        checked = self.names if names is None else check_names(names)
+        own = np.ascontiguousarray(values, dtype=np.float64).view()
+        own.flags.writeable = False
+        _check_shapes(self.n_rows, len(checked), {"values": own})
+        made = copy(self)
+        for name, part in (("names", checked), ("values", own), ("was_regrouped", False)):
+            object.__setattr__(made, name, part)
+        made._check_values()
+        return made
 
     def with_grades(self, grades: npt.ArrayLike | None) -> FeatureTable:
         """The same rows, judged otherwise."""
@@ -168,13 +176,16 @@ class FeatureTable:
         if twice is not None:
             first, second = twice
             raise DuplicateError(self._place(second), f"occurs already as row {first + 1}, expected once")
+        self._check_values()
+        if self.grades is not None and not np.isfinite(self.grades).all():
+            row = int(np.flatnonzero(~np.isfinite(self.grades))[0])
+            raise RecordError(self._place(row), f"grade is {self.grades[row]}, expected a finite number")
+
+    def _check_values(self) -> None:
         if self.values.size and _any_infinite(self.values):
             row, number = np.argwhere(np.isinf(self.values))[0]
             found = f"feature {self.names[number]} is {self.values[row, number]}"
             raise RecordError(self._place(row), f"{found}, expected a finite number, or NaN where it is undefined")
-        if self.grades is not None and not np.isfinite(self.grades).all():
-            row = int(np.flatnonzero(~np.isfinite(self.grades))[0])
-            raise RecordError(self._place(row), f"grade is {self.grades[row]}, expected a finite number")
 
 
 def concat(tables: Sequence[FeatureTable]) -> FeatureTable:

@@ -1,9 +1,15 @@
-"""How are stored documents, and whatever else Whoosh keeps, read back?"""
+"""How are stored documents, and whatever else Whoosh keeps, read back?
+
+Whoosh reads by moving about in an open file, which two threads cannot do at once. Documents are read by many, so their
+file is mapped into memory; everything else is left to Whoosh, for one thread at a time.
+"""
 
 from __future__ import annotations
 
+import mmap
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,34 +22,64 @@ class WhooshShard:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._opening = threading.Lock()
         self._reader: Any = None
-        self._finalize: Callable[[], object] | None = None
+        self._stored: Sequence[dict[str, Any]] | None = None
+        self._closing: list[Callable[[], object]] = []
 
     def close(self) -> None:
         """Close Whoosh's files, if they were opened."""
-        if self._finalize is not None:
-            self._finalize()
+        for close in self._closing:
+            close()
 
     @property
     def reader(self) -> Any:
         """Whoosh's own reader."""
-        if self._reader is None:
-            from whoosh import index as whoosh_index
+        with self._opening:
+            if self._reader is None:
+                from whoosh import index as whoosh_index
 
-            try:
-                self._reader = whoosh_index.open_dir(str(self.folder)).reader()
-            except Exception as error:
-                raise IndexCorrupt(f"{self.folder}: Whoosh cannot open it ({error})") from None
-            self._finalize = weakref.finalize(self, self._reader.close)
-        return self._reader
+                try:
+                    self._reader = whoosh_index.open_dir(str(self.folder)).reader()
+                except Exception as error:
+                    raise IndexCorrupt(f"{self.folder}: Whoosh cannot open it ({error})") from None
+                self._closing.append(weakref.finalize(self, self._reader.close))
+            return self._reader
 
     def document(self, number: int) -> Document:
-        """The stored document with this number."""
-        reader = self.reader
+        """The stored document with this number; several threads may read at once."""
+        column = self._stored or self._open_stored(self.reader)
         try:
-            stored = reader.stored_fields(number)
+            stored = column[number]
             return Document(
                 stored["docno"], stored.get("title", ""), stored.get("body", ""), stored.get("fields") or {}
             )
         except Exception as error:
             raise IndexCorrupt(f"{self.folder}: stored document {number} cannot be read ({error})") from None
+
+    def _open_stored(self, reader: Any) -> Sequence[dict[str, Any]]:
+        """Whoosh's column of stored documents, over a file that is mapped into memory."""
+        from whoosh.codec.whoosh3 import STORED_COLUMN, W3Codec
+        from whoosh.filedb.structfile import StructFile
+
+        class MappedFile(StructFile):  # type: ignore[misc]
+            def __init__(self, path: Path) -> None:
+                super().__init__(path.open("rb"))
+                self.mapped = mmap.mmap(self.fileno(), 0, access=mmap.ACCESS_READ)
+
+            def get(self, position: int, length: int) -> bytes:
+                return self.mapped[position : position + length]
+
+            def close(self) -> None:
+                self.mapped.close()
+                super().close()
+
+        with self._opening:
+            if self._stored is None:
+                try:
+                    file = MappedFile(self.folder / W3Codec.column_filename(reader.segment(), "_stored"))
+                    self._closing.append(weakref.finalize(self, file.close))
+                    self._stored = STORED_COLUMN.reader(file, 0, len(file.mapped), reader.doc_count_all())
+                except Exception as error:
+                    raise IndexCorrupt(f"{self.folder}: stored documents cannot be read ({error})") from None
+            return self._stored

@@ -7,12 +7,16 @@ against each other: the differences of their shares add up to the difference of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from searchlab.features.normalisation import Meaning
 from searchlab.features.powers import origin
 from searchlab.rankers.models import Part
+from searchlab.retrieval.results import Explanation
+
+# One reason is enough to tell if it has this share of all that speaks for a document.
+ALONE = 0.8
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,16 @@ def make_account(
     return Account(docno, score, tuple(sorted(shares, key=lambda share: (-abs(share.amount), share.label))))
 
 
+def account_of_terms(explanation: Explanation) -> Account:
+    """A scorer's explanation in the form of a model's: a share for each term, its value the occurrences."""
+    shares: dict[str, Share] = {}
+    for part in explanation.parts:
+        before = shares.get(part.term)
+        amount = part.weight + (before.amount if before else 0.0)
+        shares[part.term] = Share(part.term, amount, part.tf)
+    return Account(explanation.docno, explanation.score, tuple(shares.values()))
+
+
 def _known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
@@ -92,3 +106,23 @@ def set_against(first: Account, second: Account) -> list[Difference]:
         if amount:
             found.append(Difference(label, amount, one, other))
     return sorted(found, key=lambda difference: (-abs(difference.amount), difference.label))
+
+
+def tell_lead(
+    first: Account, second: Account, differences: Sequence[Difference], call: Callable[[str], str] = str
+) -> str:
+    """Who is above whom, by how much, mostly because of what, and what speaks against it; `call` names shares."""
+    from searchlab.evaluation.comparison import show_difference
+
+    lead = first.score - second.score
+    if lead == 0:
+        return f"{first.docno} and {second.docno} have the same score; equal scores are ordered by docno, descending"
+    told = f"{first.docno} scores {show_difference(lead).removeprefix('+')} more than {second.docno}"
+    helping = [each for each in differences if each.amount > 0]
+    against = [each for each in differences if each.amount < 0]
+    alone = helping[0].amount > ALONE * sum(each.amount for each in helping)
+    reasons = [f"{call(each.label)} ({show_difference(each.amount)})" for each in helping[: 1 if alone else 2]]
+    told += f", mostly because of {' and '.join(reasons)}"
+    if against and -against[0].amount > helping[0].amount / 2:
+        told += f", although {call(against[0].label)} ({show_difference(against[0].amount)}) speaks for {second.docno}"
+    return told

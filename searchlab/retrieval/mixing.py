@@ -176,8 +176,9 @@ class Mixer:
             self._shares = (model, kept)
         if place not in kept:
             living = live_docs(shard)
-            kept[place] = np.zeros((n_docs, model.n_topics))
-            kept[place][living] = model.topics_given_document(np.full(len(living), place), living)
+            shares = np.zeros((n_docs, model.n_topics))
+            shares[living] = model.topics_given_document(np.full(len(living), place), living)
+            kept[place] = shares  # not before they are complete: other threads take them from here
         return kept[place] if len(docs) == n_docs else kept[place][docs]
 
     def probabilities(

@@ -13,7 +13,7 @@ from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.records import Document, TermStats
-from searchlab.retrieval.snippets import Snippet, make_snippet
+from searchlab.retrieval.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.syntax import Node
 
 
@@ -109,21 +109,32 @@ class Hits(Sequence[Hit]):
 
     def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
         if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
+            return list(self._hits(place))
         place = range(len(self))[place]
-        document = self._snapshot.shards[self.shards[place]].whoosh.document(int(self.docs[place]))
-        terms = {variant for term in self.query.terms if term.stream in STREAMS for variant in term.variants}
-        analyzer = self._snapshot.analyzer
+        return next(self._hits(slice(place, place + 1)))
+
+    def _hits(self, own: slice) -> Iterator[Hit]:
+        ranks = range(1, len(self) + 1)[own]
+        return map(self._hit, ranks, self.shards[own].tolist(), self.docs[own].tolist(), self.scores[own].tolist())
+
+    def _hit(self, rank: int, shard: int, doc: int, score: float) -> Hit:
+        document = self._snapshot.shards[shard].document(doc)
+        terms, analyzer = self._terms, self._snapshot.analyzer
         return Hit(
-            place + 1,
-            float(self.scores[place]),
+            rank,
+            score,
             document,
             make_snippet(document.body, terms, analyzer),
-            make_snippet(document.title, terms, analyzer, width=len(document.title)),
+            mark_line(document.title, terms, analyzer),
         )
 
     def __iter__(self) -> Iterator[Hit]:
-        return (self[place] for place in range(len(self)))
+        return self._hits(slice(None))
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        """What is marked in titles and bodies."""
+        return frozenset(variant for term in self.query.terms if term.stream in STREAMS for variant in term.variants)
 
     @cached_property
     def docnos(self) -> list[str]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
 
-from searchlab.indexing.analysis import Analyzer, Span
+from searchlab.indexing.analysis import Analyzer, Located
 
 WIDTH = 30
 
@@ -33,70 +33,89 @@ class Snippet:
 
 def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = WIDTH) -> Snippet:
     """The best passage of about `width` words."""
-    spans = list(analyzer.spans(text))
-    if not spans:
+    words = analyzer.locate(text)
+    n_words = len(words.terms)
+    if not n_words:
         return Snippet("", ())
-    first, last = _best_matches([span.term if span.term in terms else None for span in spans], width)
-    begin = _begin(text, spans, first, last, width)
-    window = spans[begin : begin + width]
-    start = 0 if begin == 0 else window[0].start
-    end = len(text) if begin + width >= len(spans) else window[-1].end
-    return _cut(text, start, end, [span for span in window if span.term in terms])
+    matches = _matches(words, terms)
+    first, last = _best_matches(matches, words.terms, width)
+    begin = _begin(text, words, first, last, width)
+    start = 0 if begin == 0 else words.starts[begin]
+    end = len(text) if begin + width >= n_words else words.ends[begin + width - 1]
+    return _cut(text, start, end, words, [place for place in matches if begin <= place < begin + width])
 
 
-def _best_matches(matches: list[str | None], width: int) -> tuple[int, int]:
+def mark_line(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
+    """All of a text, on one line."""
+    words = analyzer.locate(text)
+    return _cut(text, 0, len(text), words, _matches(words, terms))
+
+
+def _matches(words: Located, terms: Set[str]) -> list[int]:
+    """Which of the words match."""
+    return [place for place, term in enumerate(words.terms) if term in terms]
+
+
+def _best_matches(matches: list[int], terms: list[str | None], width: int) -> tuple[int, int]:
     """The places of the first and the last match in the best run of `width` words; 0, 0 without any match."""
-    counts: Counter[str] = Counter()
-    best_value, best_end = (0, 0), 0
-    for place, term in enumerate(matches):
-        gone = matches[place - width] if place >= width else None
-        if gone is not None:
+    if not matches:
+        return 0, 0
+    if matches[-1] - matches[0] < width:
+        return matches[0], matches[-1]
+    counts: Counter[str | None] = Counter()
+    best_value, best = (0, 0), (0, 0)
+    left = 0
+    for right, place in enumerate(matches):
+        counts[terms[place]] += 1
+        while matches[left] <= place - width:
+            gone = terms[matches[left]]
             counts[gone] -= 1
             if not counts[gone]:
                 del counts[gone]
-        if term is not None:
-            counts[term] += 1
-            value = (len(counts), counts.total())
-            if value > best_value:
-                best_value, best_end = value, place
-    run = range(max(0, best_end - width + 1), best_end + 1)
-    return next((place for place in run if matches[place] is not None), 0), best_end
+            left += 1
+        value = (len(counts), right - left)
+        if value > best_value:
+            best_value, best = value, (matches[left], place)
+    return best
 
 
-def _begin(text: str, spans: list[Span], first: int, last: int, width: int) -> int:
+def _begin(text: str, words: Located, first: int, last: int, width: int) -> int:
     """Where to begin so that all matches are shown: at the start of a sentence, or else a few words before them."""
     earliest = max(0, last - width + 1)
     for place in range(first, earliest - 1, -1):
-        if place == 0 or any(sign in ".!?" for sign in text[spans[place - 1].end : spans[place].start]):
+        if place == 0:
             return place
-    return max(earliest, min(first - width // 5, len(spans) - width))
+        gap = text[words.ends[place - 1] : words.starts[place]]
+        if gap != " " and ("." in gap or "!" in gap or "?" in gap):
+            return place
+    return max(earliest, min(first - width // 5, len(words.terms) - width))
 
 
-def _cut(text: str, start: int, end: int, matched: list[Span]) -> Snippet:
+def _cut(text: str, start: int, end: int, words: Located, matches: list[int]) -> Snippet:
     """The passage on one line, with dots where text was left out."""
     before, after = "… " if start else "", " …" if end < len(text) else ""
     pieces, marks, length = [before], [], len(before)
     last = start
-    for span in [*matched, None]:
-        if span and span.start < last:
+    for place in matches:
+        begin = words.starts[place]
+        if begin < last:
             continue  # one character can hold two words: "½" is 1 and 2
-        gap = _tidy(text[last : span.start if span else end])
+        gap = _tidy(text[last:begin])
         if last == start:
             gap = gap.lstrip()
-        pieces.append(gap)
-        length += len(gap)
-        if span:
-            word = text[span.start : span.end]
-            marks.append((length, length + len(word)))
-            pieces.append(word)
-            length += len(word)
-            last = span.end
+        last = words.ends[place]
+        word = text[begin:last]
+        pieces += (gap, word)
+        length += len(gap) + len(word)
+        marks.append((length - len(word), length))
+    gap = _tidy(text[last:end])
+    pieces.append(gap.lstrip() if last == start else gap)
     return Snippet("".join(pieces).rstrip() + after, tuple(marks))
 
 
 def _tidy(text: str) -> str:
     """Runs of white space as one blank, also at the ends."""
-    if not text:
-        return ""
+    if text.isprintable() and "  " not in text:
+        return text  # what is printable has no white space but blanks
     tidy = " ".join(text.split())
     return f"{' ' * text[0].isspace()}{tidy}{' ' * (text[-1].isspace() and bool(tidy))}"

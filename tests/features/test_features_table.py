@@ -72,6 +72,35 @@ def test_values_and_grades_can_be_replaced():
     assert table.with_grades(None).grades is None
 
 
+def test_a_table_with_other_values_is_the_one_that_would_be_made_of_them():
+    first = FeatureTable("f", ["2", "1", "2"], ["a", "b", "c"], [[1], [2], [3]], [1, 2, 3], ["i", "j", "k"])
+    own, names = np.arange(6.0).reshape(3, 2), ["g", "h"]
+    other = first.with_values(own, names)
+    made = FeatureTable(names, first.qids, first.docnos, own, first.grades, first.comments)
+    assert other.equals(made)
+    assert other.group_offsets.tolist() == made.group_offsets.tolist()
+    assert (first.was_regrouped, other.was_regrouped, made.was_regrouped) == (True, False, False)
+    assert first.names == ("f",)
+    assert first.values.tolist() == [[1], [3], [2]]
+    with pytest.raises(ValueError, match="read-only"):
+        other.values[0] = 1
+    own[0] = 7
+
+
+@pytest.mark.parametrize(
+    ("values", "names", "message"),
+    [
+        ([[1], [2]], None, r"^values have the shape \(2, 1\), expected \(3, 2\)$"),
+        (np.zeros((3, 2)), ["f"], r"^values have the shape \(3, 2\), expected \(3, 1\)$"),
+        (np.zeros((3, 2)), ["f", "f"], "two features are called f"),
+        ([[0, 0], [0, np.inf], [0, 0]], None, r"^row 2 \(query 7, document b\): feature tf is inf, expected a finite"),
+    ],
+)
+def test_other_values_that_do_not_fit_are_refused(values, names, message):
+    with pytest.raises((SettingError, RecordError), match=message):
+        small().with_values(values, names)
+
+
 def test_rows_are_chosen_by_query():
     table = small()
     assert table.only(["8", "7"]).equals(table)

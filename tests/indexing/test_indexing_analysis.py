@@ -1,4 +1,6 @@
 import json
+import re
+import unicodedata
 from collections import Counter
 
 import pytest
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing import analysis
-from searchlab.indexing.analysis import MAX_WORD_LENGTH, STEMMERS, AnalysisSettings, Analyzer, words
+from searchlab.indexing.analysis import MAX_WORD_LENGTH, STEMMERS, AnalysisSettings, Analyzer, fold, words
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 
@@ -217,3 +219,39 @@ def test_what_a_span_covers_is_the_word_by_itself(text):
 @example("ŉ")  # which decomposes into an apostrophe and a letter
 def test_folding_twice_is_folding_once(text):
     assert words(" ".join(words(text))) == words(text)
+
+
+def spans_one_by_one(text):
+    """The words and their places, from the rules as they are told: character by character, then word by word."""
+    folded = [(fold(character), place) for place, character in enumerate(text)]
+    origins = [place for piece, place in folded for _ in piece]
+    word = re.compile(r"\d+(?:\.\d+)+[^\W_]*|[^\W_]+(?:'[^\W_]+)*")
+    spans = []
+    for match in word.finditer("".join(piece for piece, _ in folded)):
+        end = origins[match.end() - 1] + 1
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        spans.append((origins[match.start()], end, match.group().removesuffix("'s")[:MAX_WORD_LENGTH]))
+    return spans
+
+
+ascii_texts = st.text(st.sampled_from("abAZ019.'s-_ \n"), max_size=60)
+
+
+@given(st.one_of(texts, ascii_texts))
+@example("1.5.x 2.a a1.5 .5. 1.2.3a'b's's 0.05 5'4 'a' a''b a's's")
+@example("x" * 300 + "'s é" + "1" * 300 + ".5")
+def test_all_words_at_once_are_those_found_one_by_one(text):
+    analyzer = Analyzer(PLAIN)
+    assert [tuple(span) for span in analyzer.spans(text)] == spans_one_by_one(text)
+    starts, ends, terms = analyzer.locate(text)
+    assert list(zip(starts, ends, terms, strict=True)) == spans_one_by_one(text)
+
+
+def test_strange_words_do_not_fill_the_memory(monkeypatch):
+    monkeypatch.setattr(analysis, "REMEMBERED_WORDS", 50)
+    analyzer = Analyzer(AnalysisSettings("porter", "mine", frozenset({"the"})))
+    for number in range(200):
+        assert analyzer.terms(f"the w{number}s cells") == [f"w{number}", "cell"]
+        assert analyzer.locate(f"the w{number}s cells").terms == [None, f"w{number}", "cell"]
+    assert len(analyzer._memo) <= 50

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from searchlab.indexing.analysis import AnalysisSettings, Analyzer, words
-from searchlab.retrieval.snippets import Snippet, make_snippet
+from searchlab.retrieval.snippets import Snippet, make_snippet, mark_line
 
 ANALYZER = Analyzer(AnalysisSettings())
 PLAIN = Analyzer(AnalysisSettings("none", "none", frozenset()))
@@ -111,3 +111,70 @@ def test_a_snippet_is_a_passage_of_the_text_on_one_line(text, terms, width):
 def test_a_text_with_a_match_shows_a_match(text, width):
     for term in set(words(text)):
         assert make_snippet(text, {term}, PLAIN, width).marks
+
+
+def snippet_by_trying(text, terms, width):
+    """The snippet from the rules as they are told: every run of words is looked at."""
+    spans = list(PLAIN.spans(text))
+    if not spans:
+        return Snippet("", ())
+    runs = [range(max(0, end - width + 1), end + 1) for end in range(len(spans))]
+    held = [[spans[place].term for place in run if spans[place].term in terms] for run in runs]
+    best = max(range(len(runs)), key=lambda end: (len(set(held[end])), len(held[end]), -end)) if any(held) else 0
+    first = next((place for place in runs[best] if spans[place].term in terms), 0)
+    begins = [
+        place
+        for place in range(max(0, best - width + 1), first + 1)
+        if place == 0 or re.search("[.!?]", text[spans[place - 1].end : spans[place].start])
+    ]
+    usual = max(0, best - width + 1, min(first - width // 5, len(spans) - width))
+    begin = begins[-1] if begins else usual
+    window = spans[begin : begin + width]
+    start = window[0].start if begin else 0
+    end = window[-1].end if begin + width < len(spans) else len(text)
+    return cut_one_by_one(text, start, end, [span for span in window if span.term in terms])
+
+
+def cut_one_by_one(text, start, end, matched):
+    """A stretch of a text on one line, character by character; of matches that overlap, the first is marked."""
+    of_character, last = {}, start
+    for number, span in enumerate(matched):
+        if span.start >= last:
+            of_character |= dict.fromkeys(range(span.start, span.end), number)
+            last = span.end
+    line, places = "… " if start else "", {}
+    for place in range(start, end):
+        if place in of_character:
+            line += text[place]
+            begin, _ = places.get(of_character[place], (len(line) - 1, 0))
+            places[of_character[place]] = (begin, len(line))
+        elif not text[place].isspace():
+            line += text[place]
+        elif line.removeprefix("… ") and not line.endswith(" "):
+            line += " "
+    return Snippet(line.rstrip() + (" …" if end < len(text) else ""), tuple(places.values()))
+
+
+plain_texts = st.lists(st.sampled_from(["a", "b", "c", "d. ", " ", "  ", "\n", "! ", "0.5", "a's"]), max_size=60).map(
+    " ".join
+)
+wanted = st.sets(st.sampled_from(["a", "b", "c", "ab", "0.5", "1", "2", "fi", "e"]))
+
+
+@given(st.one_of(texts, plain_texts), wanted, st.integers(1, 8))
+@example("a b c a b", {"a", "b"}, 2)
+@example("½½ ½", {"1", "2"}, 1)
+def test_a_snippet_is_the_one_found_by_trying_all(text, terms, width):
+    assert make_snippet(text, terms, PLAIN, width) == snippet_by_trying(text, terms, width)
+
+
+@given(st.one_of(texts, plain_texts), wanted)
+def test_a_line_has_all_of_the_text_with_every_match(text, terms):
+    spans = [span for span in PLAIN.spans(text) if span.term in terms]
+    assert mark_line(text, terms, PLAIN) == cut_one_by_one(text, 0, len(text), spans)
+
+
+def test_a_line_begins_where_the_text_does_also_if_a_later_sentence_matches():
+    line = mark_line("Crohn disease.  A review\nof cells", {"review", "cell"}, ANALYZER)
+    assert line.marked("[", "]") == "Crohn disease. A [review] of [cells]"
+    assert mark_line(" ?! ", {"a"}, ANALYZER) == Snippet("?!", ())

@@ -1,0 +1,166 @@
+"""How is a server put under load, so that what is measured is the server and not the load?
+
+A client of its own, in a process of its own: plain HTTP/1.1 over connections that stay open, with as little work for a
+request as can be. Either each connection asks anew as soon as it has its answer (how much can the server do?), or
+requests come at a fixed rate, whether or not earlier ones have been answered (how long does a visitor wait?); then a
+request waits from the moment at which it was due.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+HOST = "127.0.0.1"
+END_OF_HEAD = b"\r\n\r\n"
+LENGTH = b"content-length:"
+# Seconds that the last requests may take.
+PATIENCE = 30
+
+
+@dataclass
+class Record:
+    """What has come back: milliseconds of each answer, how many had another status than 200, and all bytes."""
+
+    times: list[float] = field(default_factory=list)
+    failed: int = 0
+    n_bytes: int = 0
+
+
+class Connection(asyncio.Protocol):
+    """One connection: asks, waits for the whole answer, and says so."""
+
+    def __init__(self, record: Record, answered: Any) -> None:
+        self.record = record
+        self.answered = answered
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport: Any = transport
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.lost.done():
+            self.lost.set_result(None)
+
+    def ask(self, request: bytes, since: float) -> None:
+        self.since, self.received, self.expected = since, bytearray(), 0
+        self.transport.write(request)
+
+    def data_received(self, data: bytes) -> None:
+        self.received += data
+        if not self.expected:
+            end = self.received.find(END_OF_HEAD)
+            if end < 0:
+                return
+            head = bytes(self.received[: end + 2]).lower()
+            if b" 200 " not in head[:14]:
+                self.record.failed += 1
+            begin = head.index(LENGTH) + len(LENGTH)
+            self.expected = end + len(END_OF_HEAD) + int(head[begin : head.index(b"\r", begin)])
+        if len(self.received) >= self.expected:
+            self.record.times.append(1000 * (time.perf_counter() - self.since))
+            self.record.n_bytes += self.expected
+            self.answered(self)
+
+
+async def as_fast_as_answered(
+    requests: list[bytes], port: int, n_connections: int, seconds: float, most: int
+) -> Record:
+    """Every connection asks as soon as it has been answered, until time or number of requests is up."""
+    record, source = Record(), cycle(requests)
+    asked = 0
+    done = asyncio.get_running_loop().create_future()
+    deadline = time.perf_counter() + seconds
+
+    def next_one(connection: Connection) -> None:
+        nonlocal asked
+        now = time.perf_counter()
+        if asked >= most or now >= deadline:
+            if len(record.times) == asked and not done.done():
+                done.set_result(None)
+            return
+        asked += 1
+        connection.ask(next(source), now)
+
+    connections = await connect(port, n_connections, record, next_one)
+    for connection in connections:
+        next_one(connection)
+    await until(done, connections, seconds + PATIENCE)
+    return record
+
+
+async def at_a_rate(requests: list[bytes], port: int, n_connections: int, seconds: float, rate: float) -> Record:
+    """Requests are due at a fixed rate; those for which no connection is free wait, and their time runs."""
+    record, source = Record(), cycle(requests)
+    loop, total = asyncio.get_running_loop(), int(seconds * rate)
+    done = loop.create_future()
+    waiting: deque[float] = deque()
+
+    def answered(connection: Connection) -> None:
+        if waiting:
+            connection.ask(next(source), waiting.popleft())
+            return
+        idle.append(connection)
+        if len(record.times) == total and not done.done():
+            done.set_result(None)
+
+    connections = await connect(port, n_connections, record, answered)
+    idle = list(connections)
+    began, beginning = loop.time(), time.perf_counter()
+    for number in range(total):
+        # asyncio counts in whole milliseconds: a request may leave late, and its time includes that.
+        late = began + number / rate - loop.time()
+        if late > 0:
+            await asyncio.sleep(late)
+        due = beginning + number / rate
+        if idle:
+            idle.pop().ask(next(source), due)
+        else:
+            waiting.append(due)
+    await until(done, connections, PATIENCE)
+    return record
+
+
+async def connect(port: int, n_connections: int, record: Record, answered: Any) -> list[Connection]:
+    loop = asyncio.get_running_loop()
+    return [
+        (await loop.create_connection(lambda: Connection(record, answered), HOST, port))[1]
+        for _ in range(n_connections)
+    ]
+
+
+async def until(done: asyncio.Future[None], connections: list[Connection], seconds: float) -> None:
+    """Until all is answered; a connection that is lost, or an answer that never comes, ends the measurement."""
+    lost = [connection.lost for connection in connections]
+    finished, _ = await asyncio.wait([done, *lost], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    if done not in finished:
+        sys.exit("the server closed a connection" if finished else "an answer never came")
+    for connection in connections:
+        connection.transport.close()
+
+
+def main() -> None:
+    """Arguments as one JSON object; the record, and how long it took, as JSON."""
+    asked = json.loads(sys.argv[1])
+    paths: list[str] = json.loads(Path(asked["paths"]).read_text())
+    requests = [f"GET {path} HTTP/1.1\r\nHost: {HOST}:{asked['port']}\r\n\r\n".encode() for path in paths]
+    began = time.perf_counter()
+    if "rate" in asked:
+        work = at_a_rate(requests, asked["port"], asked["connections"], asked["seconds"], asked["rate"])
+    else:
+        most = asked.get("most", 10**9)
+        work = as_fast_as_answered(requests, asked["port"], asked["connections"], asked["seconds"], most)
+    record = asyncio.run(work)
+    seconds = time.perf_counter() - began
+    print(json.dumps({"seconds": seconds, "own": time.process_time(), **vars(record)}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What does a feature say, in words for someone who has never read a formula?
+
+`catalogue.py` has the formulas; these are short names for pages and explanations.
+"""
+
+from __future__ import annotations
+
+TEXTS = {"title": "the title", "body": "the body", "both": "title and body"}
+
+# By what stands behind the text in a feature's name, wherever that means the same in all families.
+_WORDS = {
+    "tf": "how often {} has words of the query",
+    "log_tf": "how often {} has words of the query (log)",
+    "share": "share of {} that is words of the query",
+    "log_share": "share of {} that is words of the query (log)",
+    "idf": "how rare the query's words are in {}, by documents",
+    "log_idf": "how rare the query's words are in {}, by documents (log)",
+    "icf": "how rare the query's words are in {}, by occurrences",
+    "log_icf": "how rare the query's words in {} are, by occurrences (log)",
+    "tf_idf": "tf·idf of {}",
+    "log_share_idf": "share of {} that is rare words of the query, by documents (log)",
+    "log_share_icf": "share of {} that is rare words of the query, by occurrences (log)",
+    "bm25": "BM25 of {}",
+    "log_bm25": "BM25 of {} (log)",
+    "dirichlet": "language model of {}, Dirichlet smoothing",
+    "jm": "language model of {}, Jelinek–Mercer smoothing",
+    "absolute": "language model of {}, absolute discounting",
+    "two-stage": "language model of {}, two-stage smoothing",
+    "L6": "how frequent the query's words in {} are in the collection",
+    "coverage": "how many of the query's words {} has",
+    "tf_min": "how often {} has the query's scarcest word",
+    "tf_max": "how often {} has the query's most frequent word",
+    "tf_mean": "how often {} has a word of the query, in the mean",
+    "tf_variance": "how unevenly {} has the query's words",
+    "tfidf_min": "smallest tf·idf of a word of the query in {}",
+    "tfidf_max": "largest tf·idf of a word of the query in {}",
+    "tfidf_mean": "mean tf·idf of the query's words in {}",
+    "tfidf_variance": "how unevenly tf·idf of {} is spread over the query's words",
+    "unique": "how many different words {} has",
+    "phrase": "how often {} has the whole query, word after word",
+    "window": "length of the shortest passage of {} with all the words that it has of the query",
+    "distance": "how near two words of the query stand to each other in {}",
+    "bm25f": "BM25F, title counted twice",
+    "rm3": "BM25 of the query with words of its best documents (RM3)",
+    "idf_sum": "how rare the query's words are, in all",
+    "idf_max": "how rare the query's rarest word is",
+    "simple_clarity": "how telling the query's words are",
+    "clarity": "how telling the words of the best documents are",
+    "scope": "how few documents have any word of the query",
+    "cosine": "nearness of its topics to those of the query",
+    "likelihood": "how likely its topics make the query",
+    "plsa": "language model with topics (PLSA)",
+    "fields": "language model of title and body, mixed",
+}
+# Where the family decides.
+_OF_FAMILY = {
+    ("doc", "length"): "length of {}",
+    ("query", "length"): "length of the query",
+    ("near", "bigrams"): "how often {} has neighbouring words of the query side by side",
+    ("mixture", "bigrams"): "language model with pairs of words",
+}
+_ORDRANK = {
+    "L1": "tf",
+    "L2": "log_tf",
+    "L3": "share",
+    "L4": "log_share",
+    "L5": "idf",
+    "L6": "L6",
+    "L7": "log_idf",
+    "L8": "icf",
+    "L9": "log_share_icf",
+    "L10": "log_share_idf",
+    "H1": "bm25",
+    "H2": "log_bm25",
+    "H3": "dirichlet",
+    "H4": "jm",
+    "H5": "absolute",
+}
+_SEMANTIC = {
+    "query": "nearness in meaning to the query",
+    "bm25": "nearness in meaning to the best documents by BM25",
+    "rm3": "nearness in meaning to the best documents by RM3",
+}
+
+
+def in_words(name: str) -> str:
+    """A feature by its name in plain words; empty for what is not one of the catalogue's."""
+    family, _, rest = name.partition(".")
+    stream, _, what = rest.partition(".")
+    if stream not in TEXTS:
+        return ""
+    if family == "semantic":
+        aim, _, dims = what.rpartition("_")
+        return f"{_SEMANTIC[aim]} ({dims} dimensions)" if aim in _SEMANTIC else ""
+    known = _ORDRANK.get(what, "") if family == "ordrank" else what
+    return _OF_FAMILY.get((family, known), _WORDS.get(known, "")).format(TEXTS[stream])

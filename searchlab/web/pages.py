@@ -1,0 +1,101 @@
+"""Which pages are there to search with? Search, document, more like this, compare, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from searchlab.web.answers.comparing import LEFT, RIGHT, compare
+from searchlab.web.answers.explaining import AGAINST, explain
+from searchlab.web.answers.searching import WORDS_TO_MARK, document, search, similar
+from searchlab.web.desk import Desk
+from searchlab.web.parameters import DOCUMENT, FILTER, INDEX, PAGE, QUERY, RANKER, K, Parameter
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who looks at a page: the name to judge by, and what proves that a form comes from this site."""
+
+    judge: str
+    csrf: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: what fills its template, from which parameters; `here` is its place in the menu."""
+
+    path: str
+    template: str
+    here: str
+    fill: Callable[[Desk, Visitor, dict[str, Any]], dict[str, Any]]
+    parameters: tuple[Parameter, ...] = ()
+    slow: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """What is done with a form that was sent; the answer is where to go on, None for where the form was."""
+
+    path: str
+    act: Callable[[Desk, Visitor, dict[str, Any]], str | None]
+    parameters: tuple[Parameter, ...] = ()
+    slow: bool = False
+
+
+def _search(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
+    opened = desk.shelf.get(asked["index"])
+    context = _state(asked) | {"fields": list(opened.engine.snapshot.field_names), "n_documents": len(opened.engine)}
+    if not asked["q"].strip():
+        return context | {"answer": None}
+    answer = search(desk, **asked, judge=visitor.judge)
+    if answer["results"] and asked["page"] == 1:
+        desk.remember(opened.name, asked["q"])
+    return context | {"answer": answer}
+
+
+def _similar(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
+    answer = similar(desk, **asked)
+    return _state(asked) | {"answer": answer, "fields": [], "n_documents": answer["n_documents"]}
+
+
+def _document(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
+    own = {name: asked[name] for name in ("index", "id", "q", "ranker")}
+    answer = document(desk, **own)
+    store = desk.store(answer["index"])
+    topic = store.find_topic(asked["q"]) if asked["q"].strip() else None
+    judged = store.judgments(*topic, judge=visitor.judge) if topic else []
+    grade = next((each.grade for each in judged if each.docno == answer["id"]), None)
+    return _state(asked) | {"answer": answer | {"grade": grade}}
+
+
+def _compare(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
+    opened = desk.shelf.get(asked["index"])
+    models = [name for name, _, kind in opened.systems() if kind == "model"]
+    right = asked["right"] or (asked["ranker"] if asked["ranker"] != asked["left"] else "")
+    right = right or next((name for name in models if name != asked["left"]), RIGHT.default)
+    own = {name: asked[name] for name in ("index", "q", "left", "k", "filter")} | {"right": right}
+    context = _state(asked) | {"left": asked["left"], "right": right, "k": asked["k"]}
+    same = asked["left"] == right
+    return context | {"answer": compare(desk, **own) if asked["q"].strip() and not same else None}
+
+
+def _explain(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
+    return _state(asked) | {"answer": explain(desk, **asked)}
+
+
+def _state(asked: dict[str, Any]) -> dict[str, Any]:
+    """What templates want to know of how they were asked for."""
+    return {"q": asked.get("q", ""), "ranker": asked["ranker"], "filters": asked.get("filter", [])}
+
+
+ANY_QUERY = replace(QUERY, default="")
+ANY_RIGHT = replace(RIGHT, default="")
+
+PAGES = (
+    Page("/", "search.html", "search", _search, (ANY_QUERY, INDEX, RANKER, K, PAGE, FILTER)),
+    Page("/similar", "search.html", "search", _similar, (DOCUMENT, INDEX, RANKER, K, PAGE)),
+    Page("/document", "document.html", "search", _document, (DOCUMENT, INDEX, WORDS_TO_MARK, RANKER, FILTER, K)),
+    Page("/compare", "compare.html", "compare", _compare, (ANY_QUERY, LEFT, ANY_RIGHT, INDEX, RANKER, K, FILTER)),
+    Page("/explain", "explain.html", "search", _explain, (QUERY, DOCUMENT, INDEX, RANKER, AGAINST, FILTER)),
+)

@@ -1,0 +1,53 @@
+// What can be done without a mouse? / search, j k move, o open, 0 1 2 judge, u undo, ? help.
+
+import { grade, undo } from "./page.js";
+
+const help = document.getElementById("keys");
+const results = () => [...document.querySelectorAll(".result")];
+const focused = () => document.activeElement?.closest(".result");
+
+function move(step) {
+  const all = results();
+  const at = all.indexOf(focused());
+  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : at + step];
+  if (!next) return;
+  next.querySelector(".open").focus({ preventScroll: true, focusVisible: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function judge(chosen) {
+  const form = (focused() ?? document.querySelector(".document"))?.querySelector("form.grades");
+  if (form) grade(form, chosen);
+}
+
+function toBox() {
+  const box = document.getElementById("q");
+  box?.focus();
+  box?.select();
+}
+
+const KEYS = {
+  "/": toBox,
+  j: () => move(1),
+  k: () => move(-1),
+  o: () => focused()?.querySelector(".open").click(),
+  0: () => judge(0),
+  1: () => judge(1),
+  2: () => judge(2),
+  u: () => document.querySelector("form.grades") && undo(),
+  "?": () => help.showModal(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.isComposing || event.target.closest?.("input, select, textarea, [contenteditable], dialog");
+  const modified = event.ctrlKey || event.metaKey || event.altKey;
+  const held = event.repeat && !"jk".includes(event.key);
+  if (typing || modified || held || !Object.hasOwn(KEYS, event.key)) return;
+  event.preventDefault();
+  KEYS[event.key]();
+});
+
+for (const button of document.querySelectorAll("[data-keys]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => help.showModal());
+}

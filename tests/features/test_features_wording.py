@@ -1,0 +1,40 @@
+"""Can every feature be told in words, and none be mistaken for another of its family?"""
+
+from collections import defaultdict
+
+import pytest
+
+from searchlab.features.catalogue import CATALOGUE
+from searchlab.features.wording import in_words
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_feature_has_words(name):
+    assert in_words(name)
+    assert "{" not in in_words(name)
+
+
+def test_different_features_of_a_family_have_different_words():
+    told = defaultdict(list)
+    for name in CATALOGUE:
+        told[name.partition(".")[0], in_words(name)].append(name)
+    assert [names for names in told.values() if len(names) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("letor.title.bm25", "BM25 of the title"),
+        ("ordrank.title.H1", "BM25 of the title"),
+        ("semantic.both.rm3_50", "nearness in meaning to the best documents by RM3 (50 dimensions)"),
+        ("query.both.length", "length of the query"),
+        ("doc.body.length", "length of the body"),
+    ],
+)
+def test_words_say_what_the_formula_says(name, words):
+    assert in_words(name) == words
+
+
+@pytest.mark.parametrize("name", ["", "lymphoma", "title:cell", "letor.title.nothing", "a.b.c", "semantic.both.x_50"])
+def test_what_is_no_feature_has_none(name):
+    assert in_words(name) == ""

@@ -1,0 +1,69 @@
+"""Does the order of a pool tell nothing but which documents are in it?"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.judgments.pooling import pool
+
+DOCNOS = [f"d{place}" for place in range(60)]
+RANKINGS = st.dictionaries(
+    st.text(max_size=3), st.lists(st.sampled_from(DOCNOS), unique=True, max_size=30), min_size=1, max_size=4
+)
+
+
+def test_it_is_the_union_of_the_first_documents():
+    rankings = {"bm25": ["a", "b", "c", "d"], "rm3": ["c", "e", "f"], "none": []}
+    assert sorted(pool(rankings, 2)) == ["a", "b", "c", "e"]
+    assert sorted(pool(rankings, 99)) == ["a", "b", "c", "d", "e", "f"]
+    assert pool({}, 5) == []
+
+
+@given(RANKINGS, st.integers(1, 40), st.randoms(use_true_random=False))
+def test_who_found_a_document_and_where_makes_no_difference(rankings, depth, chance):
+    blind = pool(rankings, depth, qid="q")
+    # The same documents, found by others, in another order.
+    cut = [list(ranking[:depth]) for ranking in rankings.values()]
+    for ranking in cut:
+        chance.shuffle(ranking)
+    chance.shuffle(cut)
+    others = {f"other {place}": ranking for place, ranking in enumerate(cut)}
+    assert pool(others, depth, qid="q") == blind
+    assert pool({"one": sorted(blind)}, max(len(blind), 1), qid="q") == blind
+
+
+@given(RANKINGS, RANKINGS)
+def test_a_further_ranker_leaves_the_order_of_the_others(few, more):
+    before = pool(few, 10)
+    after = pool({**{f"few {name}": own for name, own in few.items()}, **more}, 10)
+    assert [docno for docno in after if docno in before] == before
+
+
+def test_the_order_is_another_for_another_seed_or_topic_and_the_same_on_any_day():
+    of = {"bm25": DOCNOS}
+    orders = [pool(of, 60, seed, qid=qid) for seed in (0, 1) for qid in ("", "1", "2")]
+    assert len({tuple(order) for order in orders}) == 6
+    assert pool(of, 60, 7, qid="1") == pool(of, 60, 7, qid="1")
+    # Written down once: it must not depend on the process, the version or the machine.
+    assert pool({"bm25": ["a", "b", "c", "d", "e"]}, 5, 7, qid="q") == ["b", "a", "c", "e", "d"]
+
+
+def test_the_order_has_nothing_to_do_with_the_ranks():
+    places = np.mean([[pool({"a": DOCNOS}, 60, seed).index(docno) for docno in DOCNOS] for seed in range(200)], axis=0)
+    # The mean place of each document is 29.5, give or take 17.3 / sqrt(200) = 1.2.
+    assert np.max(np.abs(places - 29.5)) < 5 * 1.25
+    assert abs(np.corrcoef(places, np.arange(60))[0, 1]) < 0.5
+
+
+def test_a_topic_and_a_document_are_not_taken_for_others():
+    of = [f"{place}" for place in range(10, 30)]
+    first = pool({"a": [f"1{docno}" for docno in of]}, 20, qid="q")
+    second = pool({"a": of}, 20, qid="q1")
+    assert [docno[1:] for docno in first] != second
+
+
+def test_a_depth_below_one_is_refused():
+    with pytest.raises(SettingError, match="depth is 0, expected 1 or more"):
+        pool({"a": ["d"]}, 0)

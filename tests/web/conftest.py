@@ -1,0 +1,232 @@
+"""A server in a process of its own, and a browser to look at its pages with."""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+)
+SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
+SERVER = """
+import sys
+from pathlib import Path
+from searchlab.web.desk import Desk
+from searchlab.web.server import serve
+from searchlab.web.shelf import Shelf
+serve(Desk(Shelf([Path(folder) for folder in sys.argv[1:]])), port=0)
+"""
+MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"
+
+
+@pytest.fixture(scope="module")
+def medical(tmp_path_factory) -> Path:
+    """The bundled collection, indexed for one module, with judgments of its own beside it."""
+    folder = tmp_path_factory.mktemp("medical") / "medical"
+    subprocess.run([*SEARCHLAB, "index", MEDICAL, "-i", folder, "-j", "1"], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Callable[..., str]]:
+    """Serve the indexes in some folders; gives the address."""
+    processes = []
+
+    def begin(*folders: Path) -> str:
+        process = subprocess.Popen([sys.executable, "-c", SERVER, *folders], stdout=subprocess.PIPE, text=True)
+        processes.append(process)
+        told = process.stdout.readline()
+        assert " at http" in told, "the server did not start"
+        return told.strip().rpartition(" at ")[2]
+
+    yield begin
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.wait(20)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """One browser for all tests of pages."""
+    if not (CHROMIUM.exists() and DRIVER.exists()):
+        pytest.skip(f"no browser: {CHROMIUM} and {DRIVER} are needed")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # The driver is named, so that selenium looks for none; what it writes goes nowhere.
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
+    yield driver
+    driver.quit()
+
+
+# A page that has not been painted yet hears neither keys nor clicks.
+PAINTED = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+
+
+@pytest.fixture
+def look(browser):
+    """Look at the page that is open in another width or scheme of colours."""
+
+    def looked(width=1280, scheme="light"):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        # Without motion colours are at once what they will be.
+        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wishes.items()]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+
+    return looked
+
+
+@pytest.fixture
+def show(browser, address, look):
+    """Open a page with a width and a scheme of colours; after the test the browser must have nothing to complain of."""
+
+    def opened(path="/", width=1280, scheme="light", scripts=True):
+        look(width, scheme)
+        browser.get(address + path)
+        if scripts:
+            browser.execute_async_script(PAINTED)
+        return browser
+
+    browser.get_log("browser")
+    yield opened
+    assert browser.get_log("browser") == []
+
+
+@pytest.fixture
+def wait(browser):
+    """Ask until the browser says yes; gives what it said."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    def until(script, *arguments):
+        waiting = WebDriverWait(browser, 10, poll_frequency=0.02)
+        said = waiting.until(lambda driver: driver.execute_script(f"return {script}", *arguments), f"never: {script}")
+        browser.execute_async_script(PAINTED)
+        return said
+
+    return until
+
+
+@pytest.fixture
+def press(browser):
+    """Press keys, one after the other, wherever the focus is."""
+    from selenium.webdriver import ActionChains
+
+    def pressed(*keys):
+        browser.execute_async_script(PAINTED)
+        for key in keys:
+            ActionChains(browser, duration=0).send_keys(key).perform()
+
+    return pressed
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance by WCAG 2 of rgb(…)."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """How far apart two colours are, from 1 to 21."""
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+# All words that are seen: their colour, and that of the ground on which they stand.
+WORDS = """
+const seen = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const own = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || !own.checkVisibility({visibilityProperty: true})) continue;
+  if (own.closest('option, script, .visually-hidden')) continue;
+  const drawn = getComputedStyle(own.closest('mark') ?? own).backgroundImage.match(/rgb\\([^)]*\\)/);
+  let ground = own;
+  const clear = (one) => getComputedStyle(one).backgroundColor === 'rgba(0, 0, 0, 0)';
+  while (ground.parentElement && clear(ground)) ground = ground.parentElement;
+  const below = drawn ? drawn[0] : getComputedStyle(ground).backgroundColor;
+  seen.push([getComputedStyle(own).color, below, own.textContent.slice(0, 40)]);
+}
+return seen;
+"""
+
+
+@pytest.fixture
+def faint_words(browser):
+    """The words of the page that can hardly be read, by WCAG 2 AA."""
+
+    def found():
+        seen = browser.execute_script(WORDS)
+        assert len(seen) > 10
+        return [
+            (text, round(contrast(colour, ground), 2))
+            for colour, ground, text in seen
+            if contrast(colour, ground) < 4.5
+        ]
+
+    return found
+
+
+@pytest.fixture
+def shortcomings(browser):
+    """What is wrong with the page for those who do not see it: a list of words, empty if all is well."""
+    return lambda: browser.execute_script(SHORTCOMINGS)
+
+
+SHORTCOMINGS = """
+const wrong = [], all = (what) => [...document.querySelectorAll(what)];
+const text = (id) => document.getElementById(id)?.textContent.trim();
+for (const one of all('input:not([type=hidden], [hidden]), select, textarea, button, a[href], summary')) {
+  const labels = [...(one.labels ?? [])].map(label => label.textContent.trim()).join('');
+  const own = one.matches('button, a, summary') ? one.textContent.trim() : '';
+  const name = one.getAttribute('aria-label') || text(one.getAttribute('aria-labelledby')) || labels || own;
+  if (!name) wrong.push('no name: ' + one.outerHTML.slice(0, 99));
+}
+const ids = all('[id]').map(one => one.id);
+for (const id of ids.filter((id, at) => ids.indexOf(id) !== at)) wrong.push('two have the id ' + id);
+for (const one of all('[aria-labelledby], [aria-controls], label[for]'))
+  for (const id of ['aria-labelledby', 'aria-controls', 'for'].map(name => one.getAttribute(name)))
+    if (id !== null && !document.getElementById(id)) wrong.push('no id ' + id);
+const levels = all('h1, h2, h3, h4, h5, h6').filter(one => !one.closest('dialog')).map(one => Number(one.tagName[1]));
+if (levels.filter(level => level === 1).length !== 1) wrong.push('not one h1');
+if (levels[0] !== 1) wrong.push('the first heading is not h1');
+levels.forEach((level, at) => { if (at && level > levels[at - 1] + 1) wrong.push('a heading is skipped: ' + levels); });
+for (const what of ['main', 'header', 'nav', 'footer']) if (!document.querySelector(what)) wrong.push('no ' + what);
+if (!document.documentElement.lang) wrong.push('no language');
+if (!document.title.trim()) wrong.push('no title');
+for (const one of all('*')) for (const {name} of one.attributes)
+  if (name.startsWith('on') || name === 'style') wrong.push(name + ' in ' + one.tagName);
+for (const one of all('[tabindex]')) if (one.tabIndex > 0) wrong.push('a focus order of its own');
+for (const one of all('img:not([alt])')) wrong.push('no words for ' + one.outerHTML);
+return wrong;
+"""
+
+
+@pytest.fixture
+def too_wide(browser):
+    """What sticks out of the screen to the right."""
+    return lambda: browser.execute_script(
+        "const width = document.documentElement.clientWidth;"
+        "const all = [...document.querySelectorAll('body *')].filter(one => one.checkVisibility() &&"
+        " !one.closest('.scroll, .visually-hidden, .skip, svg, .menu:not([open])'));"
+        "const out = all.filter(one => one.getBoundingClientRect().right > width + 1).map("
+        "  one => one.outerHTML.slice(0, 99));"
+        "return document.documentElement.scrollWidth > width ? ['the page', ...out] : out"
+    )

@@ -1,0 +1,62 @@
+"""Is too much work refused, and slow work given up, while the rest goes on?"""
+
+import asyncio
+import threading
+
+import pytest
+
+from searchlab.web.failures import Failure
+from searchlab.web.limits import Limits
+from searchlab.web.workers import Workers
+
+LIMITS = Limits(running=1, waiting=1, seconds=30, running_slow=1, waiting_slow=0, seconds_slow=0.05)
+
+
+def test_work_is_done_elsewhere_and_its_errors_come_back():
+    async def play():
+        workers = Workers(LIMITS)
+        assert await workers.do(threading.get_ident) != threading.get_ident()
+        with pytest.raises(ZeroDivisionError):
+            await workers.do(lambda: 1 / 0)
+        assert await workers.do(lambda: 7) == 7
+        workers.close()
+
+    asyncio.run(play())
+
+
+def test_one_more_than_may_wait_is_refused_and_slow_work_has_places_of_its_own():
+    async def play():
+        workers, go_on = Workers(LIMITS), threading.Event()
+        under_way = [asyncio.ensure_future(workers.do(lambda: go_on.wait(10))) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(Failure, match="too many requests") as refused:
+            await workers.do(lambda: 7)
+        assert refused.value.status == 503
+        assert await workers.do(lambda: 8, slow=True) == 8
+        go_on.set()
+        assert await asyncio.gather(*under_way) == [True, True]
+        assert await workers.do(lambda: 7) == 7
+        workers.close()
+
+    asyncio.run(play())
+
+
+def test_what_takes_too_long_is_given_up_and_keeps_its_place_until_it_ends():
+    async def play():
+        workers, go_on = Workers(LIMITS), threading.Event()
+        with pytest.raises(Failure, match=r"longer than 0\.05 seconds"):
+            await workers.do(lambda: go_on.wait(10), slow=True)
+        with pytest.raises(Failure, match="too many requests"):
+            await workers.do(lambda: 7, slow=True)
+        go_on.set()
+        for _ in range(200):
+            try:
+                assert await workers.do(lambda: 7, slow=True) == 7
+                break
+            except Failure:
+                await asyncio.sleep(0.01)
+        else:
+            pytest.fail("the place was never free again")
+        workers.close()
+
+    asyncio.run(play())
