@@ -596,7 +596,6 @@ def test_completion(session, line, written, choices):
     assert complete(session, line) == (written, choices)
 
 
-
 def test_a_completion_that_fails_is_none(session, monkeypatch):
     def fail(*arguments):
         raise IndexError

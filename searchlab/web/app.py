@@ -226,7 +226,7 @@ async def _broken(request: Request, error: Exception) -> Response:
 def _login_page(login: Login) -> str:
     return render(
         "login.html",
-        {"csrf": login.csrf, "back": login.back, "failed": bool(login.problem), "problem": login.problem},
+        {"csrf": login.csrf, "back": login.back, "problem": login.problem},
     )
 
 
