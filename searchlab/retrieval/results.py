@@ -52,6 +52,11 @@ class Query:
     suggest: Callable[[str], str | None] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
+    def to_mark(self) -> frozenset[str]:
+        """The terms that title or body may have, which are marked there."""
+        return frozenset(variant for term in self.terms if term.stream in STREAMS for variant in term.variants)
+
+    @cached_property
     def suggestions(self) -> tuple[tuple[str, str], ...]:
         """Unknown words with the known word that is nearest; looked for when they are first asked for."""
         if self.suggest is None:
@@ -119,7 +124,7 @@ class Hits(Sequence[Hit]):
 
     def _hit(self, rank: int, shard: int, doc: int, score: float) -> Hit:
         document = self._snapshot.shards[shard].document(doc)
-        terms, analyzer = self._terms, self._snapshot.analyzer
+        terms, analyzer = self.query.to_mark, self._snapshot.analyzer
         return Hit(
             rank,
             score,
@@ -130,11 +135,6 @@ class Hits(Sequence[Hit]):
 
     def __iter__(self) -> Iterator[Hit]:
         return self._hits(slice(None))
-
-    @cached_property
-    def _terms(self) -> frozenset[str]:
-        """What is marked in titles and bodies."""
-        return frozenset(variant for term in self.query.terms if term.stream in STREAMS for variant in term.variants)
 
     @cached_property
     def docnos(self) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from searchlab.features.sets import SETS
 from searchlab.rankers import catalogue
-from searchlab.retrieval.marking import mark_all, terms_to_mark
+from searchlab.retrieval.marking import mark_all
 from searchlab.web.answers import judging, learning, measuring, pooling
 from searchlab.web.answers.searching import find_document, marked
 from searchlab.web.desk import Desk
@@ -202,7 +202,7 @@ def words_for_kappa(kappa: float | None) -> str:
 def _in_full(opened: Opened, docno: str, text: str) -> dict[str, Any]:
     """A document to be judged, with the words of a topic marked; `cut` is how long it is if only a part is shown."""
     own = find_document(opened, docno)
-    terms = terms_to_mark(opened.engine.parse(text, language="plain"))
+    terms = opened.engine.parse(text, language="plain").to_mark
     analyzer = opened.engine.snapshot.analyzer
     too_long = len(own.body) > LONGEST
     body = f"{own.body[:LONGEST]}…" if too_long else own.body

@@ -12,7 +12,7 @@ from searchlab.rankers.systems import System
 from searchlab.records import Document
 from searchlab.retrieval.beginnings import frequent_words
 from searchlab.retrieval.expansion import similar_query
-from searchlab.retrieval.marking import mark_all, terms_to_mark
+from searchlab.retrieval.marking import mark_all
 from searchlab.retrieval.results import Hit, Hits, Query
 from searchlab.retrieval.snippets import Snippet
 from searchlab.web.desk import Desk
@@ -76,7 +76,7 @@ def document(desk: Desk, *, index: str | None, id: str, q: str, ranker: str) -> 
     """A document in full, with the words of a query marked."""
     opened = desk.shelf.get(index)
     own = find_document(opened, id)
-    terms = terms_to_mark(opened.system(ranker).parse(short(desk, q))) if q.strip() else frozenset()
+    terms = opened.system(ranker).parse(short(desk, q)).to_mark if q.strip() else frozenset()
     analyzer = opened.engine.snapshot.analyzer
     return {
         "index": opened.name,
