@@ -34,8 +34,9 @@ from searchlab.language.mixture import join, one_query
 from searchlab.language.mixture_training import gather, name_components
 from searchlab.language.topic_store import build_topics, open_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.language_models import JelinekMercer, Mixture
 from searchlab.retrieval.mixture import COMPONENTS, OwnWeights, TrainedMixture
-from searchlab.retrieval.scorers import JelinekMercer, Mixture, Scorer
+from searchlab.retrieval.scorer import Scorer
 
 LIMITS = (10, 1000)
 ROUNDS = 5

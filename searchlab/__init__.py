@@ -63,14 +63,14 @@ if TYPE_CHECKING:
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
     from searchlab.retrieval.filters import Filter as Filter
-    from searchlab.retrieval.scorers import BM25 as BM25
-    from searchlab.retrieval.scorers import BM25F as BM25F
-    from searchlab.retrieval.scorers import TFIDF as TFIDF
-    from searchlab.retrieval.scorers import AbsoluteDiscount as AbsoluteDiscount
-    from searchlab.retrieval.scorers import Dirichlet as Dirichlet
-    from searchlab.retrieval.scorers import JelinekMercer as JelinekMercer
-    from searchlab.retrieval.scorers import Mixture as Mixture
-    from searchlab.retrieval.scorers import TwoStage as TwoStage
+    from searchlab.retrieval.language_models import AbsoluteDiscount as AbsoluteDiscount
+    from searchlab.retrieval.language_models import Dirichlet as Dirichlet
+    from searchlab.retrieval.language_models import JelinekMercer as JelinekMercer
+    from searchlab.retrieval.language_models import Mixture as Mixture
+    from searchlab.retrieval.language_models import TwoStage as TwoStage
+    from searchlab.retrieval.term_weights import BM25 as BM25
+    from searchlab.retrieval.term_weights import BM25F as BM25F
+    from searchlab.retrieval.term_weights import TFIDF as TFIDF
 
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
@@ -99,7 +99,8 @@ _HOMES = {
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.filters": "Filter",
-    "searchlab.retrieval.scorers": ("BM25 BM25F TFIDF AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage"),
+    "searchlab.retrieval.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
+    "searchlab.retrieval.term_weights": "BM25 BM25F TFIDF",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

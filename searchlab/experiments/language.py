@@ -27,8 +27,8 @@ from searchlab.language.settings import require_number
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.language_models import UNIGRAMS, Mixture
 from searchlab.retrieval.mixture import TopicModel
-from searchlab.retrieval.scorers import UNIGRAMS, Mixture
 
 MEASURES = ("AP", "nDCG@10")
 # The document's weight in the grid of fixed weights.

@@ -179,7 +179,7 @@ def search_with_mixture(
     """
     from searchlab.language.mixture_learning import learn_mce
     from searchlab.language.mixture_training import gather
-    from searchlab.retrieval.scorers import Mixture
+    from searchlab.retrieval.language_models import Mixture
 
     queries = gather(engine, topics, qrels, progress=progress)
     if len(queries.qids) < LEAST_TOPICS:

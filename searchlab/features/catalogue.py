@@ -28,18 +28,17 @@ import numpy as np
 from searchlab.features.counts import Counts, StreamCounts
 from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.strings import Array
-from searchlab.retrieval.scorers import (
-    BM25,
-    BM25F,
+from searchlab.retrieval.language_models import (
     AbsoluteDiscount,
     Dirichlet,
     JelinekMercer,
     LanguageModel,
     Mixture,
-    Scorer,
     TwoStage,
 )
+from searchlab.retrieval.scorer import Scorer
 from searchlab.retrieval.shapes import gain
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 # A number for each candidate, from the terms that a stream knows.
 Formula = Callable[[StreamCounts], Array]

@@ -31,7 +31,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
 from searchlab.retrieval.mixing import full_weights
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scorers import BM25
+from searchlab.retrieval.term_weights import BM25
 
 # What becomes of candidates that nobody judged: they have the grade 0, or are left out.
 UNJUDGED = ("zero", "drop")

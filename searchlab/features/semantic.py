@@ -41,7 +41,7 @@ from searchlab.indexing.store import writing
 from searchlab.indexing.strings import Array, Strings
 from searchlab.indexing.vectors import DocumentVectors
 from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of, staleness
-from searchlab.retrieval.scorers import BM25
+from searchlab.retrieval.term_weights import BM25
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

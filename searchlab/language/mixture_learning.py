@@ -22,8 +22,8 @@ from searchlab.language.mce import MCE, Training, average_precision, train_mce
 from searchlab.language.mixture import Floats, log_likelihoods
 from searchlab.language.mixture_training import TrainingQueries
 from searchlab.language.settings import require_number
+from searchlab.retrieval.language_models import UNIGRAMS
 from searchlab.retrieval.mixture import COMPONENTS, OwnWeights, TopicModel, TrainedMixture
-from searchlab.retrieval.scorers import UNIGRAMS
 
 METHODS = ("em", "mce")
 

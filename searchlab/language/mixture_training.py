@@ -19,9 +19,9 @@ from searchlab.language.mixture import Evidence, Ints, join, one_query, spread
 from searchlab.language.settings import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.language_models import UNIGRAMS, Mixture
 from searchlab.retrieval.mixture import COMPONENTS, TopicModel, TrainedMixture
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import UNIGRAMS, Mixture
 
 # What a user names, and the components that it stands for.
 FAMILIES = {

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from searchlab.language.topic_scorer import PLSA, WTM
 from searchlab.retrieval.dense import AnyScorer, DenseScorer
-from searchlab.retrieval.scorers import SCORERS, Scorer, make_of
+from searchlab.retrieval.scorer import Scorer
+from searchlab.retrieval.scorers import SCORERS, make_of
 
 # Those that score every document.
 DENSE_SCORERS: dict[str, type[DenseScorer]] = {"plsa": PLSA, "wtm": WTM}

@@ -23,7 +23,7 @@ from searchlab.indexing.strings import Array
 from searchlab.retrieval.dense import DenseScorer
 from searchlab.retrieval.numbers import Numbers
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import SMALLEST_SETTING
+from searchlab.retrieval.scorer import SMALLEST_SETTING
 
 if TYPE_CHECKING:
     from searchlab.language.topic_model import TopicModel

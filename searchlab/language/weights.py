@@ -18,8 +18,9 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.language.mixture import check_weights
 from searchlab.language.mixture_learning import Learnt
 from searchlab.retrieval.batch import new_file
+from searchlab.retrieval.language_models import UNIGRAMS
 from searchlab.retrieval.mixture import COMPONENTS, TOPICS, TrainedMixture
-from searchlab.retrieval.scorers import SMALLEST_SETTING, UNIGRAMS
+from searchlab.retrieval.scorer import SMALLEST_SETTING
 
 KIND = "searchlab mixture weights"
 VERSION = 1

@@ -18,11 +18,11 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
+from searchlab.retrieval.language_models import Mixture
 from searchlab.retrieval.mixing import Floats, Mixer, Word, full_weights
 from searchlab.retrieval.mixture import COMPONENTS, TOPICS, TrainedMixture
 from searchlab.retrieval.numbers import DocNumbers, Numbers, Plan, Postings
 from searchlab.retrieval.results import Part, Query
-from searchlab.retrieval.scorers import Mixture
 from searchlab.retrieval.scoring import FEW, meet
 from searchlab.retrieval.shapes import LOGARITHM, exact_gain, gain
 

@@ -17,7 +17,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
 from searchlab.retrieval.numbers import Numbers
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import Scorer
+from searchlab.retrieval.scorer import Scorer
 
 # Documents that are scored at once: of a few words, their weights stay in the cache.
 BLOCK = 1 << 14

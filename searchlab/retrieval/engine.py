@@ -26,16 +26,18 @@ from searchlab.records import Document
 from searchlab.retrieval.blending import Blend
 from searchlab.retrieval.dense import AnyScorer, DenseScorer, Weigher, score_all
 from searchlab.retrieval.filters import Filter
+from searchlab.retrieval.language_models import Mixture
 from searchlab.retrieval.lexicon import DOCNO, Lexicon
 from searchlab.retrieval.matching import Matcher
 from searchlab.retrieval.mixing import Mixer
 from searchlab.retrieval.mixture import TrainedMixture
 from searchlab.retrieval.numbers import REMEMBERED_SCORERS, DocNumbers, Numbers, Plan, Postings, scorer_of_text
 from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTerm
-from searchlab.retrieval.scorers import BM25, BM25F, Mixture, Scorer
+from searchlab.retrieval.scorer import Scorer
 from searchlab.retrieval.scoring import score, share_out
 from searchlab.retrieval.suggestions import suggest
 from searchlab.retrieval.syntax import Malformed, Node, describe, looks_plain
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 # Some documents of a shard, and their scores.
 Found = tuple[Array, Array]

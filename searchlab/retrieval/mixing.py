@@ -19,10 +19,10 @@ import numpy.typing as npt
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.strings import Array
 from searchlab.retrieval.bigrams import count_bigram
+from searchlab.retrieval.language_models import Mixture
 from searchlab.retrieval.mixture import COMPONENTS, TOPICS, TopicModel
 from searchlab.retrieval.numbers import DocNumbers, Numbers
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import Mixture
 from searchlab.retrieval.shapes import LOGARITHM, gainless_norm
 
 Floats = npt.NDArray[np.float64]

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.strings import Array
-from searchlab.retrieval.scorers import MIXTURE_ROUNDING, SMALLEST_SETTING, UNIGRAMS, Mixture
+from searchlab.retrieval.language_models import MIXTURE_ROUNDING, UNIGRAMS, Mixture
+from searchlab.retrieval.scorer import SMALLEST_SETTING
 
 TOPICS = "topics"
 # All components there are, in the order of their weights.

@@ -21,8 +21,9 @@ from searchlab.indexing.texts import Stream, make_stream
 from searchlab.records import TermStats
 from searchlab.retrieval.mixture import OwnRows, TrainedMixture
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import BM25, BM25F, Scorer
+from searchlab.retrieval.scorer import Scorer
 from searchlab.retrieval.shapes import SATURATION, gain, gainless_norm
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 # Scorers whose numbers for each document are kept.
 REMEMBERED_SCORERS = 8

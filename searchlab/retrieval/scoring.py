@@ -16,7 +16,7 @@ import numpy as np
 from searchlab.indexing.strings import Array
 from searchlab.retrieval.numbers import Numbers, Variants, scorer_of_text
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import Scorer
+from searchlab.retrieval.scorer import Scorer
 from searchlab.retrieval.shapes import exact_gain
 
 # Fewer documents than one in this many are looked up in the postings; for more, all postings are read.

@@ -9,7 +9,7 @@ from searchlab.experiments.language import SYSTEMS, as_table, cross_validate, de
 from searchlab.language.mixture_training import gather, name_components
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import Mixture
+from searchlab.retrieval.language_models import Mixture
 
 
 def test_every_query_is_in_one_fold_and_folds_differ_by_one_at_most():

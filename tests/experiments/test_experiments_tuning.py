@@ -11,7 +11,7 @@ from searchlab.experiments.tuning import choose_by_folds, choose_point, show_set
 from searchlab.records import Document, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import BM25
+from searchlab.retrieval.term_weights import BM25
 
 
 def test_each_fold_is_judged_with_what_is_best_on_the_others():

@@ -19,7 +19,8 @@ from searchlab.indexing.columns import STREAMS
 from searchlab.records import Document, Ranking, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.scorers import BM25, BM25F, Dirichlet, TwoStage
+from searchlab.retrieval.language_models import Dirichlet, TwoStage
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 # What the features should be, said as slowly and plainly as possible: texts are split at blanks and counted by Python.
 

@@ -23,7 +23,7 @@ from searchlab.indexing.build import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.store import MANIFEST, writing
 from searchlab.records import Document
-from searchlab.retrieval.scorers import BM25
+from searchlab.retrieval.term_weights import BM25
 
 # "car" and "auto" never occur together but share their contexts; so do "fruit" and "apple".
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road"]

@@ -19,7 +19,8 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.store import MANIFEST, read_manifest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import BM25, BM25F, TFIDF, AbsoluteDiscount, Dirichlet, JelinekMercer, TwoStage
+from searchlab.retrieval.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, TwoStage
+from searchlab.retrieval.term_weights import BM25, BM25F, TFIDF
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 WORDS = ["a", "b", "c", "d", "e", "f", "g"]

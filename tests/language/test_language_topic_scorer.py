@@ -18,7 +18,8 @@ from searchlab.language.topic_store import build_topics, open_topics, save_topic
 from searchlab.records import Document
 from searchlab.retrieval.dense import BLOCK, DenseScorer
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import SCORERS, JelinekMercer
+from searchlab.retrieval.language_models import JelinekMercer
+from searchlab.retrieval.scorers import SCORERS
 
 TEXTS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road car car"]
 TEXTS += ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet", ""]

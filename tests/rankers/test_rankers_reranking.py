@@ -18,7 +18,8 @@ from searchlab.rankers.reranking import Reranker, best_first
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.scorers import BM25, Dirichlet
+from searchlab.retrieval.language_models import Dirichlet
+from searchlab.retrieval.term_weights import BM25
 
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "match.both.coverage", "doc.both.length")
 

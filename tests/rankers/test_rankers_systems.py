@@ -16,7 +16,8 @@ from searchlab.rankers.reranking import Reranker
 from searchlab.rankers.systems import LABELS, make_system
 from searchlab.records import Document
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.scorers import BM25, Dirichlet
+from searchlab.retrieval.language_models import Dirichlet
+from searchlab.retrieval.term_weights import BM25
 
 DOCUMENTS = [
     Document("d1", "Lymphoma", "lymphoma of t cells in mice", {"year": 1988}),

@@ -11,19 +11,11 @@ from dataclasses import dataclass
 import pytest
 
 from searchlab.records import Document, TermStats
+from searchlab.retrieval.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, Mixture, TwoStage
 from searchlab.retrieval.results import Hits
-from searchlab.retrieval.scorers import (
-    BM25,
-    BM25F,
-    SCORERS,
-    TFIDF,
-    AbsoluteDiscount,
-    Dirichlet,
-    JelinekMercer,
-    Mixture,
-    Scorer,
-    TwoStage,
-)
+from searchlab.retrieval.scorer import Scorer
+from searchlab.retrieval.scorers import SCORERS
+from searchlab.retrieval.term_weights import BM25, BM25F, TFIDF
 
 # Every scorer with its defaults, and settings at which a term gains nothing, or less than nothing.
 ALL_SCORERS: list[Scorer] = [

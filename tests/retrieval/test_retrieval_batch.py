@@ -10,7 +10,7 @@ from searchlab.errors import SettingError, WriteFailed
 from searchlab.records import Document, Ranking, Topic
 from searchlab.retrieval.batch import new_file, search_topics, write_run
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import Dirichlet
+from searchlab.retrieval.language_models import Dirichlet
 
 
 def written(rankings, tag="searchlab"):

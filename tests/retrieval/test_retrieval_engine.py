@@ -12,7 +12,9 @@ from searchlab.indexing.analysis import AnalysisSettings
 from searchlab.indexing.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import BM25, BM25F, SCORERS, JelinekMercer
+from searchlab.retrieval.language_models import JelinekMercer
+from searchlab.retrieval.scorers import SCORERS
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 WORDS = ["a", "b", "c", "d", "e"]
 corpora = st.builds(

@@ -13,8 +13,9 @@ from searchlab.indexing.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, similar_query
+from searchlab.retrieval.language_models import Dirichlet
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scorers import BM25, BM25F, TFIDF, Dirichlet
+from searchlab.retrieval.term_weights import BM25, BM25F, TFIDF
 
 # Without length normalisation, documents that have the query's word once score the same.
 EVEN = BM25(b=0)

@@ -29,7 +29,8 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.filters import Filter
 from searchlab.retrieval.numbers import scorer_of_text
 from searchlab.retrieval.results import Hits
-from searchlab.retrieval.scorers import BM25, BM25F, SCORERS, Scorer
+from searchlab.retrieval.scorer import Scorer
+from searchlab.retrieval.scorers import SCORERS
 from searchlab.retrieval.syntax import (
     And,
     Boost,
@@ -45,6 +46,7 @@ from searchlab.retrieval.syntax import (
     Word,
     positive_leaves,
 )
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 # A slow and obvious matcher over the texts of documents. Words are split at blanks and hyphens.
 

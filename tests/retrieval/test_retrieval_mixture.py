@@ -15,8 +15,8 @@ from searchlab.indexing.build import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.language_models import JelinekMercer, Mixture
 from searchlab.retrieval.mixture import COMPONENTS, OwnWeights, TrainedMixture
-from searchlab.retrieval.scorers import JelinekMercer, Mixture
 
 WORDS = ["a", "b", "c", "d"]
 UNI_BI = Mixture(0.2, 0.3, 0.3, 0.2)

@@ -6,7 +6,8 @@ import pytest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.kernels import WINDOW
-from searchlab.retrieval.scorers import BM25, BM25F, SCORERS
+from searchlab.retrieval.scorers import SCORERS
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 N_DOCS = 20_000
 VOCABULARY = 2_000

@@ -10,20 +10,17 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.records import TermStats
-from searchlab.retrieval.scorers import (
-    BM25,
-    BM25F,
-    SCORERS,
-    TFIDF,
+from searchlab.retrieval.language_models import (
     AbsoluteDiscount,
     Dirichlet,
     JelinekMercer,
     LanguageModel,
     Mixture,
     TwoStage,
-    make_scorer,
 )
+from searchlab.retrieval.scorers import SCORERS, make_scorer
 from searchlab.retrieval.shapes import gain
+from searchlab.retrieval.term_weights import BM25, BM25F, TFIDF
 
 log = math.log
 

@@ -17,7 +17,8 @@ from searchlab.rankers.preparation import Preparation
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scorers import BM25, BM25F, Dirichlet
+from searchlab.retrieval.language_models import Dirichlet
+from searchlab.retrieval.term_weights import BM25, BM25F
 
 N_THREADS = 8
 WORDS = [
