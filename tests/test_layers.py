@@ -42,6 +42,7 @@ HOMES = {
         "indexing/inversion_kernel.py",
         "indexing/docno_order.py",
         "retrieval/kernels.py",
+        "retrieval/passage_kernels.py",
         "language/topic_kernels.py",
         "features/decimals.py",
         "features/letor_lines.py",

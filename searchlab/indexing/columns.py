@@ -68,6 +68,18 @@ class ShardColumns:
         number = int(self.word_terms[place])
         return None if number < 0 else str(self.terms[number])
 
+    def words_of(self, term: int) -> list[str]:
+        """The words that have the term with this number."""
+        order, numbers = self._by_term
+        first, after = np.searchsorted(numbers, [term, term + 1])
+        return self.words.take(order[first:after])
+
+    @cached_property
+    def _by_term(self) -> tuple[Array, Array]:
+        """The words in the order of their terms, and the numbers of these."""
+        order = np.argsort(self.word_terms, kind="stable")
+        return order, self.word_terms[order]
+
     def all_words(self) -> dict[str, str | None]:
         """The term of every word, None for stop words."""
         terms = [*self.terms.take(np.arange(len(self.terms))), None]  # a stop word has the number -1

@@ -57,6 +57,7 @@ class Snapshot:
         self.find_term = lru_cache(REMEMBERED_TERMS)(self._find_term)
         self.count_term = lru_cache(REMEMBERED_TERMS)(self._count_term)
         self.term_stats = lru_cache(REMEMBERED_TERMS)(self._term_stats)
+        self.words_of = lru_cache(REMEMBERED_TERMS)(self._words_of)
 
     def close(self) -> None:
         """Let go of the index: a writer may then remove the shards that it no longer names."""
@@ -111,6 +112,14 @@ class Snapshot:
     def _find_term(self, term: str) -> tuple[int, ...]:
         """The number of a term in each shard, -1 where it does not occur."""
         return tuple(shard.columns.terms.find(term) for shard in self.shards)
+
+    def _words_of(self, term: str) -> tuple[str, ...]:
+        """All words of the texts that became this term."""
+        forms: set[str] = set()
+        for shard, number in zip(self.shards, self.find_term(term), strict=True):
+            if number >= 0:
+                forms.update(shard.columns.words_of(number))
+        return tuple(sorted(forms))
 
     def _term_stats(self, stream: str, term: str) -> TermStats:
         """The statistics of a term in a stream; a term that does not occur has zeros."""

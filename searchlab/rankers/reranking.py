@@ -93,7 +93,8 @@ class Reranker:
         if k is None or k > len(chosen):
             shards, docs, scores = self._with_tail(parsed, k, filters, shards, docs, scores)
         seconds = time.perf_counter() - began
-        return Hits(self.engine.snapshot, parsed, shards[:k], docs[:k], scores[:k], seconds)
+        compiled = self.engine.compiled
+        return Hits(self.engine.snapshot, parsed, shards[:k], docs[:k], scores[:k], seconds, compiled=compiled)
 
     def _with_tail(
         self, query: Query, k: int | None, filters: Sequence[Filter | str], shards: Floats, docs: Floats, scores: Floats

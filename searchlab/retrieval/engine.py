@@ -64,7 +64,7 @@ class SearchEngine:
         self._lexicon = Lexicon(self.snapshot, self._numbers)
         self.mixer = Mixer(self.snapshot, self._numbers)
         self._suggest = partial(suggest, self.snapshot)
-        self._compiled = compiled
+        self.compiled = compiled
         self._threads = threading.local()
         self._bind = lru_cache(REMEMBERED_SCORERS)(self._bind_scorer)
 
@@ -118,7 +118,7 @@ class SearchEngine:
             scores = np.concatenate([own for _, own in pieces])
         order = self._best_first(shards, docs, scores, limit)
         seconds = time.perf_counter() - began
-        return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds)
+        return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds, compiled=self.compiled)
 
     def parse(
         self, query: str, scorer: AnyScorer | None = None, stream: str = "both", language: str = "plain"
@@ -235,7 +235,7 @@ class SearchEngine:
     def _find(self, query: Query, limit: int, scorer: AnyScorer, stream: str, filters: list[Filter]) -> Iterator[Found]:
         if query.node is None and not query.terms:
             return iter(())
-        plain = query.node is None and not filters and self._compiled
+        plain = query.node is None and not filters and self.compiled
         if not plain or not isinstance(scorer, Scorer) or not scorer.gains_are_positive:
             return self._find_all(query, limit, scorer, stream, filters)
         blend = self._blend(query, scorer)
@@ -352,7 +352,7 @@ class SearchEngine:
 
     def _standings(self, shards: Array, docs: Array) -> Array:
         """Numbers that order documents as their docnos do."""
-        if self._compiled or len(self.snapshot.shards) == 1:
+        if self.compiled or len(self.snapshot.shards) == 1:
             return self.snapshot.standing(shards, docs)
         columns = [shard.columns.docnos for shard in self.snapshot.shards]
         docnos = [columns[s].bytes_at(d) for s, d in zip(shards.tolist(), docs.tolist(), strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
@@ -15,6 +15,9 @@ from searchlab.indexing.strings import Array
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.syntax import Node
+
+# So many documents are read together.
+AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,15 @@ class Hits(Sequence[Hit]):
     """Search results, best first; documents are read from the index when they are looked at."""
 
     def __init__(
-        self, snapshot: Snapshot, query: Query, shards: Array, docs: Array, scores: Array, seconds: float
+        self,
+        snapshot: Snapshot,
+        query: Query,
+        shards: Array,
+        docs: Array,
+        scores: Array,
+        seconds: float,
+        *,
+        compiled: bool = False,
     ) -> None:
         self._snapshot = snapshot
         # Where each document stands: its shard, and its number there.
@@ -99,6 +110,8 @@ class Hits(Sequence[Hit]):
         self.query = query
         self.scores = scores
         self.seconds = seconds
+        # Whether snippets are made by compiled code.
+        self.compiled = compiled
 
     def __repr__(self) -> str:
         return f"<Hits for {self.query.text!r}: {len(self)} documents>"
@@ -119,18 +132,24 @@ class Hits(Sequence[Hit]):
         return next(self._hits(slice(place, place + 1)))
 
     def _hits(self, own: slice) -> Iterator[Hit]:
-        ranks = range(1, len(self) + 1)[own]
-        return map(self._hit, ranks, self.shards[own].tolist(), self.docs[own].tolist(), self.scores[own].tolist())
+        places = range(len(self))[own]
+        for begin in range(0, len(places), AT_ONCE):
+            some = places[begin : begin + AT_ONCE]
+            documents = [self._snapshot.shards[self.shards[place]].document(int(self.docs[place])) for place in some]
+            for place, document, marked in zip(some, documents, self._mark(documents), strict=True):
+                yield Hit(place + 1, float(self.scores[place]), document, *marked)
 
-    def _hit(self, rank: int, shard: int, doc: int, score: float) -> Hit:
-        document = self._snapshot.shards[shard].document(doc)
+    def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
+        """A passage of the body and the title of each document, with the words that matched."""
+        if self.compiled:
+            from searchlab.retrieval.passages import Finder
+
+            finder = Finder(self._snapshot, self.query.to_mark)
+            return finder.mark([document.body for document in documents], [document.title for document in documents])
         terms, analyzer = self.query.to_mark, self._snapshot.analyzer
-        return Hit(
-            rank,
-            score,
-            document,
-            make_snippet(document.body, terms, analyzer),
-            mark_line(document.title, terms, analyzer),
+        return (
+            (make_snippet(document.body, terms, analyzer), mark_line(document.title, terms, analyzer))
+            for document in documents
         )
 
     def __iter__(self) -> Iterator[Hit]:

@@ -42,13 +42,13 @@ def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = WI
     begin = _begin(text, words, first, last, width)
     start = 0 if begin == 0 else words.starts[begin]
     end = len(text) if begin + width >= n_words else words.ends[begin + width - 1]
-    return _cut(text, start, end, words, [place for place in matches if begin <= place < begin + width])
+    return cut(text, start, end, _places(words, [place for place in matches if begin <= place < begin + width]))
 
 
 def mark_line(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
     """All of a text, on one line."""
     words = analyzer.locate(text)
-    return _cut(text, 0, len(text), words, _matches(words, terms))
+    return cut(text, 0, len(text), _places(words, _matches(words, terms)))
 
 
 def _matches(words: Located, terms: Set[str]) -> list[int]:
@@ -91,19 +91,22 @@ def _begin(text: str, words: Located, first: int, last: int, width: int) -> int:
     return max(earliest, min(first - width // 5, len(words.terms) - width))
 
 
-def _cut(text: str, start: int, end: int, words: Located, matches: list[int]) -> Snippet:
+def _places(words: Located, matches: list[int]) -> list[tuple[int, int]]:
+    return [(words.starts[place], words.ends[place]) for place in matches]
+
+
+def cut(text: str, start: int, end: int, matches: list[tuple[int, int]]) -> Snippet:
     """The passage on one line, with dots where text was left out."""
     before, after = "… " if start else "", " …" if end < len(text) else ""
     pieces, marks, length = [before], [], len(before)
     last = start
-    for place in matches:
-        begin = words.starts[place]
+    for begin, stop in matches:
         if begin < last:
             continue  # one character can hold two words: "½" is 1 and 2
         gap = _tidy(text[last:begin])
         if last == start:
             gap = gap.lstrip()
-        last = words.ends[place]
+        last = stop
         word = text[begin:last]
         pieces += (gap, word)
         length += len(gap) + len(word)
