@@ -112,7 +112,8 @@ async def at_a_rate(requests: list[bytes], port: int, n_connections: int, second
             done.set_result(None)
 
     connections = await connect(port, n_connections, record, answered)
-    idle = list(connections)
+    # In turn: a server closes connections that are left alone for some seconds.
+    idle = deque(connections)
     began, beginning = loop.time(), time.perf_counter()
     for number in range(total):
         # asyncio counts in whole milliseconds: a request may leave late, and its time includes that.
@@ -121,7 +122,7 @@ async def at_a_rate(requests: list[bytes], port: int, n_connections: int, second
             await asyncio.sleep(late)
         due = beginning + number / rate
         if idle:
-            idle.pop().ask(next(source), due)
+            idle.popleft().ask(next(source), due)
         else:
             waiting.append(due)
     await until(done, connections, PATIENCE)
@@ -150,6 +151,7 @@ def main() -> None:
     """Arguments as one JSON object; the record, and how long it took, as JSON."""
     asked = json.loads(sys.argv[1])
     paths: list[str] = json.loads(Path(asked["paths"]).read_text())
+    paths = paths[asked.get("first", 0) :] or paths
     requests = [f"GET {path} HTTP/1.1\r\nHost: {HOST}:{asked['port']}\r\n\r\n".encode() for path in paths]
     began = time.perf_counter()
     if "rate" in asked:

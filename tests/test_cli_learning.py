@@ -465,6 +465,12 @@ def test_documents_of_equal_score_are_said_to_be_so(collection, run_cli):
     assert out.startswith("b and a have the same score; equal scores are ordered by docno, descending")
 
 
+def test_a_document_that_the_query_does_not_find_is_told(collection, run_cli):
+    told = "heat-0 is not found by this query"
+    assert told in run_cli("explain", "word1 NOT heat", "heat-0")[2]
+    assert told not in run_cli("explain", "heat word1", "heat-0")[2]
+
+
 def test_mistakes_in_what_is_to_be_explained_are_told(collection, model, run_cli):
     for docnos, message in [
         (["a", "a"], "expected one, or two different ones"),

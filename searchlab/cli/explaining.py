@@ -18,6 +18,8 @@ from searchlab.errors import SettingError
 if TYPE_CHECKING:
     from searchlab.rankers.accounts import Account, Share
     from searchlab.rankers.bundle import Bundle
+    from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.results import Query
 
 # So many shares are shown one by one; what the others add is said in one line.
 SHOWN = 10
@@ -57,6 +59,7 @@ def explain_command(
             query = asking.understand(engine, text)
             explanations = [asking.explain(engine, query, docno) for docno in docnos]
             accounts = list(map(account_of_terms, explanations))
+            _warn_of_missing(engine, asking, query, docnos)
     if as_json:
         print(json.dumps(_as_record(text, accounts), ensure_ascii=False, indent=2))
     elif len(accounts) == 2:
@@ -69,6 +72,18 @@ def explain_command(
         print_account(accounts[0], bundle)
     if bundle is not None and not as_json:
         tell_scale(bundle)
+
+
+def _warn_of_missing(engine: SearchEngine, asking: Asking, query: Query, docnos: Sequence[str]) -> None:
+    """Say which documents do not match the query: they have no place, whatever they would score."""
+    from searchlab.retrieval.filters import Filter
+    from searchlab.retrieval.lexicon import DOCNO
+
+    for docno in docnos:
+        only = [Filter(DOCNO, docno)]
+        found = engine.search(query, k=None, scorer=asking.scorer, stream=asking.stream, filters=only)
+        if docno not in found.docnos:
+            note(f"{docno} is not found by this query: this is what would add up to its score")
 
 
 def print_account(account: Account, bundle: Bundle) -> None:

@@ -69,7 +69,8 @@ def advise(trial: Trial) -> Advice:
     elif equal:
         alone = "makes no difference so far"
     surpassed = shown is not first and first.difference > TIE
-    found = f"is better than {first.name_b}, but {beside} {shown.name_b}" if surpassed else alone
+    better = "is better than" if first.significant else "is perhaps better than"
+    found = f"{better} {first.name_b}, but {beside} {shown.name_b}" if surpassed else alone
     doubt = "" if equal else f", {show_p(shown.p)}{', which may be chance' * (kind == 'not yet')}"
     for_now = " for now" if kind == "not yet" else ""
     return Advice(kind, f"{trial.name} {found}: {_told(shown)}{doubt}: stay with {shown.name_b}{for_now}.")

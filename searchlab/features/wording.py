@@ -7,7 +7,7 @@ from __future__ import annotations
 
 TEXTS = {"title": "the title", "body": "the body", "both": "title and body"}
 
-# By what stands behind the text in a feature's name, wherever that means the same in all families.
+# By what stands behind the text in a feature's name, unless its family decides.
 _WORDS = {
     "tf": "how often {} has words of the query",
     "log_tf": "how often {} has words of the query (log)",
@@ -16,7 +16,7 @@ _WORDS = {
     "idf": "how rare the query's words are in {}, by documents",
     "log_idf": "how rare the query's words are in {}, by documents (log)",
     "icf": "how rare the query's words are in {}, by occurrences",
-    "log_icf": "how rare the query's words in {} are, by occurrences (log)",
+    "log_icf": "how rare those words of the query are that {} has, by occurrences (log)",
     "tf_idf": "tf·idf of {}",
     "log_share_idf": "share of {} that is rare words of the query, by documents (log)",
     "log_share_icf": "share of {} that is rare words of the query, by occurrences (log)",
@@ -26,10 +26,10 @@ _WORDS = {
     "jm": "language model of {}, Jelinek–Mercer smoothing",
     "absolute": "language model of {}, absolute discounting",
     "two-stage": "language model of {}, two-stage smoothing",
-    "L6": "how frequent the query's words in {} are in the collection",
+    "L6": "tf·idf, in the whole collection, of those words of the query that {} has",
     "coverage": "how many of the query's words {} has",
-    "tf_min": "how often {} has the query's scarcest word",
-    "tf_max": "how often {} has the query's most frequent word",
+    "tf_min": "how often {} has that word of the query which it has least often",
+    "tf_max": "how often {} has that word of the query which it has most often",
     "tf_mean": "how often {} has a word of the query, in the mean",
     "tf_variance": "how unevenly {} has the query's words",
     "tfidf_min": "smallest tf·idf of a word of the query in {}",
@@ -39,7 +39,7 @@ _WORDS = {
     "unique": "how many different words {} has",
     "phrase": "how often {} has the whole query, word after word",
     "window": "length of the shortest passage of {} with all the words that it has of the query",
-    "distance": "how near two words of the query stand to each other in {}",
+    "distance": "distance of the nearest two different words of the query in {}",
     "bm25f": "BM25F, title counted twice",
     "rm3": "BM25 of the query with words of its best documents (RM3)",
     "idf_sum": "how rare the query's words are, in all",
@@ -55,7 +55,10 @@ _WORDS = {
 # Where the family decides.
 _OF_FAMILY = {
     ("doc", "length"): "length of {}",
-    ("query", "length"): "length of the query",
+    ("query", "length"): "length of the query, stop words left out",
+    ("table1", "log_idf"): "how rare those words of the query are that {} has, by documents (log)",
+    ("nallapati", "log_idf"): "how rare those words of the query are that {} has, by documents (log)",
+    ("nallapati", "icf"): "how rare those words of the query are that {} has, by occurrences",
     ("near", "bigrams"): "how often {} has neighbouring words of the query side by side",
     ("mixture", "bigrams"): "language model with pairs of words",
 }

@@ -52,10 +52,16 @@ def cohen_kappa(a: Sequence[int], b: Sequence[int], weights: str | None = None) 
     return _kappa(*_table(a, b), weights)
 
 
-def agreements(store: JudgmentStore, set: str) -> list[Agreement]:
-    """Each two judges of a set, by name; those who have no document in common too."""
+def agreements(store: JudgmentStore, set: str, most: int | None = None) -> list[Agreement]:
+    """Each two judges of a set, by name; those who have no document in common too.
+
+    Pairs are many where judges are: with `most`, only so many judges, who have judged the most, are held together.
+    """
     judges = [judge for own in store.sets() if own.name == set for judge in own.judges]
     by_judge = {judge: store.grades(set, judge) for judge in judges}
+    if most is not None and len(judges) > most:
+        by_diligence = sorted(judges, key=lambda judge: -sum(map(len, by_judge[judge].values())))
+        judges = sorted(by_diligence[:most])
     return [_compare(pair, by_judge[pair[0]], by_judge[pair[1]]) for pair in combinations(judges, 2)]
 
 

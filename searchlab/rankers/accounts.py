@@ -36,11 +36,15 @@ class Share:
 
 @dataclass(frozen=True)
 class Account:
-    """A score and what it consists of."""
+    """A score and what it consists of.
+
+    `found` says whether the document is found at all: one that does not match a query has words of it nevertheless.
+    """
 
     docno: str
     score: float
     shares: tuple[Share, ...]
+    found: bool = True
 
 
 def make_account(
@@ -79,7 +83,8 @@ def account_of_terms(explanation: Explanation) -> Account:
         before = shares.get(part.term)
         amount = part.weight + (before.amount if before else 0.0)
         shares[part.term] = Share(part.term, amount, part.tf)
-    return Account(explanation.docno, explanation.score, tuple(shares.values()))
+    ordered = sorted(shares.values(), key=lambda share: -abs(share.amount))  # of equal ones, in the query's order
+    return Account(explanation.docno, float(explanation.score), tuple(ordered))
 
 
 def _known(value: float) -> float | None:
@@ -120,6 +125,8 @@ def tell_lead(
     told = f"{first.docno} scores {show_difference(lead).removeprefix('+')} more than {second.docno}"
     helping = [each for each in differences if each.amount > 0]
     against = [each for each in differences if each.amount < 0]
+    if not helping:
+        return f"{told}, which is rounding: their scores have the same parts"
     alone = helping[0].amount > ALONE * sum(each.amount for each in helping)
     reasons = [f"{call(each.label)} ({show_difference(each.amount)})" for each in helping[: 1 if alone else 2]]
     told += f", mostly because of {' and '.join(reasons)}"

@@ -9,7 +9,7 @@ the same way, and all say why a document has its score. Their names fit into a l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from searchlab.errors import SettingError, unknown_name
@@ -20,6 +20,7 @@ from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.filters import Filter
+from searchlab.retrieval.lexicon import DOCNO
 from searchlab.retrieval.results import Hits, Query
 
 MODEL = "model:"
@@ -65,7 +66,7 @@ class System(Protocol):
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, language: str = "full", filters: Filters = ()
     ) -> list[Account]:
-        """Why documents have their scores."""
+        """Why documents have their scores; whether they are found is told, too."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,13 @@ class ScorerSystem:
         """A share for each term, those of the expansion too."""
         own = query if isinstance(query, Query) else self.parse(query, language)
         asked = self._expanded(own, filters)
-        return [account_of_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
+        accounts = [account_of_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
+        return [replace(account, found=self._finds(asked, account.docno, filters)) for account in accounts]
+
+    def _finds(self, query: Query, docno: str, filters: Filters) -> bool:
+        """Whether a document is among all that a query finds; docnos that differ in case alone pass the same filter."""
+        only = Filter(DOCNO, docno)
+        return docno in self.engine.search(query, k=None, scorer=self.scorer, filters=[*filters, only]).docnos
 
     def _expanded(self, query: Query, filters: Filters) -> Query:
         if self.expansion is None:

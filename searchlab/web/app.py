@@ -22,7 +22,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from searchlab.errors import SearchlabError
 from searchlab.web.answers import comparing, explaining, judging, learning, measuring, searching
 from searchlab.web.bodies import form_of
 from searchlab.web.csrf import csrf_of
@@ -34,10 +33,11 @@ from searchlab.web.pages import PAGES, Form, Page, Visitor
 from searchlab.web.parameters import JUDGE, Parameter, read_address, read_body
 from searchlab.web.rendering import HOME, Links, render
 from searchlab.web.safety import Login, Safety, protect
+from searchlab.web.shelf import Opened
 from searchlab.web.tokens import local_address
 from searchlab.web.work_pages import FORMS
 from searchlab.web.work_pages import PAGES as WORK_PAGES
-from searchlab.web.workers import Workers
+from searchlab.web.workers import SLOW, WRITE, Workers, lane_for
 
 ENDPOINTS: tuple[Endpoint, ...] = tuple(
     endpoint
@@ -91,9 +91,10 @@ def _answer(desk: Desk, workers: Workers, endpoint: Endpoint) -> Respond:
             else:
                 said = [*request.query_params.multi_items(), *request.path_params.items()]
                 asked = read_address(endpoint.parameters, _values(said), strict=True)
-            text = await workers.do(lambda: _encode(endpoint.answer(desk, **asked)), slow=endpoint.slow)
+            lane = lane_for(asked, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
+            text = await workers.do(lambda: _encode(endpoint.answer(desk, **asked)), lane)
         except Exception as error:
-            failure = _told(error, request)
+            failure = _told(desk, error, request)
             return Response(json.dumps({"error": failure.message}), failure.status, _retry(failure), "application/json")
         return Response(text, media_type="text/plain" if endpoint.text else "application/json")
 
@@ -106,15 +107,17 @@ def _show(desk: Desk, workers: Workers, page: Page) -> Respond:
     async def respond(request: Request) -> Response:
         visitor = _visitor(request)
 
-        def work() -> str:
-            asked = read_address(page.parameters, _values(request.query_params.multi_items()), strict=False)
-            context = _common(desk, visitor, asked.get("index"), page.here, asked) | page.fill(desk, visitor, asked)
-            return render(page.template, context)
+        def work(asked: dict[str, Any]) -> str:
+            opened = desk.shelf.get(asked.get("index"))
+            rankers = [{"name": name, "label": label, "kind": kind} for name, label, kind in opened.systems()]
+            context = _common(desk, visitor, opened, page.here, asked) | {"rankers": rankers}
+            return render(page.template, context | page.fill(desk, visitor, asked))
 
         try:
-            html = await workers.do(work, slow=page.slow)
+            asked = read_address(page.parameters, _values(request.query_params.multi_items()), strict=False)
+            html = await workers.do(lambda: work(asked), lane_for(asked, heavy=page.heavy, slow=page.slow))
         except Exception as error:
-            return _error_page(desk, visitor, _told(error, request))
+            return _error_page(desk, visitor, _told(desk, error, request))
         return Response(html, media_type="text/html")
 
     return respond
@@ -132,9 +135,9 @@ def _act(desk: Desk, workers: Workers, form: Form) -> Respond:
             return form.act(desk, visitor, asked)
 
         try:
-            place = await workers.do(work, slow=form.slow)
+            place = await workers.do(work, SLOW if form.slow else WRITE)
         except Exception as error:
-            return _error_page(desk, visitor, _told(error, request))
+            return _error_page(desk, visitor, _told(desk, error, request))
         return _go(fields.get("back", "/") if place is None else place)
 
     return respond
@@ -166,13 +169,16 @@ def _report(desk: Desk, workers: Workers) -> Respond:
         path = desk.reports.get(name)
         if path is None:
             raise NotFound(f"there is no report {name[:60]!r}")
-        return path.read_bytes()
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
 
     async def respond(request: Request) -> Response:
         try:
             page = await workers.do(lambda: read(request.path_params["name"]))
         except Exception as error:
-            return _error_page(desk, _visitor(request), _told(error, request))
+            return _error_page(desk, _visitor(request), _told(desk, error, request))
         return Response(page, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
 
     return respond
@@ -236,9 +242,8 @@ def _visitor(request: Request) -> Visitor:
     return Visitor(known.strip() or NAMELESS, csrf_of(request))
 
 
-def _common(desk: Desk, visitor: Visitor, index: str | None, here: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _common(desk: Desk, visitor: Visitor, opened: Opened, here: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What all templates want to know."""
-    opened = desk.shelf.get(index)
     state = dict(asked) | {"index": opened.name if len(desk.shelf.names) > 1 else None}
     return {
         "here": here,
@@ -246,26 +251,30 @@ def _common(desk: Desk, visitor: Visitor, index: str | None, here: str, asked: M
         "indexes": desk.shelf.names,
         "csrf": visitor.csrf,
         "judge": visitor.judge,
-        "rankers": [{"name": name, "label": label, "kind": kind} for name, label, kind in opened.systems()],
         "url": Links(state),
     }
 
 
 def _error_page(desk: Desk, visitor: Visitor, failure: Failure) -> Response:
-    try:
-        common = _common(desk, visitor, None, "", {})
-    except SearchlabError:  # the index itself is the trouble
+    """A page that tells of a failure; it is made where nothing may take long, so that no index is opened for it."""
+    opened = desk.shelf.last()
+    if opened is None:  # nothing could be opened yet: that may be the trouble
         return Response(failure.message, failure.status, _retry(failure), "text/plain")
+    common = _common(desk, visitor, opened, "", {})
     html = render("error.html", common | {"status": failure.status, "message": failure.message})
     return Response(html, failure.status, _retry(failure), "text/html")
 
 
-def _told(error: Exception, request: Request) -> Failure:
+def _told(desk: Desk, error: Exception, request: Request) -> Failure:
     """What is told of an error; one of ours goes into the log."""
     failure = as_failure(error)
-    if failure is None or failure.status == 500:
-        log.exception("%s %s", request.method, request.url.path, exc_info=error)
-    return Failure(500, INTERNAL) if failure is None else failure
+    path = request.scope["path"][:200].encode("unicode_escape").decode()
+    if failure is None:
+        log.exception("%s %s", request.method, path, exc_info=error)
+        return Failure(500, INTERNAL)
+    if failure.status == 500:
+        log.error("%s %s: %s", request.method, path, failure.message)
+    return Failure(failure.status, desk.shelf.without_folders(failure.message))
 
 
 def _retry(failure: Failure) -> dict[str, str]:

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +36,9 @@ class Desk:
     _scribe: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "searchlab-scribe"))
     _unwritten: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(MOST_UNWRITTEN))
 
+    # What was told already of queries that could not be kept.
+    _told: set[str] = field(default_factory=set)
+
     @cached_property
     def _stores(self) -> Mapping[str, JudgmentStore]:
         return {name: JudgmentStore(judgments_file(self.shelf.folder(name))) for name in self.shelf.names}
@@ -53,13 +57,17 @@ class Desk:
     def remember(self, index: str, query: str) -> None:
         """Keep a query for those who begin to type it again; nobody waits for that, and a flood is not kept."""
         if self._unwritten.acquire(blocking=False):
-            self._scribe.submit(self._write_down, index, query)
+            with suppress(RuntimeError):  # the server is about to end
+                self._scribe.submit(self._write_down, index, query)
 
     def _write_down(self, index: str, query: str) -> None:
         try:
             self.store(index).remember_query(query)
+            self._told.clear()
         except SearchlabError as error:
-            log.warning("a query was not kept: %s", error)
+            if str(error) not in self._told:  # a disk that is full is full for the next query, too
+                log.warning("queries are not kept: %s", error)
+            self._told.add(str(error))
         finally:
             self._unwritten.release()
 

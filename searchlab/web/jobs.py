@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from searchlab.web.failures import Failure, NotFound
+from searchlab.web.failures import Failure, NotFound, without_folder
 from searchlab.web.trainer import Lesson
 
 # So many wait at most, and so many that have ended are remembered.
@@ -212,7 +212,7 @@ class Jobs:
             if isinstance(last.get("result"), dict):
                 return {"state": "done", "stage": "done", "result": last["result"]}
             if isinstance(last.get("error"), str) and not stopped:
-                return {"state": "failed", "error": last["error"]}
+                return {"state": "failed", "error": without_folder(last["error"], Path(job.lesson.folder))}
             if stopped:
                 return {"state": "cancelled", "stage": "cancelled"}
             said.seek(max(0, said.seek(0, os.SEEK_END) - TAIL))

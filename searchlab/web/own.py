@@ -1,13 +1,16 @@
-"""Which topics and judgments came with the documents of an index?"""
+"""Which topics and judgments came with the documents of an index, and has a model learnt from some topics?"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from searchlab.corpus.qrels import read_qrels
 from searchlab.corpus.topics import read_topics
-from searchlab.errors import InputError
+from searchlab.errors import InputError, StoreError
 from searchlab.indexing.places import collections_of
+from searchlab.judgments.naming import fold
+from searchlab.rankers.bundle import Bundle
 from searchlab.records import Topic
 from searchlab.web.memory import Memory
 from searchlab.web.shelf import Opened
@@ -33,6 +36,18 @@ def own_topics(opened: Opened) -> Own | None:
     return _REMEMBERED.get(opened, "own", lambda: _read(opened))
 
 
+def has_learnt_from(opened: Opened, bundle: Bundle, topics: Sequence[Topic]) -> bool:
+    """Whether a model was trained on any of these topics, as far as its file tells."""
+    seen = bundle.training.get("topics")
+    texts = {fold(topic.text) for topic in topics}
+    if isinstance(seen, Mapping):
+        return any(fold(str(text)) in texts for text in seen.values())
+    # Models of former versions do not name their topics, but say whether they were those of the collection.
+    own = own_topics(opened) if str(bundle.training.get("source", "")).startswith("topics of its collection") else None
+    trained_here = dict(bundle.training.get("index") or {}).get("name") == opened.name
+    return own is not None and trained_here and any(fold(topic.text) in texts for topic in own.topics)
+
+
 def _read(opened: Opened) -> Own | None:
     try:
         collection = next((each for each in collections_of(opened.folder) if each.topics), None)
@@ -40,7 +55,7 @@ def _read(opened: Opened) -> Own | None:
             return None
         asked = read_topics(collection.topics[0])
         grades = read_qrels(collection.qrels[0]) if collection.qrels else {}
-    except InputError:
+    except (InputError, StoreError):
         return None
     known = {topic.qid: dict(grades[topic.qid]) for topic in asked if topic.qid in grades}
     return Own(tuple(Topic(topic.qid, topic.text) for topic in asked), known)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from searchlab.web.answers.comparing import LEFT, RIGHT, compare
 from searchlab.web.answers.explaining import AGAINST, explain
-from searchlab.web.answers.searching import WORDS_TO_MARK, document, search, similar
+from searchlab.web.answers.searching import WORDS_TO_MARK, document, grades_for, search, similar
 from searchlab.web.desk import Desk
+from searchlab.web.failures import as_failure
 from searchlab.web.parameters import DOCUMENT, FILTER, INDEX, PAGE, QUERY, RANKER, K, Parameter
+
+# What makes a query ask for more than one of its words.
+_RESTRICTIONS = re.compile(r'["+:]|(^|\s)-|\b(AND|NOT)\b')
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Page:
     here: str
     fill: Callable[[Desk, Visitor, dict[str, Any]], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
+    heavy: bool = False
     slow: bool = False
 
 
@@ -45,10 +51,23 @@ class Form:
 
 def _search(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
     opened = desk.shelf.get(asked["index"])
-    context = _state(asked) | {"fields": list(opened.engine.snapshot.field_names), "n_documents": len(opened.engine)}
+    context = _state(asked) | {
+        "fields": list(opened.engine.snapshot.field_names),
+        "n_documents": len(opened.engine),
+        "furthest": desk.limits.depth,
+        "restricted": bool(_RESTRICTIONS.search(asked["q"])),
+        "problem": None,
+        "answer": None,
+    }
     if not asked["q"].strip():
-        return context | {"answer": None}
-    answer = search(desk, **asked, judge=visitor.judge)
+        return context
+    try:
+        answer = search(desk, **asked, judge=visitor.judge)
+    except Exception as error:
+        failure = as_failure(error)
+        if failure is None or failure.status != 400:
+            raise
+        return context | {"problem": failure.message}  # where it can be mended: beside the query and its filters
     if answer["results"] and asked["page"] == 1:
         desk.remember(opened.name, asked["q"])
     return context | {"answer": answer}
@@ -56,17 +75,17 @@ def _search(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, An
 
 def _similar(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
     answer = similar(desk, **asked)
-    return _state(asked) | {"answer": answer, "fields": [], "n_documents": answer["n_documents"]}
+    context = {"answer": answer, "fields": [], "n_documents": answer["n_documents"], "furthest": desk.limits.depth}
+    return _state(asked) | context | {"restricted": False, "problem": None}
 
 
 def _document(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
     own = {name: asked[name] for name in ("index", "id", "q", "ranker")}
     answer = document(desk, **own)
-    store = desk.store(answer["index"])
-    topic = store.find_topic(asked["q"]) if asked["q"].strip() else None
-    judged = store.judgments(*topic, judge=visitor.judge) if topic else []
-    grade = next((each.grade for each in judged if each.docno == answer["id"]), None)
-    return _state(asked) | {"answer": answer | {"grade": grade}}
+    opened = desk.shelf.get(asked["index"])
+    found = grades_for(desk, opened, asked["q"], visitor.judge) if asked["q"].strip() else None
+    grade = found[1].get(answer["id"]) if found else None
+    return _state(asked) | {"answer": answer | {"grade": grade}, "page": asked["page"]}
 
 
 def _compare(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +100,8 @@ def _compare(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, A
 
 
 def _explain(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
-    return _state(asked) | {"answer": explain(desk, **asked)}
+    own = {name: asked[name] for name in ("index", "q", "id", "ranker", "against", "filter")}
+    return _state(asked) | {"answer": explain(desk, **own), "page": asked["page"]}
 
 
 def _state(asked: dict[str, Any]) -> dict[str, Any]:
@@ -95,7 +115,14 @@ ANY_RIGHT = replace(RIGHT, default="")
 PAGES = (
     Page("/", "search.html", "search", _search, (ANY_QUERY, INDEX, RANKER, K, PAGE, FILTER)),
     Page("/similar", "search.html", "search", _similar, (DOCUMENT, INDEX, RANKER, K, PAGE)),
-    Page("/document", "document.html", "search", _document, (DOCUMENT, INDEX, WORDS_TO_MARK, RANKER, FILTER, K)),
-    Page("/compare", "compare.html", "compare", _compare, (ANY_QUERY, LEFT, ANY_RIGHT, INDEX, RANKER, K, FILTER)),
-    Page("/explain", "explain.html", "search", _explain, (QUERY, DOCUMENT, INDEX, RANKER, AGAINST, FILTER)),
+    Page("/document", "document.html", "search", _document, (DOCUMENT, INDEX, WORDS_TO_MARK, RANKER, FILTER, K, PAGE)),
+    Page(
+        "/compare",
+        "compare.html",
+        "compare",
+        _compare,
+        (ANY_QUERY, LEFT, ANY_RIGHT, INDEX, RANKER, K, FILTER),
+        heavy=True,
+    ),
+    Page("/explain", "explain.html", "search", _explain, (QUERY, DOCUMENT, INDEX, RANKER, AGAINST, FILTER, K, PAGE)),
 )

@@ -10,12 +10,14 @@ from __future__ import annotations
 import errno
 import ipaddress
 import os
+import resource
 import secrets
 import socket
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
@@ -41,6 +43,8 @@ HEAD = 20
 # Bytes that the head of a request may have, its address included.
 LONGEST_HEAD = 32_768
 BACKLOG = 512
+# Files and connections that may be open at a time, if the system allows as many.
+MOST_FILES = 8192
 # A token with fewer characters could be guessed.
 SAFE_TOKEN = 16
 
@@ -76,6 +80,8 @@ def run(
         config = uvicorn.Config(
             make(settings),
             ws="none",
+            # The other parser that uvicorn may find does not bound the head of a request.
+            http="h11",
             # Messages of uvicorn tell of what hostile clients do, and of requests that were cut off at the end.
             log_config=None,
             log_level="critical",
@@ -151,6 +157,18 @@ def _own_number(family: int) -> str:
             return alone
 
 
+def _make_room() -> int:
+    """Let the process open as many files as it may, up to a sensible number; how many that is."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
+    if now == resource.RLIM_INFINITY or now >= wanted:
+        return MOST_FILES if now == resource.RLIM_INFINITY else now
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+        return wanted
+    return now
+
+
 class _Server(uvicorn.Server):
     """A server that says when it listens, ends well by a signal, and does not wait for ever for anyone."""
 
@@ -161,6 +179,7 @@ class _Server(uvicorn.Server):
         self._close = close
         self._alarm: threading.Timer | None = None
         self._idle: dict[Any, tuple[Any, float]] = {}
+        self._most = _make_room() // 2
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -194,12 +213,16 @@ class _Server(uvicorn.Server):
             self._alarm.cancel()
 
     async def on_tick(self, counter: int) -> bool:
-        if counter % 10 == 0:
+        if counter % 10 == 0 or len(self.server_state.connections) > self._most:
             self._leave_dawdlers()
         return await super().on_tick(counter)
 
     def _leave_dawdlers(self) -> None:
-        """Close connections on which no request has begun for too long: uvicorn waits as long as they are open."""
+        """Close connections on which no request has begun for too long: uvicorn waits as long as they are open.
+
+        Of more than there is room for, those are closed that have been idle the longest: indexes and judgments need
+        files, too.
+        """
         now = time.monotonic()
         idle: dict[Any, tuple[Any, float]] = {}
         for connection in list(self.server_state.connections):
@@ -213,4 +236,7 @@ class _Server(uvicorn.Server):
                 connection.transport.close()
             else:
                 idle[connection] = (cycle, since)
+        excess = max(0, len(self.server_state.connections) - self._most)
+        for connection in sorted(idle, key=lambda own: idle[own][1])[:excess]:
+            connection.transport.close()
         self._idle = idle

@@ -8,12 +8,15 @@ the folder `NAME.models`, in which the page keeps what it has trained.
 from __future__ import annotations
 
 import logging
+import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
-from searchlab.errors import SearchlabError, SettingError
+from searchlab.corpus.characters import shown_path
+from searchlab.errors import InputError, SearchlabError, SettingError
 from searchlab.indexing.store import MANIFEST
 from searchlab.language.scorers import DENSE_SCORERS, EVERY_SCORER
 from searchlab.language.topic_files import FOLDER as TOPICS
@@ -22,12 +25,15 @@ from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.reranking import Reranker
 from searchlab.rankers.systems import EXPANDED, LABELS, MODEL, ModelSystem, ScorerSystem, make_system
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.web.failures import NotFound
+from searchlab.web.failures import NotFound, without_folder
+from searchlab.web.farewell import Farewell
 
 # The scorers to offer first, the others come in the order of their names.
 FIRST = ("bm25", f"bm25{EXPANDED}", "bm25f")
 # So many systems of one index are kept ready.
 REMEMBERED = 64
+# So many seconds after an index could not be opened it is tried again.
+RETRY = 2.0
 
 # A file as it is: changed files have another stamp.
 Stamp = tuple[int, int, int]
@@ -71,6 +77,8 @@ class Opened:
         for name, path in self._files.items():
             try:
                 read[name] = load_bundle(path)
+            except InputError as error:  # where the file lies is nobody's business
+                read[name] = f"{shown_path(path.name)}: {error.message}"
             except SearchlabError as error:
                 read[name] = str(error)
         return read
@@ -111,49 +119,68 @@ class Opened:
 class _Place:
     """One index on the shelf: where it lies, and its latest state."""
 
-    def __init__(self, folder: Path, models: Mapping[str, Path]) -> None:
+    def __init__(self, folder: Path, models: Mapping[str, Path], farewell: Farewell) -> None:
         self.folder = folder
         self._given = models
+        watched = (folder / MANIFEST, _own_model(folder), folder / TOPICS, *models.values())
+        self._watched, self._models = tuple(map(str, watched)), str(models_folder(folder))
+        self._farewell = farewell
         self._lock = threading.Lock()
         self._stamps: tuple[Stamp | None, ...] = ()
         self._opened: Opened | None = None
+        # What is wrong with the index on disk, and when it is looked at again; an older state is served until then.
+        self._problem = ""
+        self._again = 0.0
+
+    @property
+    def last(self) -> Opened | None:
+        """The state that was served last, whatever is on the disk now."""
+        return self._opened
 
     def latest(self) -> Opened:
         """The state on disk, opened if it is new; while one thread opens it, others go on with what there was."""
         stamps = self._look()
         opened = self._opened
-        if opened is not None and stamps == self._stamps:
+        if opened is not None and stamps == self._stamps and not self._is_due():
             return opened
         if not self._lock.acquire(blocking=opened is None):
             assert opened is not None
             return opened
         try:
-            if self._opened is None or stamps != self._stamps:
-                self._opened = self._open(stamps)
+            if self._opened is None or stamps != self._stamps or self._is_due():
+                before, self._opened = self._opened, self._open(stamps)
                 self._stamps = stamps
+                if before is not None and before.engine is not self._opened.engine:
+                    self._farewell.bid(before.engine)
             return self._opened
         finally:
             self._lock.release()
 
+    def _is_due(self) -> bool:
+        return bool(self._problem) and time.monotonic() > self._again
+
     def _look(self) -> tuple[Stamp | None, ...]:
-        """Stamps of all that could change: of the index first."""
-        others = (_own_model(self.folder), models_folder(self.folder), self.folder / TOPICS, *self._given.values())
-        return _stamp(self.folder / MANIFEST), *map(_stamp, others)
+        """Stamps of all that could change: of the index first. Each request looks, so that this has to be quick."""
+        return *map(_stamp, self._watched), *_stamps_within(self._models)
 
     def _open(self, stamps: tuple[Stamp | None, ...]) -> Opened:
-        """The engine stays if only models have changed, or if what is there now cannot be opened."""
+        """The engine stays if only models have changed, or if what is there now cannot be opened: not yet, perhaps."""
         before = self._opened
         models = {"model": _own_model(self.folder)} if _own_model(self.folder).is_file() else {}
         models |= {path.stem: path for path in sorted(models_folder(self.folder).glob("*.json"))} | dict(self._given)
-        if before is not None and self._stamps[0] == stamps[0]:
+        if before is not None and self._stamps[0] == stamps[0] and not self._problem:
             return Opened(self.folder, models, before.engine)
         try:
-            return Opened(self.folder, models, _warm(SearchEngine(self.folder)))
-        except SearchlabError as error:
+            opened = Opened(self.folder, models, _warm(SearchEngine(self.folder)))
+        except (SearchlabError, OSError) as error:
             if before is None:
                 raise
-            log.warning("serving the last good state: %s", error)
-            return Opened(self.folder, models, before.engine)
+            if str(error) != self._problem:
+                log.warning("serving the last good state: %s", error)
+            self._problem, self._again = str(error) or type(error).__name__, time.monotonic() + RETRY
+            return before if self._stamps == stamps else Opened(self.folder, models, before.engine)
+        self._problem = ""
+        return opened
 
 
 def _warm(engine: SearchEngine) -> SearchEngine:
@@ -169,12 +196,22 @@ def _own_model(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.model.json")
 
 
-def _stamp(path: Path) -> Stamp | None:
+def _stamp(path: str) -> Stamp | None:
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116 (a Path would take several times as long)
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _stamps_within(folder: str) -> tuple[Stamp | None, ...]:
+    """The stamps of a folder and of its files, by name: one that is written in its place does not change the folder."""
+    try:
+        with os.scandir(folder) as entries:
+            paths = sorted(entry.path for entry in entries if entry.name.endswith(".json"))
+    except OSError:
+        return ()
+    return _stamp(folder), *map(_stamp, paths)
 
 
 class Shelf:
@@ -183,8 +220,9 @@ class Shelf:
     def __init__(self, folders: Sequence[Path], models: Iterable[Path] = ()) -> None:
         files = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
         self._places: dict[str, _Place] = {}
+        farewell = Farewell()
         for folder in folders:
-            if self._places.setdefault(folder.name, _Place(folder, files)).folder != folder:
+            if self._places.setdefault(folder.name, _Place(folder, files, farewell)).folder != folder:
                 raise SettingError(
                     f"two indexes are called {folder.name}: {self._places[folder.name].folder} and {folder}"
                 )
@@ -203,6 +241,16 @@ class Shelf:
     def get(self, name: str | None = None) -> Opened:
         """An index as it is now; the first, if none is named."""
         return self._place(name).latest()
+
+    def last(self, name: str | None = None) -> Opened | None:
+        """The state that was served last, without a look at the disk; None if none was yet."""
+        return self._place(name).last
+
+    def without_folders(self, message: str) -> str:
+        """A message for visitors: files by their names, but not where on this machine they lie."""
+        for place in self._places.values():
+            message = without_folder(message, place.folder)
+        return message
 
     def _place(self, name: str | None) -> _Place:
         wanted = name or self.names[0]

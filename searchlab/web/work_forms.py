@@ -58,7 +58,7 @@ def _import_own(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str:
     name = desk.shelf.get(asked["index"]).name
     nothing = {"topics": "", "qrels": "", "judge": visitor.judge}
     judging.import_(desk, index=name, set=name, own=True, **nothing)
-    return _address(desk, asked, "/judge", set=name)
+    return _address(desk, asked, asked["then"], set=name)
 
 
 def _train(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str:
@@ -83,6 +83,7 @@ def _address(desk: Desk, asked: dict[str, Any], path: str, **values: Any) -> str
 GRADE = replace(judging.GRADE, default=None)
 KEEP = Parameter("keep", "whole", "a grade that is left as it is", default=None, least=-9, most=9, open=True)
 NEXT = Parameter("next", "text", "the document of the pool to go on with", default="")
+THEN = Parameter("then", "text", "the page to go on with", default="/judge", choices=("/judge", "/learn", "/measure"))
 SEARCHED = Parameter("q", "text", "the query that a document is judged for", default="")
 POOL = (INDEX, judging.ANY_SET, judging.ANY_TOPIC, RANKERS, pooling.DEEP)
 
@@ -90,7 +91,7 @@ FORMS = (
     Form("/judge", _say_grade, (*POOL, SEARCHED, DOCUMENT, GRADE, KEEP, judging.NOTE, NEXT)),
     Form("/undo", _undo, POOL),
     Form("/topic", _add_topic, (INDEX, SET, judging.NEW_TEXT)),
-    Form("/import-own", _import_own, (INDEX,), slow=True),
+    Form("/import-own", _import_own, (INDEX, THEN), slow=True),
     Form(
         "/train",
         _train,

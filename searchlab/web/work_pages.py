@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,6 +52,8 @@ def _judge(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any
         "left": asked["left"] or USUAL[0],
         "right": asked["right"] or next((name for name in _models(opened)), USUAL[1]),
         "topics": [],
+        "by_you": False,
+        "following": None,
         "n_hidden": 0,
         "agreement": [],
         "upcoming": None,
@@ -58,11 +61,13 @@ def _judge(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any
     if chosen is None:
         return context
     name = chosen["name"]
-    topics = judging.topics(desk, index=opened.name, set=name)["topics"]
+    topics = _topics(desk, opened, visitor, name)
     listed = topics if asked["all"] else topics[:LISTED]
     pairs = judging.agreement(desk, index=opened.name, set=name)["pairs"]
     context |= {
         "topics": listed,
+        "by_you": any(judge != visitor.judge for judge in chosen["judges"]),
+        "following": next((topic for topic in topics if not topic["n_own"]), None),
         "n_hidden": len(topics) - len(listed),
         "agreement": [pair | {"words": words_for_kappa(pair["kappa"])} for pair in pairs],
     }
@@ -100,9 +105,9 @@ def _pool(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]
     if not documents:
         return context
     if first is None:
-        topics = judging.topics(desk, index=opened.name, set=asked["set"])["topics"]
+        topics = _topics(desk, opened, visitor, asked["set"])
         here = [topic["qid"] for topic in topics].index(answer["topic"]["qid"])
-        context["following"] = next((each for each in topics[here + 1 :] + topics[:here] if not each["n_judged"]), None)
+        context["following"] = next((each for each in topics[here + 1 :] + topics[:here] if not each["n_own"]), None)
     others = [each["id"] for each in documents[place + 1 :] + documents[:place] if each["grade"] is None]
     return context | {
         "current": documents[place],
@@ -114,9 +119,17 @@ def _pool(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]
     }
 
 
+def _topics(desk: Desk, opened: Opened, visitor: Visitor, name: str) -> list[dict[str, Any]]:
+    """The topics of a set, and how many documents of each the visitor has judged."""
+    own = Counter(each.qid for each in desk.store(opened.name).judgments(name, judge=visitor.judge))
+    topics = judging.topics(desk, index=opened.name, set=name)["topics"]
+    return [topic | {"n_own": own[topic["qid"]]} for topic in topics]
+
+
 def _learn(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
     opened = desk.shelf.get(asked["index"])
-    sets = judging.sets(desk, index=opened.name)["sets"]
+    told = judging.sets(desk, index=opened.name)
+    sets = told["sets"]
     jobs = [job for job in learning.jobs(desk)["jobs"] if job["index"] == opened.name]
     waiting = [job for job in reversed(jobs) if job["state"] == "waiting"]
     under_way = [job for job in jobs if job["state"] == "running"] or waiting[:1]
@@ -125,6 +138,7 @@ def _learn(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any
     ready = learning.readiness(desk, index=opened.name, set=chosen["name"]) if chosen else {"advice": None}
     return {
         "sets": sets,
+        "own": None if _has_own(told) else told["own"],
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(own["n_judgments"] for own in sets),
         "before": ready["advice"],
@@ -138,13 +152,15 @@ def _learn(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any
 
 def _measure(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any]:
     opened = desk.shelf.get(asked["index"])
-    sets = judging.sets(desk, index=opened.name)["sets"]
+    told = judging.sets(desk, index=opened.name)
+    sets = told["sets"]
     chosen = _chosen(sorted(sets, key=lambda own: -own["n_judgments"]), asked["set"])
     compared = asked["rankers"] or usual_rankers(opened)
     measures = asked["measures"] or list(MEASURES[:3])
     n_judgments = sum(own["n_judgments"] for own in sets)
     context = {
         "sets": sets,
+        "own": None if _has_own(told) else told["own"],
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": n_judgments,
         "compared": compared,
@@ -254,7 +270,14 @@ PAGES = (
         (INDEX, judging.ANY_SET, RANKERS, pooling.DEEP, LEFT, RIGHT, ALL),
         slow=True,
     ),
-    Page("/pool", "pool.html", "judge", _pool, (INDEX, SET, pooling.TOPIC, RANKERS, pooling.DEEP, AT, DID)),
+    Page(
+        "/pool",
+        "pool.html",
+        "judge",
+        _pool,
+        (INDEX, SET, pooling.TOPIC, RANKERS, pooling.DEEP, AT, DID),
+        heavy=True,
+    ),
     Page("/learn", "learn.html", "learn", _learn, (INDEX, judging.ANY_SET)),
     Page(
         "/measure",

@@ -1,20 +1,43 @@
 """Who does the work, so that the server goes on listening?
 
-Requests are answered by a few threads; a few more requests may wait. Work that takes seconds has a lane of its own, so
-that it never stands in the way of a search. What takes too long is given up: the thread finishes, nobody hears of it.
+Requests are answered by a few threads; a few more requests may wait. Work that takes longer has lanes of its own, so
+that it never stands in the way of a search: one for what may take a minute, and one for what may take a second, which
+are several searches, or one with patterns, or with very many words. Writes have a lane, too: they wait for each other,
+and for other processes that write. What takes too long is given up: the thread finishes, nobody hears of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import re
+import threading
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from searchlab.web.failures import Failure
 from searchlab.web.limits import Limits
 
+QUICK, WRITE, HEAVY, SLOW = "quick", "write", "heavy", "slow"
+# A query of more characters is heavy.
+SHORT = 300
+# A word with a wildcard, or one that may be spelt otherwise.
+_PATTERN = re.compile(r"[^\s*?~]*[*?~][^\s]*")
+
 T = TypeVar("T")
+
+
+def count_patterns(query: str) -> int:
+    """How many words of a query are, perhaps, held against all words of the index."""
+    return len(_PATTERN.findall(query))
+
+
+def lane_for(asked: Mapping[str, Any], *, writes: bool = False, heavy: bool = False, slow: bool = False) -> str:
+    """Where a request is worked on, by what it is, and by its query."""
+    if slow or writes:
+        return SLOW if slow else WRITE
+    query = asked.get("q") or ""
+    return HEAVY if heavy or len(query) > SHORT or count_patterns(query) else QUICK
 
 
 class Lane:
@@ -22,45 +45,55 @@ class Lane:
 
     def __init__(self, name: str, running: int, waiting: int, seconds: float) -> None:
         self._pool = ThreadPoolExecutor(running, thread_name_prefix=f"searchlab-{name}")
-        self._most = running + waiting
+        # Work that was given up, but cannot be interrupted, keeps its place.
+        self._places = threading.Semaphore(running + waiting)
         self._seconds = seconds
-        self._pending = 0
 
     async def do(self, work: Callable[[], T]) -> T:
         """What the work gives, or a failure if there is too much to do, or it takes too long."""
-        if self._pending >= self._most:
+        if not self._places.acquire(blocking=False):
             raise Failure(503, "too many requests at once; try again in a moment")
-        self._pending += 1
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work)
-        future.add_done_callback(self._finished)
+        try:
+            begun = self._pool.submit(work)
+        except RuntimeError:  # the lane is closed
+            self._places.release()
+            raise Failure(503, "the server is about to end") from None
+        begun.add_done_callback(lambda done: self._places.release())
+        future = asyncio.wrap_future(begun)
+        future.add_done_callback(_take_note)
         try:
             return await asyncio.wait_for(asyncio.shield(future), self._seconds)
         except TimeoutError:
             future.cancel()
             raise Failure(503, f"it took longer than {self._seconds:g} seconds and was given up") from None
 
-    def _finished(self, future: asyncio.Future[T]) -> None:
-        self._pending -= 1
-        if not future.cancelled():
-            _ = future.exception()  # whoever waited has it, or has gone away
-
     def close(self) -> None:
         """Take no more work; what has begun is finished."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
+def _take_note(future: asyncio.Future[Any]) -> None:
+    """Whoever waited has the error, or has gone away: it is not to be told as one that nobody saw."""
+    if not future.cancelled():
+        _ = future.exception()
+
+
 class Workers:
-    """A lane for what takes milliseconds, and one for what takes seconds."""
+    """The lanes."""
 
     def __init__(self, limits: Limits) -> None:
-        self._quick = Lane("quick", limits.running, limits.waiting, limits.seconds)
-        self._slow = Lane("slow", limits.running_slow, limits.waiting_slow, limits.seconds_slow)
+        self._lanes = {
+            QUICK: Lane(QUICK, limits.running, limits.waiting, limits.seconds),
+            WRITE: Lane(WRITE, limits.running_writes, limits.waiting, limits.seconds),
+            HEAVY: Lane(HEAVY, limits.running_heavy, limits.waiting_heavy, limits.seconds),
+            SLOW: Lane(SLOW, limits.running_slow, limits.waiting_slow, limits.seconds_slow),
+        }
 
-    async def do(self, work: Callable[[], T], *, slow: bool = False) -> T:
+    async def do(self, work: Callable[[], T], lane: str = QUICK) -> T:
         """Do it in its lane."""
-        return await (self._slow if slow else self._quick).do(work)
+        return await self._lanes[lane].do(work)
 
     def close(self) -> None:
         """Take no more work."""
-        self._quick.close()
-        self._slow.close()
+        for lane in self._lanes.values():
+            lane.close()

@@ -133,6 +133,11 @@ def test_what_needs_no_training_and_is_as_good_is_to_be_preferred(mean, deviatio
     advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", mean, deviation))
     assert advice.kind == kind
     assert advice.sentence.startswith(f"rsvm is better than BM25, but {told}")
+
+
+def test_what_may_be_chance_is_not_told_as_better():
+    advice = advice_on(against("BM25", 0.01, 0.1), against("RM3", -0.1, 0.05))
+    assert advice.sentence.startswith("rsvm is perhaps better than BM25, but worse than RM3: AP .3000 → .2000")
     assert ": stay with RM3" in advice.sentence
 
 

@@ -27,7 +27,14 @@ def test_different_features_of_a_family_have_different_words():
         ("letor.title.bm25", "BM25 of the title"),
         ("ordrank.title.H1", "BM25 of the title"),
         ("semantic.both.rm3_50", "nearness in meaning to the best documents by RM3 (50 dimensions)"),
-        ("query.both.length", "length of the query"),
+        ("query.both.length", "length of the query, stop words left out"),
+        # A sum over all words of the query, and those over the words that the document has.
+        ("letor.title.log_idf", "how rare the query's words are in the title, by documents (log)"),
+        ("table1.title.log_idf", "how rare those words of the query are that the title has, by documents (log)"),
+        ("nallapati.body.icf", "how rare those words of the query are that the body has, by occurrences"),
+        ("ordrank.body.L6", "tf·idf, in the whole collection, of those words of the query that the body has"),
+        # The larger, the farther.
+        ("near.body.distance", "distance of the nearest two different words of the query in the body"),
         ("doc.body.length", "length of the body"),
     ],
 )

@@ -91,3 +91,16 @@ def test_each_two_judges_are_compared_on_what_both_judged(tmp_path):
         *(None, None, None),
     )
     assert (third.judges, third.grades, third.table) == (("bob", "cyd"), (), ())
+
+
+def test_of_very_many_judges_those_are_compared_who_have_judged_the_most(tmp_path):
+    with JudgmentStore(tmp_path / "it.sqlite") as store:
+        store.add_topic("s", "heat", "1")
+        for judge, n in (("ann", 1), ("bob", 3), ("cyd", 2), ("dee", 3)):
+            for number in range(n):
+                store.judge("s", "1", f"d{number}", judge=judge, grade=1)
+        assert [own.judges for own in agreements(store, "s", most=3)] == [
+            *(("bob", "cyd"), ("bob", "dee")),
+            ("cyd", "dee"),
+        ]
+        assert len(agreements(store, "s", most=4)) == len(agreements(store, "s")) == 6

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from searchlab.features.table import FeatureTable
-from searchlab.rankers.accounts import Account, Difference, Share, set_against
+from searchlab.rankers.accounts import Account, Difference, Share, account_of_terms, set_against, tell_lead
 from searchlab.rankers.bundle import Bundle, columns_of
 from searchlab.rankers.models import KernelModel, LinearModel, RuleModel, VotingModel, average
 from searchlab.rankers.preparation import Preparation
+from searchlab.retrieval.results import Explanation, Part
 
 FEATURES = ("a", "b", "c")
 
@@ -151,6 +152,20 @@ def test_a_difference_names_both_sides_and_leaves_out_what_is_equal():
         Difference("other", -1.5, None, Share("other", 1.5)),
         Difference("only", 0.5, Share("only", 0.5), None),
     ]
+
+
+def test_a_lead_by_rounding_is_told_as_such():
+    first, second = Account("x", 0.1 + 0.2, (Share("a", 0.3),)), Account("y", 0.3, (Share("a", 0.3),))
+    told = tell_lead(first, second, set_against(first, second))
+    assert told.startswith("x scores ")
+    assert told.endswith(" more than y, which is rounding: their scores have the same parts")
+
+
+def test_shares_of_terms_stand_with_the_largest_on_top():
+    parts = (Part("a", 1, 2, 0.5), Part("b", 1, 1, -2.0), Part("c", 1, 1, 1.0), Part("a", 1, 2, 0.75))
+    account = account_of_terms(Explanation("x", parts))
+    assert [(share.label, share.amount) for share in account.shares] == [("b", -2.0), ("a", 1.25), ("c", 1.0)]
+    assert account.score == 0.25
 
 
 def test_influences_name_the_columns_largest_first():

@@ -75,6 +75,21 @@ def test_filters_and_operators_reach_all_systems(engine, models):
         assert set(system.search('"lymphoma cells"', language="plain").docnos) > {"d3"}
 
 
+@pytest.mark.parametrize("name", ["bm25", "bm25+rm3", "dirichlet", "bm25f"])
+@pytest.mark.parametrize("query", ["lymphoma", "lymphoma AND diet", "lymphoma NOT diet", '"cells divide"'])
+@pytest.mark.parametrize("filters", [(), ("year=1990",)])
+def test_accounts_say_whether_a_document_is_found_at_all(engine, name, query, filters):
+    system = make_system(engine, name)
+    found = set(system.search(query, k=None, filters=filters).docnos)
+    accounts = system.accounts(query, ["d1", "d2", "d3", "d4"], filters=filters)
+    assert {account.docno for account in accounts if account.found} == found
+
+
+def test_documents_that_differ_in_case_alone_are_told_apart(build):
+    own = searchlab.open(build([Document("A", "", "mice"), Document("a", "", "rats")], settings=AnalysisSettings()))
+    assert [account.found for account in make_system(own, "bm25").accounts("mice", ["A", "a"])] == [True, False]
+
+
 @pytest.mark.parametrize("name", ["bm25", "bm25+rm3", "dirichlet:mu=7", "bm25f", "tfidf", "model:mine"])
 def test_shares_add_up_to_the_score_that_was_shown(engine, models, name):
     system = make_system(engine, name, models)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -26,12 +27,18 @@ serve(Desk(Shelf([Path(folder) for folder in sys.argv[1:]])), port=0)
 MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"
 
 
-@pytest.fixture(scope="module")
-def medical(tmp_path_factory) -> Path:
-    """The bundled collection, indexed for one module, with judgments of its own beside it."""
-    folder = tmp_path_factory.mktemp("medical") / "medical"
+@pytest.fixture(scope="session")
+def medical_once(tmp_path_factory) -> Path:
+    """The bundled collection, indexed."""
+    folder = tmp_path_factory.mktemp("indexed") / "medical"
     subprocess.run([*SEARCHLAB, "index", MEDICAL, "-i", folder, "-j", "1"], check=True, capture_output=True)
     return folder
+
+
+@pytest.fixture(scope="module")
+def medical(medical_once, tmp_path_factory) -> Path:
+    """The bundled collection, indexed, with judgments of one module beside it."""
+    return shutil.copytree(medical_once, tmp_path_factory.mktemp("medical") / "medical")
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +128,22 @@ def wait(browser):
         return said
 
     return until
+
+
+@pytest.fixture
+def until(browser):
+    """Ask until a condition holds, also where no script runs; gives what it gave."""
+    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    def held(condition):
+        gone = (NoSuchElementException, StaleElementReferenceException)  # a page is on its way
+        waiting = WebDriverWait(browser, 10, poll_frequency=0.02, ignored_exceptions=gone)
+        said = waiting.until(lambda driver: condition())
+        browser.get_screenshot_as_png()  # painted, and ready for clicks
+        return said
+
+    return held
 
 
 @pytest.fixture

@@ -179,6 +179,41 @@ def test_what_moved_up_is_told_with_what_it_overtook_and_why(client):
         assert f"to rank {move['to']}, behind {move['overtaken_by']['title']}, which has more for " in move["sentence"]
 
 
+def test_what_one_ranker_does_not_find_is_not_told_to_be_below(client):
+    """RM3 also finds documents that have no word of the query."""
+    pair = {"q": "mice", "k": 20}
+    gained = get(client, "/api/compare", **pair, left="bm25", right="bm25+rm3")
+    left = [result["id"] for result in gained["left"]["results"]]
+    new = [move for move in gained["moves"] if move["id"] not in left]
+    assert new
+    for move in new:
+        assert move["sentence"].startswith(f"up to rank {move['to']} (not found on the left)")
+    lost = get(client, "/api/compare", **pair, left="bm25+rm3", right="bm25")
+    gone = [move for move in lost["moves"] if move["to"] is None]
+    assert {move["id"] for move in gone} == {move["id"] for move in new}
+    for move in gone:
+        assert move["sentence"].startswith(f"down from rank {move['from']} (not found on the right)")
+
+
+def test_what_is_not_found_is_not_told_to_be_above(client):
+    found = get(client, "/api/explain", q="cells NOT lymphoma", id="d1", against="d2")
+    assert found["document"]["score"] > 0
+    assert (found["document"]["found"], found["against"]["found"]) == (False, True)
+    assert found["sentence"].startswith("d1 is not found by this query: ")
+    alone = get(client, "/api/explain", q="cells", id="d1", filter=["year=1990"])
+    assert alone["sentence"].startswith("d1 is not found by this query with these filters: ")
+    assert get(client, "/api/explain", q="cells", id="d1")["sentence"] == ""
+
+
+def test_only_occurrences_are_told_as_such(client):
+    """BM25F counts a title twice, and holds it against the usual length."""
+    (part,) = get(client, "/api/explain", q="lymphoma", id="d1")["document"]["parts"]
+    assert (part["raw"], part["how"]) == (4, [])
+    (part,) = get(client, "/api/explain", q="lymphoma", id="d1", ranker="bm25f")["document"]["parts"]
+    assert part["raw"] is None
+    assert part["how"][0].startswith("weighed frequency ")
+
+
 def test_an_explanation_adds_up(client):
     found = get(client, "/api/explain", q="lymphoma cells", id="d1", against="d2")
     assert sum(part["amount"] for part in found["document"]["parts"]) == pytest.approx(found["document"]["score"])

@@ -1,6 +1,7 @@
 """Can one search, judge, compare and understand in a browser: by mouse, by keyboard, on a phone, without scripts?"""
 
 import re
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -20,6 +21,7 @@ PAGES = {
     "compared with nothing": "/compare",
     "explain": "/explain?q=heart+attack+depression&id=med-045",
     "against": "/explain?q=heart+attack+depression&id=med-045&against=med-121",
+    "refused": "/?q=heart&filter=nowhere%3D1",
     "lost": "/nowhere",
     "hostile": "/?q=lymphoma&index=hostile",
     "hostile compared": "/compare?q=lymphoma+title%3Alymphoma&index=hostile",
@@ -66,7 +68,7 @@ def test_what_is_typed_is_searched_for(show, press, wait):
     wait("document.querySelectorAll('.result').length === 10")
     assert shown.title == f"{QUERY} – searchlab"
     assert texts(shown, "h1") == [f"Results for {QUERY}"]
-    assert re.fullmatch(r"10 results in \d+\.\d ms from 160 documents", texts(shown, ".summary p")[0])
+    assert re.fullmatch(r"Results 1–10 in \d+\.\d ms from 160 documents", texts(shown, ".summary p")[0])
     assert "depression" in texts(shown, ".result:first-child .snippet mark")
     assert shown.switch_to.active_element.tag_name == "body"
 
@@ -110,6 +112,47 @@ def test_the_document_is_shown_in_full_and_leads_back(show, wait):
     click(shown, ".back a")
     wait("document.querySelectorAll('.result').length === 10")
     assert "q=heart+attack+depression" in shown.current_url
+
+
+def test_a_document_leads_back_to_the_page_of_results_where_it_was_found(show, wait):
+    shown = show(ASKED + "&page=2&k=5")
+    for what in (".result .open", ".result .actions a"):
+        click(shown, what)
+        wait("document.querySelector('.back')")
+        click(shown, ".back a")
+        wait("document.querySelector('.rank')?.textContent === '6'")
+        assert len(texts(shown, ".result")) == 5
+
+
+def test_a_filter_that_cannot_be_is_refused_where_it_can_be_mended(show, wait):
+    shown = show(PAGES["refused"])
+    assert texts(shown, ".notice") == ["Unknown field 'nowhere'; there is: docno, journal, keywords, year."]
+    assert shown.find_element("id", "q").get_property("value") == "heart"
+    click(shown, ".chip .drop")
+    wait("document.querySelectorAll('.result').length === 10")
+
+
+def test_a_text_goes_from_right_to_left_if_its_words_do(show):
+    shown = show(PAGES["hostile"])
+    place = texts(shown, ".result .docno").index("h2")
+    direction = "return [...document.querySelectorAll(arguments[0])].map(e => getComputedStyle(e).direction)"
+    for what in (".result h2", ".snippet"):
+        assert shown.execute_script(direction, what)[place] == "rtl"
+        assert "ltr" in shown.execute_script(direction, what)
+    shown = show("/document?id=h2&index=hostile&q=lymphoma")
+    assert shown.execute_script(direction, ".document h1, .document .body") == ["rtl", "rtl"]
+
+
+def test_fields_stand_beside_the_text_where_there_is_room(show, look):
+    shown = show(PAGES["document"])
+    boxes = "return ['.body', '#fields'].map(what => document.querySelector(what).getBoundingClientRect())"
+    text, fields = shown.execute_script(boxes)
+    assert text["right"] <= fields["left"]
+    assert text["top"] == fields["top"]
+    look(width=390)
+    text, fields = shown.execute_script(boxes)
+    assert text["bottom"] <= fields["top"]
+    assert text["left"] == fields["left"]
 
 
 # Suggestions.
@@ -202,6 +245,8 @@ def test_help_opens_and_closes(show, press):
 def test_judgments_by_click_and_by_key_are_there_after_a_reload(show, press, wait):
     said = "document.getElementById('said').textContent"
     shown = show("/?q=stroke")
+    press("1")
+    wait(f"{said}.startsWith('Which result?')")
     click(shown, ".result:nth-child(1) [data-grade='2']")
     wait(f"{said} === 'Judged definitely relevant'")
     press("j", "1")
@@ -250,6 +295,43 @@ def test_a_judge_has_a_name(show, wait):
     assert texts(shown, ".who .menu:last-child summary bdi") == ["Ann <b>"]
     assert "q=heart+attack+depression" in shown.current_url
     shown.delete_cookie("judge")
+
+
+@pytest.mark.parametrize("page", ["document", "against"])
+def test_whoever_says_a_name_stays_on_the_page(show, wait, page):
+    shown = show(PAGES[page] + "&k=7")
+    before = shown.execute_script("return location.pathname"), parse_qs(urlsplit(shown.current_url).query)
+    click(shown, ".who .menu:last-child summary")
+    click(shown, ".who form .button")
+    wait("!document.querySelector('.menu[open]') && document.readyState === 'complete'")
+    after = shown.execute_script("return location.pathname"), parse_qs(urlsplit(shown.current_url).query)
+    assert before[0] == after[0]
+    assert before[1].items() <= ({"left": ["bm25"]} | after[1]).items()
+
+
+def test_a_menu_closes_by_escape_and_when_the_focus_leaves_it(show, press):
+    from selenium.webdriver import Keys
+
+    shown = show(ASKED)
+    opened = "return document.querySelectorAll('.menu[open]').length"
+    click(shown, ".who .menu:last-child summary")
+    assert shown.execute_script(opened) == 1
+    press(Keys.TAB, Keys.ESCAPE)
+    assert shown.execute_script(opened) == 0
+    assert shown.switch_to.active_element.tag_name == "summary"
+    press(Keys.ENTER, Keys.TAB, Keys.TAB)
+    assert shown.execute_script(opened) == 1
+    press(Keys.TAB)
+    assert shown.execute_script(opened) == 0
+    assert shown.switch_to.active_element.get_attribute("id") == "q"
+
+
+def test_another_index_is_chosen_without_leaving_the_page(show, wait):
+    shown = show("/judge")
+    click(shown, ".who .menu summary")
+    click(shown, ".who .menu li:last-child a")
+    wait("document.body.dataset.index === 'hostile'")
+    assert texts(shown, "h1") == ["Judge"]
 
 
 # Compare and explain.
@@ -415,22 +497,31 @@ def test_nothing_moves_for_those_who_do_not_want_it(show):
     assert len(set(shown.execute_script(durations))) > 1
 
 
-def test_without_scripts_one_can_search_and_judge(show):
+def test_without_scripts_one_can_search_and_judge(show, until):
     shown = show()
     shown.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+
+    def seen(what):
+        return [one.text for one in shown.find_elements("css selector", what)]
+
     try:
         shown = show(scripts=False)
-        shown.find_element("id", "q").send_keys("pregnancy\n")
-        assert shown.title == "pregnancy – searchlab"
-        assert shown.find_elements("css selector", "[role=combobox]") == []
+        shown.find_element("id", "q").send_keys("patients\n")
+        until(lambda: shown.title == "patients – searchlab")
+        assert seen("[role=combobox]") == []
         chosen = "form.grades [aria-pressed=true]"
-        shown.get_screenshot_as_png()  # painted, and ready for clicks
         click(shown, ".result:nth-child(2) [data-grade='1']")
-        assert "q=pregnancy" in shown.current_url
-        assert [one.text for one in shown.find_elements("css selector", chosen)] == ["Possibly"]
-        shown.get_screenshot_as_png()
+        until(lambda: seen(chosen) == ["Possibly"])
+        assert "q=patients" in shown.current_url
         click(shown, chosen)
-        assert shown.find_elements("css selector", chosen) == []
+        until(lambda: seen(".rank") and not seen(chosen))
+        click(shown, ".result .facts a")
+        until(lambda: seen(".chip bdi"))
+        assert seen(".chip bdi")[0].startswith("year=")
+        click(shown, ".chip .drop")
+        until(lambda: seen(".rank") and not seen(".chip"))
+        click(shown, "[rel=next]")
+        until(lambda: seen(".rank")[:1] == ["11"])
     finally:
         shown.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 

@@ -11,7 +11,7 @@ from searchlab.errors import SettingError
 from searchlab.judgments.store import judgments_file
 from searchlab.records import Document
 from searchlab.web import own
-from searchlab.web.answers import judging, pooling
+from searchlab.web.answers import judging, measuring, pooling
 from searchlab.web.endpoints import Endpoint
 from searchlab.web.failures import Failure, NotFound
 from searchlab.web.memory import Memory
@@ -280,6 +280,17 @@ def test_what_could_change_the_comparison_comes_first(desk):
     first = found["documents"][0]
     assert first["text"] == f"w{first['qid']}"
     assert first["title"] in ("f3 f4", f"w{first['qid']} f2")
+
+
+def test_a_measure_without_a_cutoff_looks_at_whole_rankings(desk):
+    """Deeper than documents are proposed: what lies below them counts too, as where rankers are measured."""
+    judge_topics(desk, n_topics=4, grades=lambda qid: {f"{qid}-good0": 1, f"{qid}-bad4": 1})
+    left, right = "bm25", "bm25+rm3"
+    measured = measuring.measure(desk, index=None, set="mine", rankers=[left, right], measures=["AP"])
+    means = {each["name"]: each["means"]["AP"] for each in measured["rankers"]}
+    found = pooling.what_next(desk, index=None, set="mine", left=left, right=right, measure="AP", depth=2)
+    assert found["difference"] == pytest.approx(means[left] - means[right])
+    assert means[left] != means[right]
 
 
 def test_next_compares_two_rankers(desk):

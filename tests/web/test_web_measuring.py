@@ -12,11 +12,12 @@ from searchlab.evaluation.runs import evaluate_run
 from searchlab.judgments.store import judgments_file
 from searchlab.rankers.bundle import load_bundle
 from searchlab.records import Ranking, Topic
+from searchlab.web import own as own_module
 from searchlab.web import rankings
-from searchlab.web.answers import measuring
+from searchlab.web.answers import measuring, pooling
 from searchlab.web.failures import Failure
 from searchlab.web.limits import Limits
-from searchlab.web.own import Own
+from searchlab.web.own import Own, has_learnt_from
 from searchlab.web.shelf import models_folder
 from searchlab.web.trainer import Lesson, learn
 
@@ -167,7 +168,7 @@ def test_only_means_are_compared(desk, measures):
 
 
 def test_a_model_that_has_learnt_from_these_topics_is_told_apart(desk, folder, model):
-    judge_topics(desk)
+    judge_topics(desk, n_topics=10)
     add(folder, model)
     found = measure(desk)
     assert [each["name"] for each in found["rankers"]] == ["bm25", "bm25+rm3", "model:learnt"]
@@ -187,6 +188,39 @@ def test_a_model_that_has_learnt_from_these_topics_is_told_apart(desk, folder, m
     assert found["comparisons"][0] == alone["comparisons"][0]
 
 
+def test_cross_validation_by_other_topics_or_judgments_does_not_stand_beside_these_means(desk, folder, model):
+    add(folder, model)
+    judge_topics(desk, n_topics=10)
+    validated = model.trial["means"]["rsvm"]["AP"]
+
+    def measured(**options):
+        found = measure(desk, rankers=["bm25", "model:learnt"], measures=["AP"], **options)
+        return found["rankers"][1]["cross_validated"], found["comparisons"][0]["sentence"]
+
+    assert measured()[0] == {"AP": pytest.approx(validated)}
+    # A topic that was not learnt from, as nothing is relevant to it, scores 0 by any ranker.
+    store = desk.store(None)
+    store.import_all("mine", [Topic("none", "w11")], {"none": {"11-bad4": 0}}, judge="ann")
+    assert measured()[0] == {"AP": pytest.approx(validated * 10 / 11)}
+    # By another judgment, another topic, or another judge the others have other means.
+    store.judge("mine", "3", "3-bad5", judge="ann", grade=1)
+    then, told = measured()
+    assert then is None
+    assert f"its cross-validation, by the topics and judgments of then, says: {model.trial['verdict']}" in told
+    store.undo("ann")
+    assert measured()[0] is not None
+    store.judge("mine", "3", "3-bad5", judge="bob", grade=1)
+    assert measured(judge="bob")[0] is None
+    store.undo("bob")
+    store.import_all("mine", [Topic("more", "w10")], {"more": title_grades(10)}, judge="ann")
+    assert measured()[0] is None
+
+
+def test_a_difference_that_is_rounding_is_none():
+    assert measuring._difference(0.1 + 0.2, 0.3) == 0
+    assert measuring._difference(0.3, 0.1) == pytest.approx(0.2)
+
+
 def test_a_model_that_has_not_seen_these_topics_is_compared(desk, folder, model):
     store = desk.store(None)
     store.import_all("new", [Topic(str(n), f"w{n}") for n in (10, 11)], {"10": title_grades(10)}, judge="ann")
@@ -197,6 +231,16 @@ def test_a_model_that_has_not_seen_these_topics_is_compared(desk, folder, model)
     assert found["rankers"][1]["means"]["AP"] > found["rankers"][0]["means"]["AP"]
     assert found["comparisons"][0]["sentence"].startswith("learnt (rsvm) is better than BM25 on 2 of 2 topics")
     assert found["comparisons"][0]["p"] is not None
+
+
+def test_what_to_judge_next_says_who_has_learnt_from_the_topics(desk, folder, model):
+    add(folder, model)
+    judge_topics(desk, n_topics=2)
+    desk.store(None).add_topic("new", "w10", "10")
+    asked = {"index": None, "left": "bm25", "right": "model:learnt"}
+    found = pooling.what_next(desk, **asked, set="mine")
+    assert (found["left"]["learnt_from_these"], found["right"]["learnt_from_these"]) == (False, True)
+    assert not pooling.what_next(desk, **asked, set="new")["right"]["learnt_from_these"]
 
 
 def test_the_words_of_topics_tell_not_the_name_of_the_set(desk, folder, model):
@@ -227,11 +271,11 @@ def test_models_of_former_versions_say_whether_topics_were_those_of_the_collecti
     training = {name: value for name, value in model.training.items() if name != "topics"}
     opened, topics = desk.shelf.get(None), [Topic("1", "w1")]
     own = replace(model, training=training | {"source": "topics of its collection, judgments of its collection"})
-    monkeypatch.setattr(measuring, "own_topics", lambda opened: Own((Topic("7", "W1"),), {}))
-    assert measuring.has_learnt_from(opened, own, topics)
-    assert not measuring.has_learnt_from(opened, own, [Topic("1", "w2")])
-    assert not measuring.has_learnt_from(opened, replace(own, training=own.training | {"index": None}), topics)
-    assert not measuring.has_learnt_from(opened, replace(own, training=training | {"source": "topics x"}), topics)
+    monkeypatch.setattr(own_module, "own_topics", lambda opened: Own((Topic("7", "W1"),), {}))
+    assert has_learnt_from(opened, own, topics)
+    assert not has_learnt_from(opened, own, [Topic("1", "w2")])
+    assert not has_learnt_from(opened, replace(own, training=own.training | {"index": None}), topics)
+    assert not has_learnt_from(opened, replace(own, training=training | {"source": "topics x"}), topics)
 
 
 # What is remembered, and what takes too long.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchlab.web.rendering import Links, count, number, pieces
+from searchlab.web.rendering import Links, count, number, pieces, typeset
 
 STATE = {"index": None, "q": "a b", "ranker": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "id": "x"}
 
@@ -22,6 +22,29 @@ def test_changes_are_made_and_what_is_empty_is_left_out():
     assert url("/", q=None, filter=None) == "/"
     assert url("/", filter=["u=1", "v=2"], page=2) == "/?q=a+b&filter=u%3D1&filter=v%3D2&page=2"
     assert url("/document", id="a/b&c") == "/document?q=a+b&filter=year%3D1988&id=a%2Fb%26c"
+
+
+def test_the_address_of_a_page_has_all_that_it_was_asked_for_but_what_was_just_done():
+    own = {"set": "mine", "at": "d1", "did": "undone", "all": True, "depth": 20, "rankers": ["a", "b"], "judge": ""}
+    assert Links(STATE | own).again("/pool") == (
+        "/pool?q=a+b&filter=year%3D1988&page=3&id=x&set=mine&at=d1&all=true&depth=20&rankers=a&rankers=b"
+    )
+    assert Links({"index": None, "page": 1, "ranker": "bm25"}).again("/") == "/"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-2.0 × 1 (-.797)", "−2.0 × 1 (−.797)"),
+        (
+            "AP +.1, p = .03: 1-2 of T-cell, med-045, f(x)-1",
+            "AP +.1, p\u00a0=\u00a0.03: 1-2 of T-cell, med-045, f(x)-1",
+        ),
+        ("p < .001", "p\u00a0<\u00a0.001"),
+    ],
+)
+def test_sentences_have_true_minus_signs(text, expected):
+    assert typeset(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """Does a real server say where it listens, stand up to hostile clients, and end well?"""
 
+import asyncio
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -13,6 +15,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+import uvicorn
 
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.web import server as server_module
@@ -353,6 +356,49 @@ def test_connections_in_use_are_not_hung_up_on(server):
             ports.add(link.sock.getsockname()[1])
             assert link.getresponse().read() == b"slow"
     assert len(ports) == 1
+
+
+class Connection:
+    """As much of a connection as is looked at."""
+
+    def __init__(self, *, busy=False):
+        self.cycle = SimpleNamespace(response_complete=not busy)
+        self.transport = self
+        self.is_open = True
+
+    def close(self):
+        self.is_open = False
+
+
+def test_of_too_many_connections_those_are_closed_that_have_been_idle_the_longest(monkeypatch):
+    monkeypatch.setattr(server_module, "_make_room", lambda: 6)
+    own = server_module._Server(uvicorn.Config(lambda: None), "", 1, lambda: None)
+    first, busy, second, third = Connection(), Connection(busy=True), Connection(), Connection()
+    for connections in ([first, busy], [first, busy, second]):
+        own.server_state.connections = set(connections)
+        own._leave_dawdlers()
+    assert all(each.is_open for each in (first, busy, second))
+    own.server_state.connections = {first, busy, second, third}
+    asyncio.run(own.on_tick(1))
+    assert [each.is_open for each in (first, busy, second, third)] == [False, True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("limits", "room", "asked"),
+    [
+        ((1024, 4096), 4096, (4096, 4096)),
+        ((1024, 10**6), server_module.MOST_FILES, (server_module.MOST_FILES, 10**6)),
+        ((1024, resource.RLIM_INFINITY), server_module.MOST_FILES, (server_module.MOST_FILES, resource.RLIM_INFINITY)),
+        ((20_000, 20_000), 20_000, None),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), server_module.MOST_FILES, None),
+    ],
+)
+def test_as_many_files_may_be_open_as_the_system_allows(monkeypatch, limits, room, asked):
+    said = []
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, wanted: said.append(wanted))
+    assert server_module._make_room() == room
+    assert said == ([asked] if asked else [])
 
 
 def test_names_that_are_not_ours_are_refused(server):

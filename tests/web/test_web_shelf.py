@@ -2,6 +2,7 @@
 
 import json
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -148,3 +149,72 @@ def test_only_scorers_that_can_be_used_are_offered(folder):
     searchlab.build_topics(folder, n_topics=2)
     assert len(opened.system("bm25").search("alpha")) == 1
     assert "plsa" in [name for name, _, _ in Shelf([folder]).get().systems()]
+
+
+def test_an_index_that_could_not_be_opened_is_tried_again_though_nothing_has_changed(
+    folder, build, monkeypatch, caplog
+):
+    shelf = Shelf([folder])
+    shelf.get()
+    build([Document("c", "Gamma", "gamma")], folder=folder)
+    real = shelf_module.SearchEngine
+
+    def refuse(folder):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(shelf_module, "SearchEngine", refuse)
+    monkeypatch.setattr(shelf_module, "RETRY", 0.0)
+    for _ in range(3):
+        assert shelf.get().system("bm25").search("beta").docnos == ["b", "a"]
+    assert sum("Too many open files" in record.message for record in caplog.records) == 1
+    monkeypatch.setattr(shelf_module, "SearchEngine", real)
+    assert shelf.get().system("bm25").search("gamma").docnos == ["c"]
+    assert shelf.get() is shelf.get()
+
+
+def test_an_index_that_could_not_be_opened_is_not_tried_again_at_once(folder, build, monkeypatch):
+    shelf = Shelf([folder])
+    shelf.get()
+    build([Document("c", "Gamma", "gamma")], folder=folder)
+    tried = []
+
+    def refuse(folder):
+        tried.append(folder)
+        raise IndexMissing("nothing here")
+
+    monkeypatch.setattr(shelf_module, "SearchEngine", refuse)
+    monkeypatch.setattr(shelf_module, "RETRY", 1000.0)
+    assert shelf.get() is shelf.get()
+    assert len(tried) == 1
+
+
+def test_a_model_that_is_written_in_its_place_is_read_again(folder):
+    path = models_folder(folder) / "slow.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    (path.parent / "gone.json").symlink_to("nowhere")
+    shelf = Shelf([folder])
+    assert set(shelf.get().unreadable) == {"gone", "slow"}
+    save_model(path.parent.parent / "made.json")
+    path.write_bytes((path.parent.parent / "made.json").read_bytes())
+    assert set(shelf.get().models) == {"slow"}
+    assert all(str(folder.parent) not in problem for problem in shelf.get().unreadable.values())
+
+
+def test_the_last_state_is_known_without_a_look_at_the_disk(folder, build):
+    shelf = Shelf([folder])
+    assert shelf.last() is None
+    opened = shelf.get()
+    build([Document("c", "Gamma", "gamma")], folder=folder)
+    assert shelf.last() is opened
+    assert shelf.get() is shelf.last() is not opened
+
+
+@pytest.mark.parametrize("where", ["absolute", "relative"])
+def test_messages_do_not_tell_where_an_index_lies(tmp_path, monkeypatch, where):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "some where" / "it" if where == "absolute" else Path("some where/it")
+    shelf = Shelf([folder])
+    assert shelf.without_folders(f"{folder}: no index") == "it: no index"
+    assert shelf.without_folders(f"{folder.absolute()}.models/m.json: bad") == "it.models/m.json: bad"
+    assert Shelf([Path("it")]).without_folders("it: a/b AND ./c") == "it: a/b AND ./c"

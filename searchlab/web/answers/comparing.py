@@ -54,7 +54,7 @@ def compare(
         "right": sides[1],
         "pairs": pairs,
         "overlap": len(set(hits[0].docnos[:k]) & set(hits[1].docnos[:k])),
-        "moves": _moves(systems[1], q, filter, pairs, hits[1].docnos[:k], titles, deep),
+        "moves": _moves(systems[1], q, filter, pairs, hits[1].docnos[:k], titles, deep, [len(own) for own in hits]),
     }
 
 
@@ -66,6 +66,7 @@ def _moves(
     shown: list[str],
     titles: dict[str, str],
     deep: int,
+    n_found: list[int],
 ) -> list[dict[str, Any]]:
     """What stands higher or lower on the right, the largest moves of documents near the top first."""
     moved = [pair for pair in pairs if pair["left"] != pair["right"]]
@@ -93,7 +94,7 @@ def _moves(
                 "overtook": told if rises else None,
                 "overtaken_by": None if rises else told,
                 "why": why,
-                "sentence": _sentence(pair, told, why, rises, deep),
+                "sentence": _sentence(pair, told, why, rises, [n < deep for n in n_found], deep),
             }
         )
     return moves
@@ -116,18 +117,29 @@ def _accounts(system: System, text: str, docnos: list[str], filters: list[str]) 
 
 def _passed(pair: dict[str, Any], shown: list[str], lefts: dict[str, int]) -> str | None:
     """The best document that this one has overtaken on the right, if it rose, or that has overtaken it, if it fell."""
-    own, rank = lefts[pair["id"]], pair["right"] or len(shown) + 1
-    if rank < own:
+    own, rank = lefts[pair["id"]], pair["right"]
+    if rank is not None and rank < own:
         below = [docno for docno in shown[rank:] if lefts[docno] < own]
         return min(below, key=lefts.__getitem__, default=None)
-    return next((docno for docno in shown[: rank - 1] if lefts[docno] > own), None)
+    above = shown if rank is None else shown[: rank - 1]
+    return next((docno for docno in above if lefts[docno] > own), None)
 
 
 def _sentence(
-    pair: dict[str, Any], other: dict[str, str] | None, why: list[dict[str, Any]], rises: bool, deep: int
+    pair: dict[str, Any],
+    other: dict[str, str] | None,
+    why: list[dict[str, Any]],
+    rises: bool,
+    complete: list[bool],
+    deep: int,
 ) -> str:
+    """The move in words; where a side is `complete`, what is not there was not found at all."""
     before, after = (f"rank {rank}" if rank else f"below rank {deep}" for rank in (pair["left"], pair["right"]))
     told = f"{'up' if rises else 'down'} from {before} to {after}"
+    if pair["left"] is None and complete[0]:
+        told = f"up to {after} (not found on the left)"
+    elif pair["right"] is None and complete[1]:
+        told = f"down from {before} (not found on the right)"
     if other is None or not why:
         return told
     reasons = " and ".join(f"{call(each['label'])} ({show_difference(each['amount'])})" for each in why[:2])
@@ -139,5 +151,12 @@ LEFT = Parameter("left", "text", RANKER.what, default="bm25", long=RANKER.long)
 RIGHT = Parameter("right", "text", RANKER.what, default="bm25+rm3", long=RANKER.long)
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/compare", compare, "Two rankers side by side", (QUERY, LEFT, RIGHT, INDEX, K, FILTER)),
+    Endpoint(
+        "GET",
+        "/api/compare",
+        compare,
+        "Two rankers side by side",
+        (QUERY, LEFT, RIGHT, INDEX, K, FILTER),
+        heavy=True,
+    ),
 )

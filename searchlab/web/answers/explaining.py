@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from searchlab.features.wording import in_words
-from searchlab.rankers.accounts import Account, Difference, set_against, tell_lead
+from searchlab.rankers.accounts import Account, Difference, Share, set_against, tell_lead
 from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Query
 from searchlab.web.answers.searching import find_document, ranker_record, require_document, short
@@ -37,7 +38,7 @@ def explain(
         "document": account_record(opened, accounts[0]),
         "against": None,
         "differences": [],
-        "sentence": "",
+        "sentence": _tell_missing(accounts, filter),
     }
     if against:
         higher, lower = sorted(accounts, key=lambda own: (own.score, own.docno.encode()), reverse=True)
@@ -45,9 +46,19 @@ def explain(
         answer |= {
             "against": account_record(opened, accounts[1]),
             "differences": [difference_record(each) for each in apart],
-            "sentence": tell_lead(higher, lower, set_against(higher, lower), call),
+            "sentence": answer["sentence"] or tell_lead(higher, lower, set_against(higher, lower), call),
         }
     return answer
+
+
+def _tell_missing(accounts: Sequence[Account], filters: Sequence[str]) -> str:
+    """What is wrong with asking why documents are where they are: some are nowhere."""
+    missing = [account.docno for account in accounts if not account.found]
+    if not missing:
+        return ""
+    are = "is" if len(missing) == 1 else "are"
+    told = f"{' and '.join(missing)} {are} not found by this query{' with these filters' * bool(filters)}"
+    return f"{told}: below is what would add up to a score, if it counted"
 
 
 def account_record(opened: Opened, account: Account) -> dict[str, Any]:
@@ -56,17 +67,23 @@ def account_record(opened: Opened, account: Account) -> dict[str, Any]:
         "id": account.docno,
         "title": find_document(opened, account.docno).title,
         "score": account.score,
-        "parts": [
-            {
-                "label": share.label,
-                "words": in_words(share.label),
-                "amount": share.amount,
-                "raw": share.raw,
-                "meaning": share.meaning,
-                "how": list(share.how),
-            }
-            for share in account.shares
-        ],
+        "found": account.found,
+        "parts": [_part(share) for share in account.shares],
+    }
+
+
+def _part(share: Share) -> dict[str, Any]:
+    words, raw, how = in_words(share.label), share.raw, list(share.how)
+    if not words and not how and raw is not None and not float(raw).is_integer():
+        # BM25F counts what stands in one text more than what stands in another: these are no occurrences.
+        raw, how = None, [f"weighed frequency {raw:.4g}"]
+    return {
+        "label": share.label,
+        "words": words,
+        "amount": share.amount,
+        "raw": raw,
+        "meaning": share.meaning,
+        "how": how,
     }
 
 

@@ -27,6 +27,8 @@ from searchlab.web.parameters import DOCUMENT, INDEX, JUDGE, SET, Parameter
 SEARCHES = "searches"
 # By whom the judgments of a collection are.
 COLLECTION = "collection"
+# So many judges are held against each other.
+MOST_JUDGES = 20
 
 
 def sets(desk: Desk, *, index: str | None) -> dict[str, Any]:
@@ -110,8 +112,8 @@ def undo(desk: Desk, *, index: str | None, judge: str) -> dict[str, Any]:
 
 
 def agreement(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
-    """How far each two judges agree on what both have judged."""
-    found = agreements(desk.store(desk.shelf.get(index).name), set)
+    """How far each two judges agree on what both have judged; of very many, those who have judged the most."""
+    found = agreements(desk.store(desk.shelf.get(index).name), set, most=MOST_JUDGES)
     return {
         "pairs": [
             {

@@ -1,7 +1,8 @@
 """How good are the rankers on the topics that were judged, and is one better than another?
 
 A model that has learnt from some of these topics does better on them than on others: that is no test of it. Its numbers
-are marked, and instead of a comparison stands what its cross-validation said.
+are marked, and instead of a comparison stands what its cross-validation said; if that was by the same topics and
+judgments, its means stand beside those of the others.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from searchlab.errors import unknown_name
 from searchlab.evaluation.comparison import Comparison, compare, compare_values, refuse_totals
 from searchlab.evaluation.naming import parse_measure
 from searchlab.evaluation.runs import Evaluation, evaluate_run
-from searchlab.judgments.naming import fold
+from searchlab.evaluation.significance import TIE
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
@@ -28,7 +29,7 @@ from searchlab.web.answers.searching import ranker_record
 from searchlab.web.desk import Desk
 from searchlab.web.endpoints import Endpoint
 from searchlab.web.memory import Memory
-from searchlab.web.own import own_topics
+from searchlab.web.own import has_learnt_from
 from searchlab.web.parameters import INDEX, JUDGE, SET, Parameter
 from searchlab.web.rankings import DEPTH, MOST_TOPICS, RANKERS, chosen_rankers, rank_all
 from searchlab.web.shelf import Opened
@@ -38,17 +39,23 @@ MEASURES = ("nDCG@10", "AP", "P@10")
 # Where the title of a report is found.
 TITLE = re.compile(rb"<title>([^<]{1,300})</title>")
 HEAD = 8192
+# Means of the same rankings by the same judgments differ by no more than rounding.
+SAME = 1e-9
 
 _REMEMBERED = Memory(32)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A ranker and what it is worth; `bundle` is the model, if it has learnt from topics that are measured."""
+    """A ranker and what it is worth; `bundle` is the model, if it has learnt from topics that are measured.
+
+    `cross_validated` are the means of its cross-validation, if they can be held against those of other rankers here.
+    """
 
     system: System
     evaluation: Evaluation
     bundle: Bundle | None
+    cross_validated: Mapping[str, float] | None = None
 
     @property
     def trial(self) -> Mapping[str, Any]:
@@ -106,18 +113,6 @@ def reports(desk: Desk) -> list[dict[str, str]]:
     return [{"name": name, "title": _title(path, name)} for name, path in desk.reports.items()]
 
 
-def has_learnt_from(opened: Opened, bundle: Bundle, topics: list[Topic]) -> bool:
-    """Whether a model was trained on any of these topics, as far as its file tells."""
-    seen = bundle.training.get("topics")
-    texts = {fold(topic.text) for topic in topics}
-    if isinstance(seen, Mapping):
-        return any(fold(str(text)) in texts for text in seen.values())
-    # Models of former versions do not name their topics, but say whether they were those of the collection.
-    own = own_topics(opened) if str(bundle.training.get("source", "")).startswith("topics of its collection") else None
-    trained_here = dict(bundle.training.get("index") or {}).get("name") == opened.name
-    return own is not None and trained_here and any(fold(topic.text) in texts for topic in own.topics)
-
-
 def _measured(
     desk: Desk,
     opened: Opened,
@@ -133,9 +128,43 @@ def _measured(
     for system in systems:
         evaluation = evaluate_run(qrels, runs[system.name], [*measures, JUDGED], complete=True, name=system.name)
         bundle = opened.models.get(system.name.removeprefix(MODEL)) if system.kind == "model" else None
-        learnt = bundle is not None and has_learnt_from(opened, bundle, topics)
-        found.append(Measured(system, evaluation, bundle if learnt else None))
+        if bundle is not None and has_learnt_from(opened, bundle, topics):
+            validated = _cross_validated(desk, opened, bundle, topics, qrels, measures)
+            found.append(Measured(system, evaluation, bundle, validated))
+        else:
+            found.append(Measured(system, evaluation, None))
     return found
+
+
+def _cross_validated(
+    desk: Desk,
+    opened: Opened,
+    bundle: Bundle,
+    topics: list[Topic],
+    qrels: Mapping[str, Mapping[str, int]],
+    measures: list[str],
+) -> dict[str, float] | None:
+    """What cross-validation said of a model, if that was by these topics and judgments, on this index.
+
+    Then they are as many topics, and the search that it re-ranks, which took part, has the same means here. Topics
+    without a relevant document took no part; whoever ranks them, they score 0.
+    """
+    means = trial_of(bundle)["means"] or {}
+    first, own = bundle.first_stage, means.get(bundle.ranker, {})
+    others = [kept for name, kept in means.items() if name not in (bundle.ranker, "RM3")]
+    useful = [topic for topic in topics if max(qrels[topic.qid].values()) > 0]
+    if first is None or len(others) != 1 or dict(bundle.trial or {}).get("n_queries") != len(useful):
+        return None
+    known = [name for name in measures if name in own and name in others[0]]
+    if not known:
+        return None
+    settings = ",".join(f"{name}={value}" for name, value in first.settings.items())
+    system = opened.system(f"{first.scorer}:{settings}" if settings else first.scorer)
+    run = rank_all(desk, opened, [system], useful, DEPTH)[system.name]
+    now = evaluate_run({topic.qid: qrels[topic.qid] for topic in useful}, run, known, complete=True)
+    if any(abs(now.mean(name) - others[0][name]) > SAME for name in known):
+        return None
+    return {name: own[name] * len(useful) / len(topics) for name in known}
 
 
 def _compared(found: list[Measured], measures: list[str], topics: list[Topic], against: str) -> dict[str, Any]:
@@ -155,8 +184,7 @@ def _compared(found: list[Measured], measures: list[str], topics: list[Topic], a
             "qid": topic.qid,
             "text": topic.text,
             "values": {name: own[places[topic.qid]] for name, own in values.items()},
-            "difference": values[shown.system.name][places[topic.qid]]
-            - values[baseline.system.name][places[topic.qid]],
+            "difference": _difference(*(values[each.system.name][places[topic.qid]] for each in (shown, baseline))),
         }
         for topic in topics
     ]
@@ -167,6 +195,11 @@ def _compared(found: list[Measured], measures: list[str], topics: list[Topic], a
         "comparisons": _comparisons(baseline, others, main),
         "topics": sorted(per_topic, key=lambda each: -float(each["difference"])),
     }
+
+
+def _difference(value: float, other: float) -> float:
+    """How much more the one is; 0 if that is rounding, as where topics won and lost are counted."""
+    return value - other if abs(value - other) > TIE else 0.0
 
 
 def _comparisons(baseline: Measured, others: list[Measured], main: str) -> list[dict[str, Any]]:
@@ -208,20 +241,17 @@ def _warning(model: Measured, baseline: Measured) -> str:
     learnt = model if model.bundle is not None else baseline
     seen = f"{learnt.system.label} has learnt from these topics, so that measuring it by them is no test"
     verdict = learnt.trial.get("verdict") if learnt is model else None
-    return f"{seen}; its cross-validation says: {verdict}" if verdict else f"{seen}."
+    then = "" if learnt.cross_validated else ", by the topics and judgments of then,"
+    return f"{seen}; its cross-validation{then} says: {verdict}" if verdict else f"{seen}."
 
 
 def _ranker(own: Measured, measures: list[str]) -> dict[str, Any]:
-    cross_validated = None
-    if own.bundle is not None:
-        means = (own.trial["means"] or {}).get(own.bundle.ranker, {})
-        cross_validated = {name: means[name] for name in measures if name in means} or None
     return {
         **ranker_record(own.system),
         "means": {name: own.evaluation.mean(name) for name in measures},
         "judged": own.evaluation.mean(JUDGED),
         "learnt_from_these": own.bundle is not None,
-        "cross_validated": cross_validated,
+        "cross_validated": own.cross_validated,
     }
 
 

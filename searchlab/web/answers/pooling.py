@@ -15,12 +15,14 @@ from searchlab.evaluation.naming import parse_measure
 from searchlab.judgments import priorities
 from searchlab.judgments.pooling import pool as make_pool
 from searchlab.judgments.store import JudgmentStore
+from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
 from searchlab.retrieval.results import Hit, Hits
 from searchlab.web.answers.searching import marked, ranker_record
 from searchlab.web.desk import Desk
 from searchlab.web.endpoints import Endpoint
 from searchlab.web.failures import Failure, NotFound
+from searchlab.web.own import has_learnt_from
 from searchlab.web.parameters import INDEX, JUDGE, SET, Parameter
 from searchlab.web.rankings import DEPTH, MOST_TOPICS, RANKERS, chosen_rankers, rank_all, rank_topic
 from searchlab.web.shelf import Opened
@@ -86,17 +88,19 @@ def what_next(
         raise Failure(400, f"left and right are both {left[:60]!r}, expected two different rankers")
     systems = chosen_rankers(opened, [left, right])
     topics = set_topics(store, opened, set)[:MOST_TOPICS]
-    cutoff = parse_measure(measure).cutoff
-    deep = DEPTH if cutoff is None else max(int(cutoff), depth)
+    cutoff = parse_measure(measure).cutoff  # 0 if it has none: then it looks at all that was found
+    deep = max(cutoff, depth) if cutoff else DEPTH
     runs = rank_all(desk, opened, systems, topics, deep)
-    found = priorities.what_next(runs[left], runs[right], store.grades(set), measure=measure, depth=depth, n=n)
+    grades = store.grades(set)
+    judged = [topic for topic in topics if topic.qid in grades]
+    found = priorities.what_next(runs[left], runs[right], grades, measure=measure, depth=depth, n=n)
     texts = {topic.qid: topic.text for topic in topics}
     return {
         "index": opened.name,
         "set": set,
         "measure": found.measure,
-        "left": ranker_record(systems[0]),
-        "right": ranker_record(systems[1]),
+        "left": _compared(opened, systems[0], judged),
+        "right": _compared(opened, systems[1], judged),
         "difference": found.difference,
         "n_topics": found.n_topics,
         "n_waiting": found.n_waiting,
@@ -129,6 +133,13 @@ def set_topics(store: JudgmentStore, opened: Opened, set: str) -> list[Topic]:
     return found
 
 
+def _compared(opened: Opened, system: System, judged: Sequence[Topic]) -> dict[str, Any]:
+    """A ranker, and whether it has learnt from the topics that it is compared by, which flatters it."""
+    bundle = opened.models.get(system.name.removeprefix(MODEL)) if system.kind == "model" else None
+    learnt = bundle is not None and has_learnt_from(opened, bundle, judged)
+    return ranker_record(system) | {"learnt_from_these": learnt}
+
+
 def _look_at(opened: Opened, text: str, docnos: Sequence[str]) -> list[Hit]:
     """Documents with the words of a topic marked."""
     places = [opened.engine.snapshot.locate(docno) for docno in docnos]
@@ -151,6 +162,7 @@ ENDPOINTS = (
         pool,
         "The documents to judge for a topic, in an order that does not tell who found them",
         (INDEX, SET, TOPIC, RANKERS, DEEP, JUDGE),
+        heavy=True,
     ),
     Endpoint(
         "GET",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from typing import Any
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, StoreError
 from searchlab.indexing.analysis import fold
 from searchlab.rankers.systems import System
 from searchlab.records import Document
@@ -20,11 +21,16 @@ from searchlab.web.endpoints import Endpoint
 from searchlab.web.failures import Failure, NotFound
 from searchlab.web.parameters import DOCUMENT, FILTER, INDEX, JUDGE, PAGE, QUERY, RANKER, K, Parameter
 from searchlab.web.shelf import Opened
+from searchlab.web.workers import count_patterns
 
 # For so many unknown words a known one is looked for: each is held against all words of the index.
 MOST_CORRECTED = 3
+# Nothing is looked for that is longer than words are: the time grows with the length.
+LONGEST_CORRECTED = 50
 # So many of each kind are suggested.
 PAST, WORDS = 4, 8
+log = logging.getLogger(__name__)
+
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
 
@@ -91,7 +97,7 @@ def suggest(desk: Desk, *, index: str | None, q: str) -> dict[str, Any]:
     """How what is being typed could go on: past queries, then words of the index."""
     opened = desk.shelf.get(index)
     written = " ".join(q.split())
-    past = desk.store(opened.name).past_queries(written, PAST) if written else []
+    past = _past_queries(desk, opened, written) if written else []
     suggestions = [{"text": text, "kind": "past"} for text in past]
     last = _LAST_WORD.search(q)
     if last is not None:
@@ -100,6 +106,13 @@ def suggest(desk: Desk, *, index: str | None, q: str) -> dict[str, Any]:
         texts = [f"{before}{word}" for word in words[: WORDS + 1] if word != fold(last.group())]
         suggestions += [{"text": text, "kind": "word"} for text in texts[:WORDS] if text not in past]
     return {"query": q, "suggestions": suggestions}
+
+
+def _past_queries(desk: Desk, opened: Opened, written: str) -> list[str]:
+    try:
+        return desk.store(opened.name).past_queries(written, PAST)
+    except StoreError:  # told when a query is to be kept
+        return []
 
 
 def ranker_record(system: System) -> dict[str, str]:
@@ -164,6 +177,10 @@ def short(desk: Desk, text: str) -> str:
         raise Failure(400, f"q has {len(text):,} characters, expected at most {desk.limits.query_length:,}")
     if not text.strip():
         raise Failure(400, "q is empty, expected a query")
+    n_patterns = count_patterns(text)
+    if n_patterns > desk.limits.patterns:
+        told = f"q has {n_patterns} words with *, ? or ~, expected at most {desk.limits.patterns}"
+        raise Failure(400, told)
     return text
 
 
@@ -186,7 +203,8 @@ def _correction(query: Query, text: str) -> dict[str, Any] | None:
     """The query with known words in the place of unknown ones."""
     if not query.unknown or query.suggest is None:
         return None
-    near = [(word, query.suggest(word)) for word in query.unknown[:MOST_CORRECTED]]
+    words = [word for word in query.unknown if len(word) <= LONGEST_CORRECTED]
+    near = [(word, query.suggest(word)) for word in words[:MOST_CORRECTED]]
     replaced = [(word, known) for word, known in near if known is not None]
     corrected = text
     for word, known in replaced:
@@ -198,14 +216,31 @@ def _mark_grades(
     desk: Desk, opened: Opened, text: str, judge: str, results: list[dict[str, Any]]
 ) -> dict[str, str] | None:
     """Put a judge's grades to results, if the query is a topic."""
-    store = desk.store(opened.name)
-    topic = store.find_topic(text)
-    if topic is None:
+    found = grades_for(desk, opened, text, judge)
+    if found is None:
         return None
-    grades = {each.docno: each.grade for each in store.judgments(*topic, judge=judge)}
+    topic, grades = found
     for result in results:
         result["grade"] = grades.get(result["id"])
     return {"set": topic[0], "qid": topic[1]}
+
+
+def grades_for(
+    desk: Desk, opened: Opened, text: str, judge: str
+) -> tuple[tuple[str, str], dict[str, int | None]] | None:
+    """The topic that a query is, and a judge's grades for it, by docno; None if it is none.
+
+    A file of judgments that cannot be read is told where judgments are; searching goes on without it.
+    """
+    store = desk.store(opened.name)
+    try:
+        topic = store.find_topic(text)
+        if topic is None:
+            return None
+        return topic, {each.docno: each.grade for each in store.judgments(*topic, judge=judge)}
+    except StoreError as error:
+        log.warning("searching without judgments: %s", error)
+        return None
 
 
 BEGUN = Parameter("q", "text", "what has been typed so far", default="")

@@ -3,7 +3,7 @@
 // What the server would show next is put into the place of what is shown: there is one way to make a page, with or
 // without a script. While something is on its way keys do nothing, as nobody can judge what is not yet to be seen.
 
-import { say, send } from "./page.js";
+import { lasting, say, send } from "./page.js";
 
 const main = document.getElementById("main");
 const pool = () => main.querySelector("[data-pool]");
@@ -17,7 +17,8 @@ function show(text, address, words) {
   if (!fresh) throw new Error(page.querySelector("main")?.textContent.trim().replace(/\s+/g, " ") || "no answer");
   pool().replaceWith(fresh);
   document.title = page.title;
-  if (address !== location.href) history.pushState(null, "", address);
+  const place = lasting(address);
+  if (place !== location.href) history.pushState(null, "", place);
   prepare();
   const heading = document.getElementById("paper-title");
   heading?.focus({ preventScroll: true });
@@ -80,7 +81,7 @@ function judgeByKeysAndForms() {
     go(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) }, words);
   });
   main.addEventListener("click", (event) => {
-    const link = event.target.closest(".steps a, .dot");
+    const link = event.target.closest(".steps a[href], .dot");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
     event.preventDefault();
     go(link.href);

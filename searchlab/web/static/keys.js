@@ -1,6 +1,6 @@
 // What can be done without a mouse? / search, j k move, o open, 0 1 2 judge, u undo, ? help.
 
-import { grade, undo } from "./page.js";
+import { grade, say, undo } from "./page.js";
 
 const help = document.getElementById("keys");
 const results = () => [...document.querySelectorAll(".result")];
@@ -18,6 +18,7 @@ function move(step) {
 function judge(chosen) {
   const form = (focused() ?? document.querySelector(".document"))?.querySelector("form.grades");
   if (form) grade(form, chosen);
+  else if (document.querySelector(".result form.grades")) say("Which result? j and k move to one");
 }
 
 function toBox() {

@@ -79,8 +79,19 @@ addEventListener("pageshow", (event) => {
   if (event.persisted && document.querySelector("form.grades")) location.reload();
 });
 
+// What was just done is not told again when the page is loaded again.
+export function lasting(address) {
+  const place = new URL(address);
+  if (place.searchParams.has("did")) place.searchParams.delete("did");
+  return place.href;
+}
+history.replaceState(history.state, "", lasting(location.href));
+
 // A menu closes when something else is chosen.
 document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});
+document.addEventListener("focusin", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
 document.addEventListener("keydown", (event) => {
