@@ -10,7 +10,7 @@ import json
 import logging
 import math
 import mimetypes
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
@@ -92,7 +92,8 @@ def _answer(desk: Desk, workers: Workers, endpoint: Endpoint) -> Respond:
                 said = [*request.query_params.multi_items(), *request.path_params.items()]
                 asked = read_address(endpoint.parameters, _values(said), strict=True)
             lane = lane_for(asked, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
-            text = await workers.do(lambda: _encode(endpoint.answer(desk, **asked)), lane)
+            kind = _kind(desk, endpoint.path, asked)
+            text = await workers.do(lambda: _encode(endpoint.answer(desk, **asked)), lane, kind)
         except Exception as error:
             failure = _told(desk, error, request)
             return Response(json.dumps({"error": failure.message}), failure.status, _retry(failure), "application/json")
@@ -115,7 +116,8 @@ def _show(desk: Desk, workers: Workers, page: Page) -> Respond:
 
         try:
             asked = read_address(page.parameters, _values(request.query_params.multi_items()), strict=False)
-            html = await workers.do(lambda: work(asked), lane_for(asked, heavy=page.heavy, slow=page.slow))
+            lane = lane_for(asked, heavy=page.heavy, slow=page.slow)
+            html = await workers.do(lambda: work(asked), lane, _kind(desk, page.path, asked))
         except Exception as error:
             return _error_page(desk, visitor, _told(desk, error, request))
         return Response(html, media_type="text/html")
@@ -240,6 +242,20 @@ def _visitor(request: Request) -> Visitor:
     name = unquote(request.cookies.get(JUDGE_COOKIE, ""))
     known = name if name.isprintable() and len(name) <= JUDGE.long else ""
     return Visitor(known.strip() or NAMELESS, csrf_of(request))
+
+
+def _kind(desk: Desk, path: str, asked: Mapping[str, Any]) -> Hashable:
+    """Requests that take about as long as each other; None if an index has to be opened first, which takes long."""
+    if not desk.shelf.is_current(asked.get("index")):
+        return None
+    return (
+        path,
+        asked.get("index"),
+        asked.get("ranker"),
+        asked.get("k"),
+        asked.get("page"),
+        len(asked.get("filter", ())),
+    )
 
 
 def _common(desk: Desk, visitor: Visitor, opened: Opened, here: str, asked: Mapping[str, Any]) -> dict[str, Any]:

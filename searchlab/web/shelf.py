@@ -137,6 +137,11 @@ class _Place:
         """The state that was served last, whatever is on the disk now."""
         return self._opened
 
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing has to be opened."""
+        return self._opened is not None and self._look() == self._stamps and not self._is_due()
+
     def latest(self) -> Opened:
         """The state on disk, opened if it is new; while one thread opens it, others go on with what there was."""
         stamps = self._look()
@@ -241,6 +246,11 @@ class Shelf:
     def get(self, name: str | None = None) -> Opened:
         """An index as it is now; the first, if none is named."""
         return self._place(name).latest()
+
+    def is_current(self, name: str | None) -> bool:
+        """Whether an index is open as it is on the disk, so that `get` gives it at once."""
+        place = self._places.get(name or self.names[0])
+        return place is not None and place.is_current
 
     def last(self, name: str | None = None) -> Opened | None:
         """The state that was served last, without a look at the disk; None if none was yet."""

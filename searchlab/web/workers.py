@@ -1,9 +1,10 @@
 """Who does the work, so that the server goes on listening?
 
-Requests are answered by a few threads; a few more requests may wait. Work that takes longer has lanes of its own, so
-that it never stands in the way of a search: one for what may take a minute, and one for what may take a second, which
-are several searches, or one with patterns, or with very many words. Writes have a lane, too: they wait for each other,
-and for other processes that write. What takes too long is given up: the thread finishes, nobody hears of it.
+Requests are answered at once, if that is known to be brief (`habits.py`), or by a few threads; a few more may wait.
+Work that takes longer has lanes of its own, so that it never stands in the way of a search: one for what may take a
+minute, and one for what may take a second, which are several searches, or one with patterns, or with very many words.
+Writes have a lane, too: they wait for each other, and for other processes that write. What takes too long in a thread
+is given up: the thread finishes, nobody hears of it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from searchlab.web.failures import Failure
+from searchlab.web.habits import Habits
 from searchlab.web.limits import Limits
 
 QUICK, WRITE, HEAVY, SLOW = "quick", "write", "heavy", "slow"
@@ -82,6 +84,7 @@ class Workers:
     """The lanes."""
 
     def __init__(self, limits: Limits) -> None:
+        self._habits = Habits()
         self._lanes = {
             QUICK: Lane(QUICK, limits.running, limits.waiting, limits.seconds),
             WRITE: Lane(WRITE, limits.running_writes, limits.waiting, limits.seconds),
@@ -89,9 +92,13 @@ class Workers:
             SLOW: Lane(SLOW, limits.running_slow, limits.waiting_slow, limits.seconds_slow),
         }
 
-    async def do(self, work: Callable[[], T], lane: str = QUICK) -> T:
-        """Do it in its lane."""
-        return await self._lanes[lane].do(work)
+    async def do(self, work: Callable[[], T], lane: str = QUICK, kind: Hashable = None) -> T:
+        """Do it in its lane; quick work of a `kind` that is known to be brief is done here and now."""
+        if kind is None or lane != QUICK:
+            return await self._lanes[lane].do(work)
+        if self._habits.is_brief(kind):
+            return self._habits.at_once(kind, work)
+        return await self._lanes[lane].do(lambda: self._habits.elsewhere(kind, work))
 
     def close(self) -> None:
         """Take no more work."""

@@ -50,6 +50,18 @@ def test_a_change_on_disk_is_seen_by_the_next_request_and_not_by_the_one_under_w
     assert before.engine.document("a").title == "Alpha"
 
 
+def test_it_is_known_whether_something_has_to_be_opened(folder, build):
+    shelf = Shelf([folder])
+    assert not shelf.is_current(None)
+    shelf.get()
+    assert shelf.is_current(None) and shelf.is_current("it")
+    assert not shelf.is_current("other")
+    build([Document("c", "Gamma", "gamma")], folder=folder)
+    assert not shelf.is_current("it")
+    shelf.get()
+    assert shelf.is_current("it")
+
+
 def test_while_a_new_state_is_opened_others_get_the_old_one(folder, build, monkeypatch):
     shelf = Shelf([folder])
     before = shelf.get()
