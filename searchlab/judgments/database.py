@@ -107,13 +107,8 @@ class Database:
             if inode is None:
                 yield None
                 return
-            with self._lent(inode) as connection:
-                connection.execute("BEGIN")
-                try:
-                    yield connection if self._is_ours(connection) else None
-                finally:
-                    with suppress(sqlite3.Error):
-                        connection.execute("ROLLBACK")
+            with self._lent(inode) as connection, self._one_state(connection):
+                yield connection if self._is_ours(connection) else None
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -122,7 +117,8 @@ class Database:
         They are on the disk then; if not `durable`, they outlive the process, but perhaps not a failure of the power.
         """
         with self._told("written"), self._lent(self._inode()) as connection:
-            self._is_ours(connection)  # what is not ours stays as it is, its mode too
+            with self._one_state(connection):
+                self._is_ours(connection)  # what is not ours stays as it is, its mode too
             self._be_wal(connection)
             connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
@@ -136,6 +132,16 @@ class Database:
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _one_state(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """All that is read sees one state, whatever others commit meanwhile."""
+        connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
 
     def _inode(self) -> int | None:
         try:
