@@ -260,10 +260,11 @@ def _trim_all(found: list[str], folded: str) -> list[str]:
     # Most texts have neither an apostrophe nor an overlong word.
     if "'" not in folded and max(map(len, found), default=0) <= MAX_WORD_LENGTH:
         return found
-    return [_trim(word) for word in found]
+    return [trim(word) for word in found]
 
 
-def _trim(word: str) -> str:
+def trim(word: str) -> str:
+    """A folded word as it is looked up: without a final 's, and not longer than words are."""
     return word.removesuffix("'s")[:MAX_WORD_LENGTH]
 
 

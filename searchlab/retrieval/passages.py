@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from searchlab.indexing.analysis import Analyzer, words
+from searchlab.indexing.analysis import Analyzer, trim
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.passage_kernels import find_passages, hash_signs, sift_of
 from searchlab.retrieval.snippets import WIDTH, Snippet, cut, make_snippet, mark_line
@@ -26,10 +26,9 @@ class Finder:
     def __init__(self, snapshot: Snapshot, terms: frozenset[str]) -> None:
         self._analyzer: Analyzer = snapshot.analyzer
         self._terms = terms
-        forms = [
-            (hash_of(word), number) for number, term in enumerate(sorted(terms)) for word in snapshot.words_of(term)
-        ]
-        self._hashes = np.array([value for value, _ in forms], np.uint64)
+        forms = [(word, number) for number, term in enumerate(sorted(terms)) for word in snapshot.words_of(term)]
+        self._forms = frozenset(word for word, _ in forms)
+        self._hashes = np.array([hash_of(word) for word, _ in forms], np.uint64)
         self._hash_terms = np.array([number for _, number in forms], np.int64)
         self._sift = sift_of(self._hashes)
 
@@ -73,7 +72,7 @@ class Finder:
         if start < 0:
             return Snippet("", ())
         marks = [(begin - base, stop - base) for begin, stop in places[first:after]]
-        if any(self._analyzer.term("".join(words(text[begin:stop]))) not in self._terms for begin, stop in marks):
+        if not all(trim(text[begin:stop].lower()) in self._forms for begin, stop in marks):
             return None
         return cut(text, start - base, end - base, marks)
 
