@@ -22,6 +22,12 @@ settings.load_profile("searchlab")
 PLAIN = AnalysisSettings("none", "none", frozenset())
 
 
+CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage"
+)
+
 DOCS = (
     '{"docno": "med-1", "title": "T-cell lymphoma", "body": "Lymphomas of T cells.", "year": 1999}\n'
     '{"docno": "med-2", "title": "", "body": "The cell of a prison."}\n'
@@ -70,6 +76,26 @@ def indexed(tmp_path_factory) -> Callable[..., AbstractContextManager[Path]]:
             shutil.rmtree(home / "it", ignore_errors=True)
 
     return index_for_a_while
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """One browser for all tests of pages."""
+    if not (CHROMIUM.exists() and DRIVER.exists()):
+        pytest.skip(f"no browser: {CHROMIUM} and {DRIVER} are needed")
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    for flag in FLAGS.split():
+        options.add_argument(flag)
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    # The driver is named, so that selenium looks for none; what it writes goes nowhere.
+    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
+    yield driver
+    driver.quit()
 
 
 @pytest.fixture

@@ -1,40 +1,13 @@
 """Does a browser show a report as it should be: whole, quiet, in light and dark, on a phone and on paper?"""
 
 import base64
-import os
-import re
-from pathlib import Path
 
 import pytest
+from colours import contrast, luminance
 
 from searchlab.report.render import write_report
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-if not (CHROMIUM.exists() and DRIVER.exists()):
-    pytest.skip(f"no browser: {CHROMIUM} and {DRIVER} are needed", allow_module_level=True)
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
-)
 WIDTHS = [1280, 800, 390, 320]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # The driver is named, so that selenium looks for none; what it writes goes nowhere.
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")
@@ -55,18 +28,6 @@ def show(browser, address):
         return browser
 
     return opened
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance by WCAG 2 of rgb(…)."""
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted([luminance(one), luminance(other)])
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_the_browser_has_nothing_to_complain_of_and_loads_nothing(show):

@@ -1,7 +1,5 @@
 """A server in a process of its own, and a browser to look at its pages with."""
 
-import os
-import re
 import shutil
 import subprocess
 import sys
@@ -9,12 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from colours import contrast
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage"
-)
 SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
 SERVER = """
 import sys
@@ -59,26 +53,6 @@ def serve() -> Iterator[Callable[..., str]]:
     for process in processes:
         process.wait(20)
         process.stdout.close()
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    """One browser for all tests of pages."""
-    if not (CHROMIUM.exists() and DRIVER.exists()):
-        pytest.skip(f"no browser: {CHROMIUM} and {DRIVER} are needed")
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for flag in FLAGS.split():
-        options.add_argument(flag)
-    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # The driver is named, so that selenium looks for none; what it writes goes nowhere.
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
-    yield driver
-    driver.quit()
 
 
 # A page that has not been painted yet hears neither keys nor clicks.
@@ -157,19 +131,6 @@ def press(browser):
             ActionChains(browser, duration=0).send_keys(key).perform()
 
     return pressed
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance by WCAG 2 of rgb(…)."""
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    """How far apart two colours are, from 1 to 21."""
-    dark, light = sorted([luminance(one), luminance(other)])
-    return (light + 0.05) / (dark + 0.05)
 
 
 # All words that are seen: their colour, and that of the ground on which they stand.
