@@ -7,7 +7,7 @@ import sys
 from http.client import HTTPConnection
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from searchlab.cli import serving  # noqa: F401  (adds its command)

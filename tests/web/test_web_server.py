@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from http.client import HTTPConnection
 from types import SimpleNamespace
 
-import httpx
+import httpx2 as httpx
 import pytest
 import uvicorn
 
