@@ -92,7 +92,7 @@ def _answer(desk: Desk, workers: Workers, endpoint: Endpoint) -> Respond:
                 said = [*request.query_params.multi_items(), *request.path_params.items()]
                 asked = read_address(endpoint.parameters, _values(said), strict=True)
             lane = lane_for(asked, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
-            kind = _kind(desk, endpoint.path, asked)
+            kind = _kind(desk, endpoint, asked)
             text = await workers.do(lambda: _encode(endpoint.answer(desk, **asked)), lane, kind)
         except Exception as error:
             failure = _told(desk, error, request)
@@ -117,7 +117,7 @@ def _show(desk: Desk, workers: Workers, page: Page) -> Respond:
         try:
             asked = read_address(page.parameters, _values(request.query_params.multi_items()), strict=False)
             lane = lane_for(asked, heavy=page.heavy, slow=page.slow)
-            html = await workers.do(lambda: work(asked), lane, _kind(desk, page.path, asked))
+            html = await workers.do(lambda: work(asked), lane, _kind(desk, page, asked))
         except Exception as error:
             return _error_page(desk, visitor, _told(desk, error, request))
         return Response(html, media_type="text/html")
@@ -244,18 +244,12 @@ def _visitor(request: Request) -> Visitor:
     return Visitor(known.strip() or NAMELESS, csrf_of(request))
 
 
-def _kind(desk: Desk, path: str, asked: Mapping[str, Any]) -> Hashable:
-    """Requests that take about as long as each other; None if an index has to be opened first, which takes long."""
-    if not desk.shelf.is_current(asked.get("index")):
+def _kind(desk: Desk, entry: Endpoint | Page, asked: Mapping[str, Any]) -> Hashable:
+    """Requests that take about as long as each other; None if they may take long, as where an index is opened first."""
+    if not entry.brief or not desk.shelf.is_current(asked.get("index")):
         return None
-    return (
-        path,
-        asked.get("index"),
-        asked.get("ranker"),
-        asked.get("k"),
-        asked.get("page"),
-        len(asked.get("filter", ())),
-    )
+    how_much = (asked.get("k"), asked.get("page"), len(asked.get("filter", ())))
+    return entry.path, asked.get("index"), asked.get("ranker"), *how_much
 
 
 def _common(desk: Desk, visitor: Visitor, opened: Opened, here: str, asked: Mapping[str, Any]) -> dict[str, Any]:

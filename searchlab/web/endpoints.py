@@ -13,8 +13,8 @@ from searchlab.web.parameters import Parameter
 class Endpoint:
     """`answer` gets the desk and the parameters by name; the parameters of a POST are the keys of a JSON object.
 
-    What is not JSON is `text`: the answer is then a str. What searches several times is
-    `heavy`, and what may take a minute is `slow`.
+    What is not JSON is `text`: the answer is then a str. What takes a few milliseconds whatever it is asked for may be
+    `brief`; what searches several times is `heavy`, and what may take a minute is `slow`.
     """
 
     method: str
@@ -23,6 +23,7 @@ class Endpoint:
     what: str
     parameters: tuple[Parameter, ...] = ()
     text: bool = False
+    brief: bool = False
     heavy: bool = False
     slow: bool = False
 

@@ -28,13 +28,17 @@ class Visitor:
 
 @dataclass(frozen=True)
 class Page:
-    """A page: what fills its template, from which parameters; `here` is its place in the menu."""
+    """A page: what fills its template, from which parameters; `here` is its place in the menu.
+
+    `brief`, `heavy` and `slow` say how long it may take, as those of an endpoint do.
+    """
 
     path: str
     template: str
     here: str
     fill: Callable[[Desk, Visitor, dict[str, Any]], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
+    brief: bool = False
     heavy: bool = False
     slow: bool = False
 
@@ -113,8 +117,8 @@ ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
 
 PAGES = (
-    Page("/", "search.html", "search", _search, (ANY_QUERY, INDEX, RANKER, K, PAGE, FILTER)),
-    Page("/similar", "search.html", "search", _similar, (DOCUMENT, INDEX, RANKER, K, PAGE)),
+    Page("/", "search.html", "search", _search, (ANY_QUERY, INDEX, RANKER, K, PAGE, FILTER), brief=True),
+    Page("/similar", "search.html", "search", _similar, (DOCUMENT, INDEX, RANKER, K, PAGE), brief=True),
     Page("/document", "document.html", "search", _document, (DOCUMENT, INDEX, WORDS_TO_MARK, RANKER, FILTER, K, PAGE)),
     Page(
         "/compare",

@@ -335,3 +335,23 @@ def test_reports_are_found_by_name_and_bring_a_policy_of_their_own(folder, tmp_p
             lost = own.get(f"/report/{name}/")
             assert lost.status_code == 404
             assert "secret" not in lost.text or name == "secret.html"
+
+
+def test_searches_are_answered_at_once_when_they_are_known_to_be_brief_and_documents_never(folder, monkeypatch):
+    """The loop of the test client runs in one thread, workers in others."""
+    import threading
+
+    seen = []
+    real = searching.find_document
+    monkeypatch.setattr(searching, "_correction", lambda *arguments: seen.append(threading.current_thread().name))
+    monkeypatch.setattr(
+        searching, "find_document", lambda *given: seen.append(threading.current_thread().name) or real(*given)
+    )
+    with TestClient(
+        make_app(Desk(Shelf([folder])), Safety(None, True, secret=b"s" * 32)), base_url="http://127.0.0.1"
+    ) as own:
+        for _ in range(3):
+            assert own.get("/api/search", params={"q": "cells"}).status_code == 200
+        for _ in range(3):
+            assert own.get("/api/document", params={"id": "d1"}).status_code == 200
+    assert [name.startswith("searchlab-quick") for name in seen] == [True, True, False, True, True, True]

@@ -249,9 +249,14 @@ WORDS_TO_MARK = Parameter("q", "text", "a query whose words are marked", default
 ENDPOINTS = (
     Endpoint("GET", "/api/indexes", indexes, "The indexes that are served, with their fields and rankers"),
     Endpoint(
-        "GET", "/api/search", search, "The best documents for a query", (QUERY, INDEX, RANKER, K, PAGE, FILTER, JUDGE)
+        "GET",
+        "/api/search",
+        search,
+        "The best documents for a query",
+        (QUERY, INDEX, RANKER, K, PAGE, FILTER, JUDGE),
+        brief=True,
     ),
-    Endpoint("GET", "/api/similar", similar, "Documents like one", (DOCUMENT, INDEX, RANKER, K, PAGE)),
+    Endpoint("GET", "/api/similar", similar, "Documents like one", (DOCUMENT, INDEX, RANKER, K, PAGE), brief=True),
     Endpoint("GET", "/api/document", document, "A document in full", (DOCUMENT, INDEX, WORDS_TO_MARK, RANKER)),
-    Endpoint("GET", "/api/suggest", suggest, "How a query could go on", (BEGUN, INDEX)),
+    Endpoint("GET", "/api/suggest", suggest, "How a query could go on", (BEGUN, INDEX), brief=True),
 )
