@@ -130,7 +130,7 @@ def import_command(
         done = store.import_all(of, wanted, grades, judge=judge)
     added = f"{count(done.n_topics, 'topic')} and {count(done.n_judgments, 'judgment')} added to {visible(of)}"
     same = f"; {count(done.n_topics_same, 'topic')} and {count(done.n_judgments_same, 'judgment')} were there already"
-    note(added + (same if done.n_topics_same or done.n_judgments_same else ""))
+    print(added + (same if done.n_topics_same or done.n_judgments_same else ""))
 
 
 @judgments_app.command("agree")
