@@ -4,6 +4,9 @@ The parts of an engine refer to each other, so that none of them is gone when no
 when it next looks for such circles, which may take hours and dozens of states, each with its open files, its memory,
 and shards that a writer would like to remove. So it is made to look soon after a state was replaced, and again as long
 as a request under way still uses one.
+
+To look through everything takes a tenth of a second, in which nobody is answered. So what is there when the server
+begins to listen is left out of Python's own looks (`settle`), until a state is to be let go of.
 """
 
 from __future__ import annotations
@@ -15,6 +18,21 @@ from typing import Any
 
 # So many seconds after a state was replaced, and then so many between two looks, so often at most.
 SOON, AGAIN, TIMES = 1.0, 5.0, 60
+
+
+def settle() -> None:
+    """Leave all that there is now out of Python's search for circles, which is then brief."""
+    gc.collect()
+    gc.freeze()
+
+
+def _collect() -> None:
+    """Free what is not used any more, also of what was settled."""
+    was_settled = gc.get_freeze_count() > 0
+    gc.unfreeze()
+    gc.collect()
+    if was_settled:
+        gc.freeze()
 
 
 class Farewell:
@@ -44,7 +62,7 @@ class Farewell:
         self._is_set = True
 
     def _look(self) -> None:
-        gc.collect()
+        _collect()
         with self._lock:
             left = {own: n + 1 for own, n in self._leaving.items() if own() is not None and n + 1 < self._times}
             self._leaving = left

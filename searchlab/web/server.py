@@ -28,6 +28,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from searchlab.errors import SearchlabError, SettingError
+from searchlab.web.farewell import settle
 from searchlab.web.limits import Limits
 from searchlab.web.safety import Safety
 
@@ -94,6 +95,7 @@ def run(
             h11_max_incomplete_event_size=LONGEST_HEAD,
             backlog=BACKLOG,
         )
+        settle()
         server = _Server(config, f"searchlab serves {', '.join(names)} at {shown}", drain, close)
         try:
             server.run(sockets=[place.listener])

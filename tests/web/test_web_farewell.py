@@ -10,7 +10,7 @@ import pytest
 
 from searchlab.records import Document
 from searchlab.web import shelf as shelf_module
-from searchlab.web.farewell import Farewell
+from searchlab.web.farewell import Farewell, settle
 from searchlab.web.shelf import Shelf
 
 
@@ -86,3 +86,16 @@ def test_an_index_that_changes_often_is_not_held_open_many_times(no_collector, b
         build([Document("a", "Alpha", "alpha beta " * number)], folder=folder)
         assert shelf.get().system("bm25").search("alpha").docnos == ["a"]
     assert wait_until(lambda: n_open() <= at_first)
+
+
+def test_what_was_settled_is_let_go_of_too_and_the_rest_stays_settled(no_collector):
+    farewell, leaving = Farewell(soon=0.01, again=0.01), Circle()
+    gone = weakref.ref(leaving)
+    try:
+        settle()
+        farewell.bid(leaving)
+        del leaving
+        assert wait_until(lambda: gone() is None)
+        assert wait_until(lambda: gc.get_freeze_count() > 0)
+    finally:
+        gc.unfreeze()
