@@ -76,13 +76,10 @@ def explain_command(
 
 def _warn_of_missing(engine: SearchEngine, asking: Asking, query: Query, docnos: Sequence[str]) -> None:
     """Say which documents do not match the query: they have no place, whatever they would score."""
-    from searchlab.retrieval.filters import Filter
-    from searchlab.retrieval.lexicon import DOCNO
+    from searchlab.rankers.systems import finds
 
     for docno in docnos:
-        only = [Filter(DOCNO, docno)]
-        found = engine.search(query, k=None, scorer=asking.scorer, stream=asking.stream, filters=only)
-        if docno not in found.docnos:
+        if not finds(engine, query, docno, scorer=asking.scorer, stream=asking.stream):
             note(f"{docno} is not found by this query: this is what would add up to its score")
 
 

@@ -135,7 +135,7 @@ class Bundle:
 
     def save(self, path: str | Path) -> None:
         """Write the bundle; the file appears when it is complete."""
-        text = json.dumps(_finite(self.to_json()), ensure_ascii=False, indent=1, allow_nan=False)
+        text = json.dumps(finite(self.to_json()), ensure_ascii=False, indent=1, allow_nan=False)
         with new_file(path) as file:
             file.write(_compact(text) + "\n")
 
@@ -227,12 +227,12 @@ def _some(names: Any) -> str:
     return f"{shown} and {more} more features" if more > 0 else f"feature{'s' * (len(names) > 1)} {shown}"
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """JSON has no NaN and no infinity: what is not known is null."""
     if isinstance(value, dict):
-        return {key: _finite(own) for key, own in value.items()}
+        return {key: finite(own) for key, own in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(own) for own in value]
+        return [finite(own) for own in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.item() if hasattr(value, "item") else value

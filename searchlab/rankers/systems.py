@@ -104,12 +104,8 @@ class ScorerSystem:
         own = query if isinstance(query, Query) else self.parse(query, language)
         asked = self._expanded(own, filters)
         accounts = [account_of_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
-        return [replace(account, found=self._finds(asked, account.docno, filters)) for account in accounts]
-
-    def _finds(self, query: Query, docno: str, filters: Filters) -> bool:
-        """Whether a document is among all that a query finds; docnos that differ in case alone pass the same filter."""
-        only = Filter(DOCNO, docno)
-        return docno in self.engine.search(query, k=None, scorer=self.scorer, filters=[*filters, only]).docnos
+        found = {docno: finds(self.engine, asked, docno, scorer=self.scorer, filters=filters) for docno in docnos}
+        return [replace(account, found=found[account.docno]) for account in accounts]
 
     def _expanded(self, query: Query, filters: Filters) -> Query:
         if self.expansion is None:
@@ -144,6 +140,20 @@ class ModelSystem:
     ) -> list[Account]:
         """A share for each feature; documents beyond the candidates are refused."""
         return self.reranker.explain(query, docnos, language=language, filters=filters)
+
+
+def finds(
+    engine: SearchEngine,
+    query: Query,
+    docno: str,
+    *,
+    scorer: AnyScorer,
+    stream: str = "both",
+    filters: Filters = (),
+) -> bool:
+    """Whether a document is among all that a query finds; docnos that differ in case alone pass the same filter."""
+    only = Filter(DOCNO, docno)
+    return docno in engine.search(query, k=None, scorer=scorer, stream=stream, filters=[*filters, only]).docnos
 
 
 def make_system(

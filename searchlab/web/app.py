@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager
@@ -22,6 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from searchlab.rankers.bundle import finite
 from searchlab.web.answers import comparing, explaining, judging, learning, measuring, searching
 from searchlab.web.bodies import form_of
 from searchlab.web.csrf import csrf_of
@@ -321,12 +321,4 @@ def _encode(answer: Any) -> str:
     try:
         return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        return json.dumps(_finite(answer), ensure_ascii=False, separators=(",", ":"))
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _finite(own) for key, own in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(own) for own in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return json.dumps(finite(answer), ensure_ascii=False, separators=(",", ":"))
