@@ -33,13 +33,14 @@ from typing import Any
 
 from report import table
 
+from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexMissing
-from searchlab.indexing import merging, worker
-from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.build import build_index, delete, merge
-from searchlab.indexing.doctor import examine
+from searchlab.indexing.building import merge as merging
+from searchlab.indexing.building import workers
+from searchlab.indexing.building.indexer import build_index, delete, merge
+from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.store import LOCK, MANIFEST, SHARD_PREFIX
+from searchlab.indexing.storage.manifest import LOCK, MANIFEST, SHARD_PREFIX
 from searchlab.records import Document
 
 Documents = dict[str, Document]
@@ -212,13 +213,13 @@ def count_calls(stop: int) -> Callable[[], int]:
 @contextmanager
 def small_shards() -> Iterator[None]:
     """Shards so small that all operations write several, and merge some."""
-    saved = worker.WORDS_PER_SHARD, merging.SHARDS_A_TIER
-    worker.WORDS_PER_SHARD = WORDS_PER_SHARD
+    saved = workers.WORDS_PER_SHARD, merging.SHARDS_A_TIER
+    workers.WORDS_PER_SHARD = WORDS_PER_SHARD
     merging.SHARDS_A_TIER = 3
     try:
         yield
     finally:
-        worker.WORDS_PER_SHARD, merging.SHARDS_A_TIER = saved
+        workers.WORDS_PER_SHARD, merging.SHARDS_A_TIER = saved
 
 
 @dataclass(frozen=True)

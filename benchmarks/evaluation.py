@@ -73,7 +73,7 @@ def evaluate(tool: str, folder: Path) -> dict[str, list[float]]:
         found = pytrec_eval.RelevanceEvaluator(qrels, asked).evaluate(run)
         return {qid: [values[name] for name in MEASURES.values()] for qid, values in found.items()}
     import searchlab
-    from searchlab.evaluation.measures import evaluate_run
+    from searchlab.evaluation.run_evaluation import evaluate_run
 
     evaluation = evaluate_run(
         searchlab.read_qrels(folder / "qrels"), searchlab.read_run(folder / "run"), list(MEASURES)
@@ -111,7 +111,7 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
 
 
 def time_scores() -> None:
-    from searchlab.evaluation.measures import evaluate_scores
+    from searchlab.evaluation.score_evaluation import evaluate_scores
 
     generator = np.random.default_rng(0)
     scores, grades = generator.normal(size=106 * 150), generator.integers(0, 3, 106 * 150)

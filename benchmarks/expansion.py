@@ -22,7 +22,7 @@ from report import table
 
 import searchlab
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.scorer import Scorer
+from searchlab.scorers.base import Scorer
 
 SCORERS = {"bm25": searchlab.BM25(), "dirichlet": searchlab.Dirichlet()}
 MEASURES = (AP, nDCG @ 10)

@@ -27,16 +27,16 @@ from quality import find
 from report import table
 
 import searchlab
-from searchlab.experiments.language import MEASURES, cross_validate
-from searchlab.language.em import train_em
-from searchlab.language.mce import MCE, train_mce
-from searchlab.language.mixture import join, one_query
-from searchlab.language.mixture_training import gather, name_components
-from searchlab.language.topic_store import build_topics, open_topics
+from searchlab.mixtures.em import train_em
+from searchlab.mixtures.likelihood import join, one_query
+from searchlab.mixtures.mce import MCE, train_mce
+from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.language_models import JelinekMercer, Mixture
-from searchlab.retrieval.mixture import COMPONENTS, OwnWeights, TrainedMixture
-from searchlab.retrieval.scorer import Scorer
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.language_models import JelinekMercer, Mixture
+from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
+from searchlab.topic_models.topic_model_store import build_topics, open_topics
+from searchlab.training.mixture_validation import MEASURES, cross_validate
 
 LIMITS = (10, 1000)
 ROUNDS = 5

@@ -56,7 +56,7 @@ def clocks() -> np.ndarray:
 def read_with(reader: str, path: Path) -> dict[str, float | str]:
     """Seconds, the peak of memory in MB, and a digest of all numbers that were read."""
     if reader == "searchlab":
-        from searchlab.features.letor import read_letor
+        from searchlab.features.letor.letor_files import read_letor
 
         first_row = path.with_suffix(".first")
         first_row.write_text("1 qid:1 1:0.5 #docid = a\n", encoding="ascii")

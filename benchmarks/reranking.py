@@ -17,9 +17,9 @@ from pathlib import Path
 from report import table
 
 import searchlab
-from searchlab.experiments.indexed import USUAL, train_from_index
-from searchlab.experiments.training import Recipe
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.training.from_index import USUAL, train_from_index
+from searchlab.training.from_table import Recipe
 
 COLLECTIONS = ("cf", "cranfield", "cisi", "nfcorpus", "npl")
 

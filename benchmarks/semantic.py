@@ -24,9 +24,9 @@ import numpy as np
 from report import table
 
 import searchlab
-from searchlab.features import semantic
-from searchlab.features.decomposition import decompose
-from searchlab.features.semantic import SemanticSpace, build_space
+from searchlab.features.latent_semantics import semantic_space
+from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
+from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.results import Hits
 
@@ -98,13 +98,13 @@ def measure_apart(folder: Path) -> list[str]:
     return [folder.name, f"{found['documents']:,}", f"{found['terms']:,}", *seconds, *sizes, *times]
 
 
-def compare_exact(folder: Path, dims: int = semantic.DIMS) -> list[str]:
+def compare_exact(folder: Path, dims: int = semantic_space.DIMS) -> list[str]:
     """How long svds takes for the same matrix, and how much of its space is in ours."""
     from scipy.sparse.linalg import svds
 
     snapshot = Snapshot(folder)
-    A = semantic._matrix(snapshot, semantic._Weights.count(snapshot), semantic.silent)
-    ours, V = timed(lambda: decompose(A, dims, semantic.SEED, semantic.silent))
+    A = semantic_space._matrix(snapshot, semantic_space._Weights.count(snapshot), semantic_space.silent)
+    ours, V = timed(lambda: decompose(A, dims, semantic_space.SEED, semantic_space.silent))
     start = np.random.default_rng(0).standard_normal(min(A.shape)).astype(np.float32)
     theirs, found = timed(lambda: svds(A, dims, v0=start)[2][::-1].T)
     shares = [np.linalg.norm(found[:, :n].T @ V[:, :n]) ** 2 / n for n in (50, dims)]
@@ -167,7 +167,7 @@ def main() -> None:
             parser.error("expected an index, or --collections DIR")
         print(table(HEADER, map(measure_apart, indexes)))
         if options.exact:
-            header = ["index", "ours s", "svds s", "common share, 50 dimensions", f"{semantic.DIMS} dimensions"]
+            header = ["index", "ours s", "svds s", "common share, 50 dimensions", f"{semantic_space.DIMS} dimensions"]
             print("\n" + table(header, map(compare_exact, indexes)))
         rows = [row for folder, index in zip(collections, made, strict=True) for row in evaluate(folder, index)]
         if rows:

@@ -27,30 +27,23 @@ if TYPE_CHECKING:
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare as compare
     from searchlab.evaluation.fusion import fuse as fuse
-    from searchlab.evaluation.runs import evaluate_run as evaluate_run
-    from searchlab.evaluation.scores import evaluate_scores as evaluate_scores
-    from searchlab.experiments.indexed import train_from_index as train_from_index
-    from searchlab.experiments.training import Recipe as Recipe
-    from searchlab.experiments.training import train_from_table as train_from_table
+    from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
+    from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
     from searchlab.features.extraction import extract as extract
-    from searchlab.features.folds import read_folds as read_folds
-    from searchlab.features.letor import read_letor as read_letor
-    from searchlab.features.letor import write_letor as write_letor
-    from searchlab.features.table import FeatureTable as FeatureTable
-    from searchlab.indexing.build import BuildSummary as BuildSummary
-    from searchlab.indexing.build import delete as delete
-    from searchlab.indexing.build import index as index
-    from searchlab.indexing.build import merge as merge
-    from searchlab.indexing.doctor import examine as examine
-    from searchlab.language.scorers import make_scorer as make_scorer
-    from searchlab.language.topic_scorer import PLSA as PLSA
-    from searchlab.language.topic_scorer import WTM as WTM
-    from searchlab.language.topic_store import build_topics as build_topics
-    from searchlab.language.topic_store import open_topics as open_topics
-    from searchlab.language.weights import read_weights as read_weights
+    from searchlab.features.feature_table import FeatureTable as FeatureTable
+    from searchlab.features.letor.folds import read_folds as read_folds
+    from searchlab.features.letor.letor_files import read_letor as read_letor
+    from searchlab.features.letor.letor_files import write_letor as write_letor
+    from searchlab.indexing.building.indexer import BuildSummary as BuildSummary
+    from searchlab.indexing.building.indexer import delete as delete
+    from searchlab.indexing.building.indexer import index as index
+    from searchlab.indexing.building.indexer import merge as merge
+    from searchlab.indexing.checking.index_doctor import examine as examine
+    from searchlab.mixtures.scorer_names import make_scorer as make_scorer
+    from searchlab.mixtures.weights import read_weights as read_weights
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
-    from searchlab.rankers.catalogue import make_ranker as make_ranker
+    from searchlab.rankers.ranker_registry import make_ranker as make_ranker
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
     from searchlab.records import Ranking as Ranking
@@ -62,45 +55,52 @@ if TYPE_CHECKING:
     from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
-    from searchlab.retrieval.filters import Filter as Filter
-    from searchlab.retrieval.language_models import AbsoluteDiscount as AbsoluteDiscount
-    from searchlab.retrieval.language_models import Dirichlet as Dirichlet
-    from searchlab.retrieval.language_models import JelinekMercer as JelinekMercer
-    from searchlab.retrieval.language_models import Mixture as Mixture
-    from searchlab.retrieval.language_models import TwoStage as TwoStage
-    from searchlab.retrieval.term_weights import BM25 as BM25
-    from searchlab.retrieval.term_weights import BM25F as BM25F
-    from searchlab.retrieval.term_weights import TFIDF as TFIDF
+    from searchlab.retrieval.query.filters import Filter as Filter
+    from searchlab.scorers.bm25 import BM25 as BM25
+    from searchlab.scorers.bm25 import BM25F as BM25F
+    from searchlab.scorers.bm25 import TFIDF as TFIDF
+    from searchlab.scorers.language_models import AbsoluteDiscount as AbsoluteDiscount
+    from searchlab.scorers.language_models import Dirichlet as Dirichlet
+    from searchlab.scorers.language_models import JelinekMercer as JelinekMercer
+    from searchlab.scorers.language_models import Mixture as Mixture
+    from searchlab.scorers.language_models import TwoStage as TwoStage
+    from searchlab.topic_models.topic_model_store import build_topics as build_topics
+    from searchlab.topic_models.topic_model_store import open_topics as open_topics
+    from searchlab.topic_models.topic_scorer import PLSA as PLSA
+    from searchlab.topic_models.topic_scorer import WTM as WTM
+    from searchlab.training.from_index import train_from_index as train_from_index
+    from searchlab.training.from_table import Recipe as Recipe
+    from searchlab.training.from_table import train_from_table as train_from_table
 
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
     "searchlab.evaluation.comparison": "compare",
     "searchlab.evaluation.fusion": "fuse",
-    "searchlab.evaluation.runs": "evaluate_run",
-    "searchlab.evaluation.scores": "evaluate_scores",
-    "searchlab.experiments.indexed": "train_from_index",
-    "searchlab.experiments.training": "Recipe train_from_table",
+    "searchlab.evaluation.run_evaluation": "evaluate_run",
+    "searchlab.evaluation.score_evaluation": "evaluate_scores",
+    "searchlab.training.from_index": "train_from_index",
+    "searchlab.training.from_table": "Recipe train_from_table",
     "searchlab.features.extraction": "extract",
-    "searchlab.features.folds": "read_folds",
-    "searchlab.features.letor": "read_letor write_letor",
-    "searchlab.features.table": "FeatureTable",
-    "searchlab.indexing.build": "BuildSummary delete index merge",
-    "searchlab.indexing.doctor": "examine",
-    "searchlab.language.scorers": "make_scorer",
-    "searchlab.language.weights": "read_weights",
-    "searchlab.language.topic_scorer": "PLSA WTM",
-    "searchlab.language.topic_store": "build_topics open_topics",
+    "searchlab.features.letor.folds": "read_folds",
+    "searchlab.features.letor.letor_files": "read_letor write_letor",
+    "searchlab.features.feature_table": "FeatureTable",
+    "searchlab.indexing.building.indexer": "BuildSummary delete index merge",
+    "searchlab.indexing.checking.index_doctor": "examine",
+    "searchlab.mixtures.scorer_names": "make_scorer",
+    "searchlab.mixtures.weights": "read_weights",
+    "searchlab.topic_models.topic_scorer": "PLSA WTM",
+    "searchlab.topic_models.topic_model_store": "build_topics open_topics",
     "searchlab.rankers.bundle": "Bundle load_bundle",
-    "searchlab.rankers.catalogue": "make_ranker",
+    "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.retrieval.batch": "search_topics write_run",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
-    "searchlab.retrieval.filters": "Filter",
-    "searchlab.retrieval.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
-    "searchlab.retrieval.term_weights": "BM25 BM25F TFIDF",
+    "searchlab.retrieval.query.filters": "Filter",
+    "searchlab.scorers.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
+    "searchlab.scorers.bm25": "BM25 BM25F TFIDF",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

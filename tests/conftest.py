@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from searchlab import cli
-from searchlab.indexing import worker
-from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.indexing.build import build_index
+from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.indexing.building import workers
+from searchlab.indexing.building.indexer import build_index
 from searchlab.records import Document
 
 # The same examples in every run: a test that fails can be run again.
@@ -48,7 +48,7 @@ def build_into(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)  # no test pulls the plug
         if words_per_shard is not None:
-            patch.setattr(worker, "WORDS_PER_SHARD", words_per_shard)
+            patch.setattr(workers, "WORDS_PER_SHARD", words_per_shard)
         build_index(lambda: iter(kept), folder, settings, **options)
     return folder
 

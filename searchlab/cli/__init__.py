@@ -13,7 +13,8 @@ from typing import NoReturn
 
 import typer
 
-from searchlab.cli import (  # noqa: F401  (they add their commands)
+from searchlab.cli.app import app
+from searchlab.cli.commands import (  # noqa: F401  (they add their commands)
     evaluation,
     experiments,
     explaining,
@@ -27,7 +28,6 @@ from searchlab.cli import (  # noqa: F401  (they add their commands)
     serving,
     topics,
 )
-from searchlab.cli.app import app
 from searchlab.errors import SearchlabError
 
 

@@ -75,7 +75,7 @@ def megabytes(n_bytes: int) -> str:
 
 def choose_index(name: str | None) -> Path:
     """The folder of the index that the user means; if none is named, the newest, which is then said."""
-    from searchlab.indexing.places import choose, resolve
+    from searchlab.indexing.index_names import choose, resolve
 
     if name is not None:
         return resolve(name)

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from searchlab.cli.app import count, note
 
 if TYPE_CHECKING:
-    from searchlab.indexing.analysis import Analyzer
+    from searchlab.analysis.analyzer import Analyzer
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.highlight.snippets import Snippet
     from searchlab.retrieval.results import Explanation, Hit, Hits, Query
-    from searchlab.retrieval.snippets import Snippet
 
 INDENT = " " * 5
 # Longer lines are hard to read, and on a narrower terminal than this a line is better broken by the terminal.
@@ -43,7 +43,7 @@ def visible(text: str) -> str:
 
 def print_hit(hit: Hit) -> None:
     """What was found, and below it where."""
-    from searchlab.retrieval.snippets import Snippet
+    from searchlab.retrieval.highlight.snippets import Snippet
 
     # A title without any word is not marked, but shown.
     title = hit.marked_title if hit.marked_title.text else Snippet(" ".join(hit.title.split()) or "(no title)", ())
@@ -66,7 +66,7 @@ def print_explanation(explanation: Explanation) -> None:
 
 def print_document(document: Document, query: Query, analyzer: Analyzer) -> None:
     """All of a document: docno and title, its fields, and its text, with the words marked that the query found."""
-    from searchlab.retrieval.snippets import Snippet
+    from searchlab.retrieval.highlight.snippets import Snippet
 
     found = _found_words(query, None)
     title = " ".join(document.title.split())
@@ -165,7 +165,7 @@ def _wrapped(passage: Snippet, lead: int, indent: int) -> Iterator[Snippet]:
 
 
 def _cut(text: str, marks: tuple[tuple[int, int], ...], start: int, end: int) -> Snippet:
-    from searchlab.retrieval.snippets import Snippet
+    from searchlab.retrieval.highlight.snippets import Snippet
 
     kept = ((max(a, start) - start, min(b, end) - start) for a, b in marks if a < end and b > start)
     return Snippet(text[start:end], tuple(kept))
@@ -180,7 +180,7 @@ def _cells(text: str) -> int:
 
 def _mark(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
     """A whole text with the words marked that have one of the terms."""
-    from searchlab.retrieval.snippets import Snippet
+    from searchlab.retrieval.highlight.snippets import Snippet
 
     marks: list[tuple[int, int]] = []
     for span in analyzer.spans(text) if terms else ():
@@ -192,7 +192,7 @@ def _mark(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
 
 def _found_words(query: Query, field: str | None) -> Set[str]:
     """The terms that a query looks for in a field, or, without one, in title and body."""
-    from searchlab.indexing.columns import STREAMS
+    from searchlab.indexing.storage.columns import STREAMS
 
     streams = STREAMS if field is None else (field,)
     return {variant for term in query.terms if term.stream in streams for variant in term.variants}

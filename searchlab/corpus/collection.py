@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.characters import shown_path
+from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
 
 DOCUMENT_NAMES = frozenset({"docs", "documents", "corpus"})

@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from searchlab.corpus.bibtex import is_bibtex, read_bibtex_documents
-from searchlab.corpus.files import STANDARD_INPUT, SourceFile, open_file
-from searchlab.corpus.formats import Format, detect_format, named_format, never, unrecognised, why_unrecognised
-from searchlab.corpus.ir_dataset import Dataset, find_dataset, is_dataset, read_dataset_documents
-from searchlab.corpus.jsonl import is_jsonl, read_jsonl_documents
-from searchlab.corpus.markdown import is_markdown, read_markdown_document
-from searchlab.corpus.nbib import is_nbib, read_nbib_documents
+from searchlab.corpus.detection import Format, detect_format, named_format, never, unrecognised, why_unrecognised
+from searchlab.corpus.formats.bibtex import is_bibtex, read_bibtex_documents
+from searchlab.corpus.formats.delimited import is_csv_table, is_tsv_table, read_table_documents
+from searchlab.corpus.formats.html import is_html, read_html_document
+from searchlab.corpus.formats.jsonl import is_jsonl, read_jsonl_documents
+from searchlab.corpus.formats.markdown import is_markdown, read_markdown_document
+from searchlab.corpus.formats.nbib import is_nbib, read_nbib_documents
+from searchlab.corpus.formats.ohsumed import is_ohsumed, read_ohsumed_by_sequence, read_ohsumed_documents
+from searchlab.corpus.formats.plain_text import is_text, read_text_document
+from searchlab.corpus.formats.pubmed import is_pubmed, read_pubmed_documents
+from searchlab.corpus.formats.ris import is_ris, read_ris_documents
+from searchlab.corpus.formats.smart import is_smart, read_smart_documents
+from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
+from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
 from searchlab.corpus.notes import Notes, SkippedFile
-from searchlab.corpus.ohsumed import is_ohsumed, read_ohsumed_by_sequence, read_ohsumed_documents
-from searchlab.corpus.pubmed import is_pubmed, read_pubmed_documents
-from searchlab.corpus.reading import Reading
-from searchlab.corpus.ris import is_ris, read_ris_documents
-from searchlab.corpus.smart import is_smart, read_smart_documents
+from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_file
 from searchlab.corpus.sources import Source, list_source
-from searchlab.corpus.table import is_csv_table, is_tsv_table, read_table_documents
-from searchlab.corpus.text import is_text, read_text_document
-from searchlab.corpus.trec import is_trec_documents, read_trec_documents
-from searchlab.corpus.webpage import is_html, read_html_document
 from searchlab.errors import SourceError
 from searchlab.records import Document
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.characters import shown_path
 from searchlab.corpus.collection import documents_file, visible
-from searchlab.corpus.files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
+from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.evaluation.naming import MEAN, parse_measure
-from searchlab.evaluation.runs import Evaluation
+from searchlab.evaluation.measures import MEAN, parse_measure
+from searchlab.evaluation.run_evaluation import Evaluation
 from searchlab.evaluation.significance import (
     TIE,
     Floats,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.evaluation.plans import Floats, Ints
+from searchlab.evaluation.measure_plan import Floats, Ints
 from searchlab.records import Ranking
 
 RRF_CONSTANT = 60

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from searchlab.evaluation import kernels
 from searchlab.evaluation.dialects import Dialect
-from searchlab.evaluation.naming import TOTAL, Measure
-from searchlab.evaluation.plans import Floats, Ints, Plan, discounts_for, make_plan
-from searchlab.evaluation.runs import Evaluation, JudgedRun, Judgments, evaluate_judged, judge_run
+from searchlab.evaluation.kernels import measure_kernels
+from searchlab.evaluation.measure_plan import Floats, Ints, Plan, discounts_for, make_plan
+from searchlab.evaluation.measures import TOTAL, Measure
+from searchlab.evaluation.run_evaluation import Evaluation, JudgedRun, Judgments, evaluate_judged, judge_run
 from searchlab.records import Ranking
 
 N_DRAWS = 200
@@ -91,9 +91,9 @@ def judged_tie_range(run: JudgedRun, plan: Plan, *, seed: int = 0) -> TieRange:
 
 
 def _expect(run: JudgedRun, plan: Plan, groups: Ints, values: Floats, seed: int) -> Floats:
-    from searchlab.evaluation import tie_kernels
+    from searchlab.evaluation.kernels import tie_kernels
 
-    kinds = plan.settings[:, kernels.KIND]
+    kinds = plan.settings[:, measure_kernels.KIND]
     closed = np.isin(kinds, tie_kernels.CLOSED_FORMS)
     fixed = np.array([measure.summary == TOTAL or measure.family.startswith("Set") for measure in plan.measures])
     expected = values.copy()
@@ -104,7 +104,7 @@ def _expect(run: JudgedRun, plan: Plan, groups: Ints, values: Floats, seed: int)
             run.ranked,
             groups,
             run.offsets,
-            kernels.sort_grades(judged, judged_offsets),
+            measure_kernels.sort_grades(judged, judged_offsets),
             judged_offsets,
             plan.settings[closed],
             discounts_for(run.offsets, judged_offsets),
@@ -119,8 +119,8 @@ def _expect(run: JudgedRun, plan: Plan, groups: Ints, values: Floats, seed: int)
 def _cut(plan: Plan, closed: npt.NDArray[np.bool_], exact: Floats, offsets: Ints) -> Floats:
     """nDCG@k of short lists is 0 where the dialect says so."""
     settings = plan.settings[closed]
-    short = np.diff(offsets)[:, None] < settings[:, kernels.CUTOFF]
-    rule = (settings[:, kernels.CUT_SHORT] == 1) & (settings[:, kernels.KIND] == kernels.NDCG)
+    short = np.diff(offsets)[:, None] < settings[:, measure_kernels.CUTOFF]
+    rule = (settings[:, measure_kernels.CUT_SHORT] == 1) & (settings[:, measure_kernels.KIND] == measure_kernels.NDCG)
     return np.where(short & rule, 0.0, exact)
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.experiments.keeping import FOLDER, Cache, fingerprint
+from searchlab.experiments.cache import FOLDER, Cache, fingerprint
+from searchlab.experiments.inputs import open_setting
 from searchlab.experiments.plan import Plan
 from searchlab.experiments.results import (
     Results,
@@ -27,9 +28,8 @@ from searchlab.experiments.results import (
     write_runs,
 )
 from searchlab.experiments.runner import run_systems, union_of
-from searchlab.experiments.setting import open_setting
-from searchlab.experiments.training import Progress
-from searchlab.features.needs import make_what_is_missing
+from searchlab.features.prerequisites import make_what_is_missing
+from searchlab.training.from_table import Progress
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def run_experiment(
     outcomes = run_systems(plan, setting, cache, n_jobs=n_jobs, progress=progress)
     results = Results(plan, setting, tuple(outcomes))
     progress("writing", 0, 1)
-    from searchlab.experiments.story import lead, tell
-    from searchlab.report.render import write_report
+    from searchlab.experiments.report_builder import lead, tell
+    from searchlab.report.writer import write_report
 
     times = {"started": started.isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - began, 2)}
     manifest = make_manifest(results, key, lead(results), times)

@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from searchlab.corpus.ir_dataset import is_dataset
+from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.errors import unknown_name
 from searchlab.evaluation.comparison import refuse_totals
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.naming import parse_measures
+from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
-from searchlab.experiments.section import Section, read_toml
-from searchlab.experiments.training import Recipe
+from searchlab.experiments.toml_section import Section, read_toml
 from searchlab.features.sets import FeatureSet, make_set
-from searchlab.language.scorers import EVERY_SCORER, make_scorer
-from searchlab.rankers.catalogue import RANKERS, make_ranker
+from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
+from searchlab.training.from_table import Recipe
 
 FEATURES = "semantic"
 

@@ -26,13 +26,13 @@ from searchlab import __version__
 from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.runs import Evaluation, evaluate_run
+from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
+from searchlab.experiments.inputs import Setting
 from searchlab.experiments.plan import Plan
 from searchlab.experiments.runner import Outcome
-from searchlab.experiments.setting import Setting
-from searchlab.experiments.training import Trial
 from searchlab.rankers.bundle import Bundle
 from searchlab.retrieval.batch import new_file, write_run
+from searchlab.training.from_table import Trial
 
 FORMAT = "searchlab experiment 1"
 MANIFEST = "manifest.json"

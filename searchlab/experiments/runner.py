@@ -19,23 +19,23 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import SettingError, SourceError
-from searchlab.evaluation.plans import Floats
-from searchlab.evaluation.runs import Judgments, evaluate_run
-from searchlab.experiments.indexed import DEPTH, Task, prepare
-from searchlab.experiments.keeping import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
+from searchlab.evaluation.measure_plan import Floats
+from searchlab.evaluation.run_evaluation import Judgments, evaluate_run
+from searchlab.experiments.cache import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
+from searchlab.experiments.inputs import Setting
 from searchlab.experiments.plan import Plan, System
-from searchlab.experiments.setting import Setting
-from searchlab.experiments.training import Progress, Recipe, make_bundle, require_differences
-from searchlab.experiments.tuning import choose_by_folds
 from searchlab.features.candidates import Candidates
-from searchlab.features.needs import make_what_is_missing
+from searchlab.features.feature_table import FeatureTable
+from searchlab.features.prerequisites import make_what_is_missing
 from searchlab.features.sets import FeatureSet
-from searchlab.features.table import FeatureTable
-from searchlab.language.scorers import DENSE_SCORERS, make_scorer
+from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Ranking
 from searchlab.retrieval.batch import search_topics
+from searchlab.training.from_index import DEPTH, Task, prepare
+from searchlab.training.from_table import Progress, Recipe, make_bundle, require_differences
+from searchlab.training.scorer_tuning import choose_by_folds
 
 SEARCHING, TRAINING = "searching", "training"
 

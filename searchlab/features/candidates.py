@@ -14,11 +14,11 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Ranking, Topic
-from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.scoring.dense import AnyScorer
 
 # So many missing documents are named in a message.
 NAMED = 5
@@ -159,7 +159,7 @@ def _locate(snapshot: Snapshot, docnos: list[str]) -> dict[str, tuple[int, int]]
             with suppress(SettingError):
                 places[docno] = snapshot.locate(docno)
         return places
-    from searchlab.indexing.docno_order import find_docnos
+    from searchlab.indexing.storage.docnos import find_docnos
 
     places = {}
     for place, shard in enumerate(snapshot.shards):

@@ -26,9 +26,12 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.features.counts import Counts, StreamCounts
-from searchlab.indexing.columns import STREAMS
-from searchlab.indexing.strings import Array
-from searchlab.retrieval.language_models import (
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.string_table import Array
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.gains import gain
+from searchlab.scorers.language_models import (
     AbsoluteDiscount,
     Dirichlet,
     JelinekMercer,
@@ -36,9 +39,6 @@ from searchlab.retrieval.language_models import (
     Mixture,
     TwoStage,
 )
-from searchlab.retrieval.scorer import Scorer
-from searchlab.retrieval.shapes import gain
-from searchlab.retrieval.term_weights import BM25, BM25F
 
 # A number for each candidate, from the terms that a stream knows.
 Formula = Callable[[StreamCounts], Array]

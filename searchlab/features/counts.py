@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
-from searchlab.indexing.texts import Stream
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.streams import Stream
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
 
 

@@ -20,18 +20,18 @@ from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, Chosen
 from searchlab.features.catalogue import DIMS, MIXTURES, Feature, compute, score
 from searchlab.features.counts import count
+from searchlab.features.feature_table import FeatureTable
 from searchlab.features.proximity import measure_positions
 from searchlab.features.sets import FeatureSet, make_set
-from searchlab.features.table import FeatureTable
-from searchlab.indexing.doctor import Progress, silent
-from searchlab.indexing.strings import Array
-from searchlab.language.topic_scorer import PLSA
+from searchlab.indexing.checking.index_doctor import Progress, silent
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
-from searchlab.retrieval.mixing import full_weights
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.term_weights import BM25
+from searchlab.retrieval.scoring.mixture_components import full_weights
+from searchlab.scorers.bm25 import BM25
+from searchlab.topic_models.topic_scorer import PLSA
 
 # What becomes of candidates that nobody judged: they have the grade 0, or are left out.
 UNJUDGED = ("zero", "drop")
@@ -126,13 +126,13 @@ def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
 
 
 def _open_space(engine: SearchEngine) -> Space:
-    from searchlab.features.semantic import SemanticSpace
+    from searchlab.features.latent_semantics.semantic_space import SemanticSpace
 
     return SemanticSpace.open(engine.snapshot)
 
 
 def _open_topics(engine: SearchEngine) -> TopicSpace:
-    from searchlab.language.topic_store import open_topics
+    from searchlab.topic_models.topic_model_store import open_topics
 
     return open_topics(engine.snapshot)
 

@@ -13,10 +13,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from searchlab.indexing.columns import ShardColumns
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
-from searchlab.retrieval.phrases import spread
+from searchlab.indexing.storage.columns import ShardColumns
+from searchlab.indexing.storage.string_table import Array
+from searchlab.retrieval.query.phrases import spread
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from typing import Any
 
 from searchlab.errors import SettingError, SourceError, unknown_name
 from searchlab.features.catalogue import CATALOGUE, LETOR, NALLAPATI, ORDRANK, TABLE1, Feature, Row
-from searchlab.indexing.columns import STREAMS
+from searchlab.indexing.storage.columns import STREAMS
 
 # So many names like a misspelt one are told; all of them would fill a screen.
 NEAREST = 8

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from searchlab.analysis.analyzer import Analyzer
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
-from searchlab.indexing.analysis import Analyzer
-from searchlab.indexing.columns import STREAMS
-from searchlab.indexing.shard import Shard
-from searchlab.indexing.store import Manifest, read_manifest
-from searchlab.indexing.strings import Array
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.manifest import Manifest, read_manifest
+from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Document, TermStats
 
 REMEMBERED_TERMS = 1 << 16
@@ -151,7 +151,7 @@ class Snapshot:
     @cached_property
     def _standings(self) -> tuple[Array, Array]:
         """The standings of all documents, shard after shard, and where each shard begins."""
-        from searchlab.indexing.docno_order import docno_standings
+        from searchlab.indexing.storage.docnos import docno_standings
 
         columns = [shard.columns.docnos for shard in self.shards]
         return docno_standings(columns), np.cumsum([0, *map(len, columns)])

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.errors import unknown_name
-from searchlab.indexing.columns import STREAMS
-from searchlab.indexing.shard import Shard
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
-from searchlab.indexing.strings import Array
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.string_table import Array
 
 
 @dataclass(frozen=True)

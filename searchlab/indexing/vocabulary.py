@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.shard import Shard
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
-from searchlab.indexing.strings import Array, Strings
+from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.string_table import Array, Strings
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

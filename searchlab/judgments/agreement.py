@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.judgments.store import JudgmentStore
+from searchlab.judgments.judgment_store import JudgmentStore
 
 WEIGHTS = (None, "quadratic")
 

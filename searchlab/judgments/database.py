@@ -27,7 +27,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
-from searchlab.corpus.characters import excerpt, shown_path
+from searchlab.corpus.text_cleaning import excerpt, shown_path
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexTooNew, SettingError, StoreError, WriteFailed
 
 # "SLJ" and a number, by which `file` and we know our own.

@@ -19,8 +19,8 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.measures import Measure, evaluate_run, parse_measure
-from searchlab.evaluation.naming import MEAN
+from searchlab.evaluation.measures import MEAN, Measure, parse_measure
+from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.records import Ranking
 
 Judgments = Mapping[str, Mapping[str, int]]

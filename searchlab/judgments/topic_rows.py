@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 
-from searchlab.corpus.characters import excerpt
+from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
-from searchlab.judgments.naming import fold
+from searchlab.judgments.input_checks import fold
 
 
 def topic_row(connection: sqlite3.Connection, set: str, qid: str) -> tuple[int, str] | None:

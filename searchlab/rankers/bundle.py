@@ -21,14 +21,14 @@ from typing import Any
 import numpy as np
 
 from searchlab import __version__
+from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SearchlabError, SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
-from searchlab.features.table import FeatureTable
-from searchlab.indexing.analysis import AnalysisSettings
-from searchlab.rankers.accounts import Account, Share, make_account
+from searchlab.features.feature_table import FeatureTable
+from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.rankers.explanation import Account, Share, make_account
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import Floats, Model, model_from_json
-from searchlab.rankers.preparation import Preparation
 from searchlab.retrieval.batch import new_file
 from searchlab.retrieval.engine import SearchEngine
 

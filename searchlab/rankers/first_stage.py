@@ -13,13 +13,13 @@ from typing import Any, Self
 
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Candidates, Chosen, union
-from searchlab.language.scorers import make_scorer
+from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Topic
-from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.filters import Filter
+from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Hits, Query
+from searchlab.retrieval.scoring.dense import AnyScorer
 
 
 @dataclass(frozen=True)

@@ -17,18 +17,18 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Chosen
 from searchlab.features.extraction import Space, TopicSpace, extract_query
+from searchlab.features.feature_table import FeatureTable
 from searchlab.features.sets import FeatureSet, make_set
-from searchlab.features.table import FeatureTable
-from searchlab.indexing.columns import STREAMS
-from searchlab.rankers.accounts import Account
+from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.explanation import Account
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import Floats
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.filters import Filter
+from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.query.tree import Range, positive_leaves
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.syntax import Range, positive_leaves
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Reranker:
     def _space(self) -> Space | None:
         if all(feature.needs != "semantic" for feature in self._set.features):
             return None
-        from searchlab.features.semantic import SemanticSpace
+        from searchlab.features.latent_semantics.semantic_space import SemanticSpace
 
         return SemanticSpace.open(self.engine.snapshot)
 
@@ -58,7 +58,7 @@ class Reranker:
     def _topics(self) -> TopicSpace | None:
         if all(feature.needs != "topics" for feature in self._set.features):
             return None
-        from searchlab.language.topic_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topics
 
         return open_topics(self.engine.snapshot)
 

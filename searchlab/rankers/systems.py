@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.language.scorers import make_scorer
-from searchlab.rankers.accounts import Account, account_of_terms
+from searchlab.mixtures.scorer_names import make_scorer
+from searchlab.rankers.explanation import Account, account_of_terms
 from searchlab.rankers.reranking import Reranker
-from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.filters import Filter
-from searchlab.retrieval.lexicon import DOCNO
+from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.query.lexicon import DOCNO
 from searchlab.retrieval.results import Hits, Query
+from searchlab.retrieval.scoring.dense import AnyScorer
 
 MODEL = "model:"
 EXPANDED = "+rm3"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from searchlab.corpus.characters import on_one_line
+from searchlab.corpus.text_cleaning import on_one_line
 
 _TURNS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]#|~$])|(?<=[A-Za-z])(:)(?=//)|(?<=[wW]{3})(\.)")

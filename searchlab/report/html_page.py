@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from searchlab.report.cells import Shown, shown_table
+from searchlab.report.captions import entry_facts, numbered
 from searchlab.report.content import Block, Entry, Figure, Paragraph, Report, SideBySide, Table
 from searchlab.report.escaping import plain
-from searchlab.report.numbering import entry_facts, numbered
-from searchlab.report.page import PAGE, STYLE
+from searchlab.report.page_template import PAGE, STYLE
 from searchlab.report.svg import inlined
+from searchlab.report.table_cells import Shown, shown_table
 
 # As wide as a digit, and as a point: pads whole numbers among decimals.
 _DIGIT, _POINT = "\u2007", "\u2008"

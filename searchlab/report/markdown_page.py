@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
-from searchlab.report.cells import Shown, shown_table
+from searchlab.report.captions import entry_facts, numbered
 from searchlab.report.content import Block, Entry, Figure, Paragraph, Report, SideBySide, Table
 from searchlab.report.escaping import markdown
-from searchlab.report.numbering import entry_facts, numbered
+from searchlab.report.table_cells import Shown, shown_table
 
 
 def markdown_page(report: Report) -> str:

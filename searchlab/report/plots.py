@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from searchlab.corpus.characters import on_one_line
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.errors import SettingError
-from searchlab.report.numbers import axis_numbers, short_number
+from searchlab.report.number_format import axis_numbers, short_number
 from searchlab.report.svg import tidied
 
 Interval = tuple[float, float, float]

@@ -15,10 +15,10 @@ from typing import TextIO
 
 from searchlab.errors import SettingError, WriteFailed
 from searchlab.records import Ranking, Topic
-from searchlab.retrieval.dense import AnyScorer
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.filters import Filter
+from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.scoring.dense import AnyScorer
 
 
 def search_topics(

@@ -18,26 +18,33 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.columns import STREAMS
-from searchlab.indexing.places import resolve
+from searchlab.indexing.index_names import resolve
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Document
-from searchlab.retrieval.blending import Blend
-from searchlab.retrieval.dense import AnyScorer, DenseScorer, Weigher, score_all
-from searchlab.retrieval.filters import Filter
-from searchlab.retrieval.language_models import Mixture
-from searchlab.retrieval.lexicon import DOCNO, Lexicon
-from searchlab.retrieval.matching import Matcher
-from searchlab.retrieval.mixing import Mixer
-from searchlab.retrieval.mixture import TrainedMixture
-from searchlab.retrieval.numbers import REMEMBERED_SCORERS, DocNumbers, Numbers, Plan, Postings, scorer_of_text
+from searchlab.retrieval.query.filters import Filter
+from searchlab.retrieval.query.lexicon import DOCNO, Lexicon
+from searchlab.retrieval.query.matching import Matcher
+from searchlab.retrieval.query.tree import Malformed, Node, describe, looks_plain
 from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTerm
-from searchlab.retrieval.scorer import Scorer
-from searchlab.retrieval.scoring import score, share_out
-from searchlab.retrieval.suggestions import suggest
-from searchlab.retrieval.syntax import Malformed, Node, describe, looks_plain
-from searchlab.retrieval.term_weights import BM25, BM25F
+from searchlab.retrieval.scoring.dense import AnyScorer, DenseScorer, Weigher, score_all
+from searchlab.retrieval.scoring.exhaustive import score, share_out
+from searchlab.retrieval.scoring.index_numbers import (
+    REMEMBERED_SCORERS,
+    DocNumbers,
+    Numbers,
+    Plan,
+    Postings,
+    scorer_of_text,
+)
+from searchlab.retrieval.scoring.mixture_components import Mixer
+from searchlab.retrieval.scoring.mixture_query import Blend
+from searchlab.retrieval.suggest.spelling import suggest
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.trained_mixture import TrainedMixture
 
 # Some documents of a shard, and their scores.
 Found = tuple[Array, Array]
@@ -139,7 +146,7 @@ class SearchEngine:
             raise unknown_name("query language", language, LANGUAGES)
         if language == "plain" or looks_plain(query):
             return self._parse_words(query, stream)
-        from searchlab.retrieval.whoosh_parser import parse
+        from searchlab.retrieval.query.parser import parse
 
         try:
             node = parse(query, self._fields)
@@ -304,7 +311,7 @@ class SearchEngine:
         postings: Callable[[int], Postings],
     ) -> Iterator[Found]:
         """Each shard's candidates for the best, by the compiled kernel."""
-        from searchlab.retrieval.kernels import Scratch, best_documents
+        from searchlab.retrieval.topk_kernels import Scratch, best_documents
 
         if not hasattr(self._threads, "scratch"):
             self._threads.scratch = Scratch.make(max(shard.columns.n_docs for shard in self.snapshot.shards))

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
-from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
 from searchlab.retrieval.results import Hits, Query, QueryTerm
 
 if TYPE_CHECKING:
-    from searchlab.retrieval.dense import AnyScorer
     from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.scoring.dense import AnyScorer
 
 # A model of more documents is that of the collection, and a query of more terms is a document.
 MOST_DOCUMENTS = MOST_TERMS = 1000

@@ -9,12 +9,12 @@ from typing import overload
 
 import numpy as np
 
-from searchlab.indexing.columns import STREAMS
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.strings import Array
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Document, TermStats
-from searchlab.retrieval.snippets import Snippet, make_snippet, mark_line
-from searchlab.retrieval.syntax import Node
+from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
+from searchlab.retrieval.query.tree import Node
 
 # So many documents are read together.
 AT_ONCE = 16
@@ -142,7 +142,7 @@ class Hits(Sequence[Hit]):
     def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
         """A passage of the body and the title of each document, with the words that matched."""
         if self.compiled:
-            from searchlab.retrieval.passages import Finder
+            from searchlab.retrieval.highlight.passages import Finder
 
             finder = Finder(self._snapshot, self.query.to_mark)
             return finder.mark([document.body for document in documents], [document.title for document in documents])

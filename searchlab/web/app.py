@@ -22,27 +22,25 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from searchlab.rankers.bundle import finite
-from searchlab.web.answers import comparing, explaining, judging, learning, measuring, searching
-from searchlab.web.bodies import form_of
-from searchlab.web.csrf import csrf_of
-from searchlab.web.desk import Desk
-from searchlab.web.endpoints import Endpoint
-from searchlab.web.failures import INTERNAL, Failure, NotFound, as_failure
-from searchlab.web.openapi import describe
-from searchlab.web.pages import PAGES, Form, Page, Visitor
-from searchlab.web.parameters import JUDGE, Parameter, read_address, read_body
-from searchlab.web.rendering import HOME, Links, render
-from searchlab.web.safety import Login, Safety, protect
-from searchlab.web.shelf import Opened
-from searchlab.web.tokens import local_address
-from searchlab.web.work_pages import FORMS
-from searchlab.web.work_pages import PAGES as WORK_PAGES
-from searchlab.web.workers import SLOW, WRITE, Workers, lane_for
+from searchlab.web.api import compare, explain, judge, measure, search, train
+from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.http_errors import INTERNAL, Failure, NotFound, as_failure
+from searchlab.web.api.openapi import describe
+from searchlab.web.api.parameters import JUDGE, Parameter, read_address, read_body
+from searchlab.web.jobs.thread_pools import SLOW, WRITE, Workers, lane_for
+from searchlab.web.middleware.auth import local_address
+from searchlab.web.middleware.csrf import csrf_of
+from searchlab.web.middleware.request_body import form_of
+from searchlab.web.middleware.security import Login, Safety, protect
+from searchlab.web.pages.judging_pages import FORMS
+from searchlab.web.pages.judging_pages import PAGES as WORK_PAGES
+from searchlab.web.pages.rendering import HOME, Links, render
+from searchlab.web.pages.search_pages import PAGES, Form, Page, Visitor
+from searchlab.web.state.app_state import Desk
+from searchlab.web.state.open_indexes import Opened
 
 ENDPOINTS: tuple[Endpoint, ...] = tuple(
-    endpoint
-    for subject in (searching, comparing, explaining, judging, learning, measuring)
-    for endpoint in subject.ENDPOINTS
+    endpoint for subject in (search, compare, explain, judge, train, measure) for endpoint in subject.ENDPOINTS
 )
 # A visitor without a name judges by this one.
 NAMELESS = "me"

@@ -28,12 +28,12 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from searchlab.errors import SearchlabError, SettingError
-from searchlab.web.farewell import settle
 from searchlab.web.limits import Limits
-from searchlab.web.safety import Safety
+from searchlab.web.middleware.security import Safety
+from searchlab.web.state.retirement import settle
 
 if TYPE_CHECKING:
-    from searchlab.web.desk import Desk
+    from searchlab.web.state.app_state import Desk
 
 # Seconds for requests under way when the server ends, and how much longer for threads that cannot be interrupted.
 DRAIN = 10

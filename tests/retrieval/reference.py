@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import pytest
 
 from searchlab.records import Document, TermStats
-from searchlab.retrieval.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, Mixture, TwoStage
 from searchlab.retrieval.results import Hits
-from searchlab.retrieval.scorer import Scorer
-from searchlab.retrieval.scorers import SCORERS
-from searchlab.retrieval.term_weights import BM25, BM25F, TFIDF
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
+from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, Mixture, TwoStage
+from searchlab.scorers.registry import SCORERS
 
 # Every scorer with its defaults, and settings at which a term gains nothing, or less than nothing.
 ALL_SCORERS: list[Scorer] = [

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from colours import contrast
+
+from tests.colours import contrast
 
 SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
 SERVER = """
 import sys
 from pathlib import Path
-from searchlab.web.desk import Desk
+from searchlab.web.state.app_state import Desk
 from searchlab.web.server import serve
-from searchlab.web.shelf import Shelf
+from searchlab.web.state.open_indexes import Shelf
 serve(Desk(Shelf([Path(folder) for folder in sys.argv[1:]])), port=0)
 """
 MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"

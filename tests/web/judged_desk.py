@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.records import Document, Topic
-from searchlab.web.desk import Desk
-from searchlab.web.jobs import Jobs
-from searchlab.web.shelf import Shelf
+from searchlab.web.jobs.training_jobs import Jobs
+from searchlab.web.state.app_state import Desk
+from searchlab.web.state.open_indexes import Shelf
 
 N_TOPICS = 12
 

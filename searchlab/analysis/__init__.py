@@ -1,0 +1,1 @@
+"""Text analysis: tokenizer, stemmers, stop words, and the analyzer that combines them."""

@@ -1,0 +1,216 @@
+"""How is an index searched from the command line?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
+from searchlab.cli.collection_files import own_topics
+from searchlab.cli.commands.explaining import account_record, print_account, tell_scale
+from searchlab.cli.printing import as_record, comment, print_explanation, print_hit
+from searchlab.cli.progress import tracked
+from searchlab.cli.rerank_options import (
+    RerankOption,
+    explain_hits,
+    open_reranker,
+    refuse_what_a_model_brings,
+    warn_of_known_topics,
+)
+from searchlab.cli.search_options import (
+    Asking,
+    ExpandOption,
+    FilterOption,
+    ScorerOption,
+    SetOption,
+    StreamOption,
+    WeightsOption,
+)
+from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from searchlab.retrieval.engine import SearchEngine
+
+
+@app.command("query")
+def query_command(
+    context: typer.Context,
+    text: Annotated[
+        str | None, typer.Argument(metavar="QUERY", help="What to search for [default: ask for one after the other]")
+    ] = None,
+    index: IndexOption = None,
+    k: Annotated[int, typer.Option("-k", help="How many results")] = 10,
+    scorer: ScorerOption = "bm25",
+    settings: SetOption = None,
+    weights: WeightsOption = None,
+    stream: StreamOption = "both",
+    filters: FilterOption = None,
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
+    plain: Annotated[
+        bool, typer.Option("--plain", help='Take the query for plain words: no "phrases", AND, title: or wild*cards.')
+    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each term adds to each score.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+) -> None:
+    """Search, and print rank, score, docno, title and a snippet with the matched words marked."""
+    asking = Asking.of(scorer, settings, stream, filters, expand, full=not plain, weights=weights)
+    if text is None and (explain or as_json):
+        raise SettingError("--explain and --json need a query; a session has :explain")
+    if rerank is not None:
+        refuse_what_a_model_brings(context)
+        if text is None:
+            raise SettingError("--rerank needs a query: a session orders by a scorer")
+        _query_reranked(rerank, asking, text, index, k, explain=explain, as_json=as_json)
+        return
+    # Someone who types would notice the time that the compiled kernels take to load, not the time that they save.
+    engine = _open(choose_index(index), compiled=text is None and not sys.stdin.isatty())
+    asking = asking.at(engine)
+    if text is None:
+        from searchlab.cli.session.session_loop import Session
+
+        Session(engine, asking, k).run()
+        return
+    query = asking.understand(engine, text)
+    hits = asking.search(engine, query, k)
+    explanations = [asking.explain(engine, query, docno) if explain else None for docno in hits.docnos]
+    if as_json:
+        print(json.dumps(as_record(hits, explanations, engine, scorer), ensure_ascii=False, indent=2))
+    else:
+        for hit, explanation in zip(hits, explanations, strict=True):
+            print_hit(hit)
+            if explanation:
+                print_explanation(explanation)
+    comment(hits, engine)
+    if not hits:
+        raise typer.Exit(1)
+
+
+def _query_reranked(
+    model: str, asking: Asking, text: str, index: str | None, k: int, *, explain: bool, as_json: bool
+) -> None:
+    """The same, with the best ordered by a model."""
+    engine = _open(choose_index(index), compiled=False)
+    reranker = open_reranker(model, engine)
+    query = reranker.parse(text, asking.language)
+    hits = reranker.search(query, k=k, filters=asking.filters)
+    accounts = explain_hits(reranker, query, hits, asking.filters) if explain else [None] * len(hits)
+    if as_json:
+        record = as_record(hits, [None] * len(hits), engine, reranker.first_stage.scorer) | {"model": model}
+        for hit, account in zip(record["hits"], accounts, strict=True):
+            hit |= {"explanation": account_record(account)} if account else {}
+        print(json.dumps(record, ensure_ascii=False, indent=2))
+    else:
+        for found, account in zip(hits, accounts, strict=True):
+            print_hit(found)
+            if account:
+                print_account(account, reranker.bundle)
+    if explain and hits and not as_json:
+        tell_scale(reranker.bundle)
+    comment(hits, engine)
+    if not hits:
+        raise typer.Exit(1)
+
+
+@app.command("run")
+def run_command(
+    context: typer.Context,
+    topics: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TOPICS",
+            help="A file of topics: TSV, TREC, SMART or JSONL [default: those of the collection that was indexed]",
+        ),
+    ] = None,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output")] = "-",
+    index: IndexOption = None,
+    k: Annotated[int, typer.Option("-k", help="How many results for each topic")] = 1000,
+    scorer: ScorerOption = "bm25",
+    settings: SetOption = None,
+    weights: WeightsOption = None,
+    stream: StreamOption = "both",
+    filters: FilterOption = None,
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
+    syntax: Annotated[
+        bool, typer.Option("--syntax", help="Topics are queries with phrases, operators and fields, not plain words.")
+    ] = False,
+    tag: Annotated[
+        str | None, typer.Option("--tag", help="The run's name [default: the scorer's, and the expansion's]")
+    ] = None,
+    topic_format: Annotated[
+        str | None, typer.Option("--format", help="jsonl, smart, trec or tsv [default: detected]")
+    ] = None,
+    fields: Annotated[
+        str | None, typer.Option("--fields", help="The parts of a topic to search for, such as title,desc")
+    ] = None,
+) -> None:
+    """Search for every topic, and write a TREC run."""
+    import searchlab
+    from searchlab.retrieval.batch import new_file
+
+    if rerank is not None:
+        refuse_what_a_model_brings(context)
+    asking = Asking.of(scorer, settings, stream, filters, expand, full=syntax, weights=weights)
+    folder = choose_index(index)
+    parts = fields.split(",") if fields else None
+    notes = searchlab.Notes()
+    wanted = searchlab.read_topics(topics or own_topics(folder), format=topic_format, fields=parts, notes=notes)
+    warn_of_latin1(notes)
+    engine = _open(folder)
+    asking = asking.at(engine)
+    name = "-".join([scorer, *([expand.partition(":")[0]] if expand else [])])
+    if rerank is not None:
+        reranker = open_reranker(rerank, engine)
+        name = reranker.bundle.ranker
+        warn_of_known_topics(reranker, topics)
+    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+        if rerank is not None:
+            rankings = reranker.rank_topics(tracked(wanted), k=k, language=asking.language, filters=asking.filters)
+        else:
+            rankings = searchlab.search_topics(
+                engine,
+                tracked(wanted),
+                k=k,
+                scorer=asking.scorer,
+                stream=stream,
+                language=asking.language,
+                filters=asking.filters,
+                expansion=asking.expansion,
+            )
+        counted = _Count(rankings)
+        searchlab.write_run(file, counted, tag or name)
+    where = "" if output == "-" else f" → {output}"
+    note(f"{count(len(wanted), 'topic')}, {count(counted.results, 'result')}{where}")
+    if counted.empty:
+        more = ", …" if len(counted.empty) > 10 else ""
+        note(f"{count(len(counted.empty), 'topic')} without results: {', '.join(counted.empty[:10])}{more}")
+
+
+class _Count:
+    """Counts results on their way to the file."""
+
+    def __init__(self, rankings: Iterator[Any]) -> None:
+        self._rankings = rankings
+        self.results = 0
+        self.empty: list[str] = []
+
+    def __iter__(self) -> Iterator[Any]:
+        for ranking in self._rankings:
+            self.results += len(ranking.docnos)
+            if not ranking.docnos:
+                self.empty.append(ranking.qid)
+            yield ranking
+
+
+def _open(folder: Path, *, compiled: bool = True) -> SearchEngine:
+    import searchlab
+
+    return searchlab.open(folder, compiled=compiled)

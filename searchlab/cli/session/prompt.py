@@ -1,0 +1,89 @@
+"""How are lines typed on a terminal?
+
+With a history that outlives the session, and completion by the Tab key. Ctrl-C clears the line, Ctrl-D ends.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.output import create_output
+
+from searchlab.cli.printing import visible
+from searchlab.cli.session.completion import complete
+from searchlab.errors import SearchlabError
+
+if TYPE_CHECKING:
+    from searchlab.cli.session.session_loop import Session
+
+
+def typed_lines(session: Session) -> Iterator[str]:
+    """Line after line, as the user finishes them."""
+    prompt: PromptSession[str] = PromptSession(
+        f"{visible(session.engine.snapshot.folder.name)}> ",
+        history=open_history(),
+        completer=SessionCompleter(session),
+        complete_while_typing=False,
+        # Results that go to a file should not be mixed with what is typed.
+        output=create_output(always_prefer_tty=True),
+    )
+    while True:
+        try:
+            yield prompt.prompt()
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+
+
+class SessionCompleter(Completer):
+    """What `complete` finds, in the form that the prompt wants."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """What could stand before the cursor."""
+        try:
+            written, choices = complete(self._session, document.text_before_cursor)
+        except (SearchlabError, IndexError, UnicodeError):
+            return []  # a damaged index: a search will tell
+        return [Completion(choice, start_position=-len(written)) for choice in choices]
+
+
+class PatientHistory(FileHistory):
+    """Lines in a file; while it cannot be read or written, they are remembered until the session ends."""
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The lines of earlier sessions, the last one first."""
+        with suppress(OSError):
+            return list(super().load_history_strings())
+        return []
+
+    def store_string(self, string: str) -> None:
+        """Add a line to the file."""
+        with suppress(OSError, UnicodeError):
+            super().store_string(string)
+
+
+def open_history() -> History:
+    """The history of all sessions of a user, in a file that only this user can read."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        # By the XDG rules, a path that is not absolute is ignored.
+        state = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:  # there is no home
+        return InMemoryHistory()
+    path = state / "searchlab" / "history"
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    return PatientHistory(str(path))

@@ -1,0 +1,61 @@
+"""Which format is a file in?
+
+The content decides, and the name only where the content cannot (a page of Markdown, a table): each
+format has a function that recognises the head of a file. The first format of a registry that does is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.errors import SourceError, unknown_name
+
+Record = TypeVar("Record")
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[Record]):
+    """One way to write records into a file."""
+
+    description: str
+    recognises: Callable[[OpenedFile], bool]
+    read: Callable[[OpenedFile], Iterator[Record]]
+
+
+def never(opened: OpenedFile) -> bool:
+    """The recogniser of a format that has to be named: another one has the same content."""
+    return False
+
+
+def named_format(name: str | None, formats: Mapping[str, Format[Record]]) -> Format[Record] | None:
+    """The format that the user asked for, if any."""
+    if name is None:
+        return None
+    if name not in formats:
+        raise unknown_name("format", name, formats)
+    return formats[name]
+
+
+def detect_format(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> Format[Record] | None:
+    """The format that recognises the content, if any."""
+    if opened.is_blank:
+        return None
+    return next((format for format in formats.values() if format.recognises(opened)), None)
+
+
+def why_unrecognised(opened: OpenedFile) -> str:
+    """What is in a file that no format recognises."""
+    if opened.is_blank:
+        return "empty"
+    if "\0" in opened.head:
+        return "binary content"
+    return f"unknown format, suffix {opened.suffix}" if opened.suffix else "unknown format"
+
+
+def unrecognised(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> SourceError:
+    """The error for a file that had to be read, but that no format recognises."""
+    known = ", ".join(sorted(formats))
+    return SourceError(opened.name, f"{why_unrecognised(opened)}; expected one of {known} (see --format)")

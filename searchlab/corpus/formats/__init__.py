@@ -1,0 +1,1 @@
+"""Document and topic formats, one module a format."""

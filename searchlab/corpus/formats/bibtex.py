@@ -1,0 +1,196 @@
+"""How is BibTeX read?
+
+An entry is `@article{key, title = {…}, year = 1999, …}`; its key is the docno. A value is text in braces
+or quotes (in which braces are nested), a number, or a name that an `@string` before it has defined, and `#`
+joins several. `@comment`, `@preamble` and everything outside entries are passed over. An entry begins on a
+line of its own, which is what reading goes on with after one that is not closed. Entries in parentheses,
+which BibTeX allows too, are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.latex import plain_latex
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
+from searchlab.errors import RecordError
+from searchlab.records import Document
+
+NOT_ENTRIES = frozenset({"comment", "preamble"})
+DEFINITION = "string"
+# Every bibliography style defines the months.
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+# Definitions can be joined to make others: without a limit, a short file could make a text of any length.
+LONGEST_DEFINITION = 1000
+LONGEST_JOINED = 100_000
+
+# Style sheets too have @words and braces, but neither keys nor these kinds of entries.
+_HEAD = re.compile(
+    r"(?>\s+|%[^\r\n]*+)*@(?:(?:string|preamble|comment)\s*\{|[A-Z]+\s*\{\s*[^\s,{}=\"]+\s*,)", re.IGNORECASE
+)
+_START = re.compile(r"\s*@\s*([A-Za-z]+)\s*\{")
+_PARENTHESIS = re.compile(r"\s*@\s*[A-Za-z]+\s*\(\s*[^\s,()]+\s*,")
+_BRACE = re.compile(r"[{}]")
+_BRACE_OR_QUOTE = re.compile(r'[{}"]')
+_NAME = re.compile(r'\s*+([^\s"#%\'(),={}]++)\s*+')
+_AND = re.compile(" and ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    place: str
+    kind: str
+    content: str
+
+
+def is_bibtex(opened: OpenedFile) -> bool:
+    """An entry, with nothing but comments before it."""
+    return _HEAD.match(opened.head) is not None
+
+
+def read_bibtex_documents(opened: OpenedFile) -> Iterator[Document]:
+    """The documents of the file, one an entry."""
+    strings = {month: month for month in MONTHS}
+    found = opened.reading.each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
+    return (document for document in found if document is not None)
+
+
+def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
+    began, kind, depth = "", "", 0
+    content: list[str] = []
+    for number, line in opened.lines():
+        position = 0
+        if not began and (parenthesis := _PARENTHESIS.match(line)):
+            message = f"expected an entry in braces, found {excerpt(on_one_line(parenthesis[0]))}"
+            opened.reading.bad(RecordError(opened.place(number), message))
+        # Entries within a comment are commented out.
+        if began and kind not in NOT_ENTRIES and _START.match(line):
+            message = f"expected a closing brace, found another entry at line {number}"
+            opened.reading.bad(RecordError(began, message))
+            began = ""
+        while began or _START.match(line, position):
+            if not began and (start := _START.match(line, position)):
+                began, kind, depth, content = opened.place(number), start[1].lower(), 1, []
+                position = start.end()
+            end, depth = _closing_brace(line, depth, position)
+            content.append(line[position:end])
+            if depth:
+                content.append("\n")
+                break
+            yield _Entry(began, kind, "".join(content))
+            began, position = "", end + 1
+    if began:
+        opened.reading.bad(RecordError(began, "expected a closing brace, found the end of the file"))
+
+
+def _closing_brace(text: str, depth: int, start: int) -> tuple[int, int]:
+    """Where the brace is that closes `depth` open ones (or the end of the text), and how many are then open."""
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start(), 0
+    return len(text), depth
+
+
+def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
+    if entry.kind in NOT_ENTRIES:
+        return None
+    if entry.kind == DEFINITION:
+        strings |= _read_definitions(entry, strings)
+        return None
+    key, _, _ = entry.content.partition(",")
+    docno = check_name("docno", key, entry.place)
+    values = _read_values(entry, len(key), strings)
+    fields = bibliographic_fields(
+        authors=_authors(values.get("author", "")),
+        keywords=re.split(r"[;,]", plain_latex(values.get("keywords", ""))),
+        types=[entry.kind],
+        journal=plain_latex(values.get("journal") or values.get("booktitle", "")),
+        year=plain_latex(values.get("year") or values.get("date", "")),
+        doi=values.get("doi", ""),
+    )
+    title, abstract = (on_one_line(plain_latex(values.get(name, ""))) for name in ("title", "abstract"))
+    return Document(docno, title, abstract, fields, entry.place)
+
+
+def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
+    values = _read_values(entry, 0, strings)
+    for name, value in values.items():
+        if len(value) > LONGEST_DEFINITION:
+            found = f"{len(value):,} for {excerpt(name)}"
+            raise RecordError(entry.place, f"expected at most {LONGEST_DEFINITION:,} characters, found {found}")
+    return values
+
+
+def _read_values(entry: _Entry, position: int, strings: dict[str, str]) -> dict[str, str]:
+    """Every `name = value` after `position`; of two with one name the first counts."""
+    values: dict[str, str] = {}
+    while (position := _after_blanks(entry.content, position, ",")) < len(entry.content):
+        name = _NAME.match(entry.content, position)
+        if name is None or not entry.content.startswith("=", name.end()):
+            found = excerpt(on_one_line(entry.content[position : position + 60]))
+            raise RecordError(entry.place, f"expected 'name = value' in the entry, found {found}")
+        value, position = _read_value(entry, name.end() + 1, strings)
+        values.setdefault(name[1].lower(), clean(value))
+    return values
+
+
+def _read_value(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[str, int]:
+    pieces: list[str] = []
+    length = 0
+    while True:
+        piece, position = _read_piece(entry, position, strings)
+        length += len(piece)
+        if pieces and length > LONGEST_JOINED:
+            message = f"expected a joined value of at most {LONGEST_JOINED:,} characters, found a longer one"
+            raise RecordError(entry.place, message)
+        pieces.append(piece)
+        position = _after_blanks(entry.content, position)
+        if not entry.content.startswith("#", position):
+            return "".join(pieces), position
+        position += 1
+
+
+def _read_piece(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[str, int]:
+    text = entry.content
+    position = _after_blanks(text, position)
+    if text.startswith("{", position):
+        end, _ = _closing_brace(text, 0, position)
+        return text[position + 1 : end], end + 1
+    if text.startswith('"', position):
+        end = _closing_quote(entry, position + 1)
+        return text[position + 1 : end], end + 1
+    name = _NAME.match(text, position)
+    if name is None:
+        found = excerpt(on_one_line(text[position : position + 60])) if position < len(text) else "none"
+        raise RecordError(entry.place, f"expected a value in braces or quotes, found {found}")
+    return strings.get(name[1].lower(), name[1]), name.end()
+
+
+def _closing_quote(entry: _Entry, start: int) -> int:
+    depth = 0
+    for sign in _BRACE_OR_QUOTE.finditer(entry.content, start):
+        if sign[0] == '"':
+            if depth == 0:
+                return sign.start()
+        else:
+            depth += 1 if sign[0] == "{" else -1
+    raise RecordError(entry.place, "expected a closing quote, found the end of the entry")
+
+
+def _after_blanks(text: str, position: int, also: str = "") -> int:
+    while position < len(text) and (text[position].isspace() or text[position] in also):
+        position += 1
+    return position
+
+
+def _authors(written: str) -> list[str]:
+    # An "and" within braces is part of a name: {Barnes and Noble}.
+    marked = re.sub(r"\{[^{}]*+\}", lambda inner: _AND.sub(" \0 ", inner[0]), on_one_line(written))
+    names = [plain_latex(name.replace("\0", "and")) for name in _AND.split(marked)]
+    return [name for name in names if name.strip() != "others"]

@@ -1,0 +1,215 @@
+"""How is a table with a header line read?
+
+One document a row, separated by commas, semicolons or tabs, whichever the header has most of. The header
+names the columns, as keys name the values of JSON lines; capitals do not matter in the names that are
+looked for. A value that begins with a quote ends with the next single one, and may hold separators, line
+ends and quotes written twice. All values are kept as text.
+
+The module csv would do, but for two things: its limit on the length of a value belongs to the whole
+process, and after a quote that is never closed it cannot go back to the next row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import dropwhile
+
+from searchlab.corpus.parsing.keyed_records import BODY_KEYS, DOCNO_KEYS, TITLE_KEY, keyed_document
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import excerpt, on_one_line
+from searchlab.errors import RecordError, SourceError
+from searchlab.records import Document
+
+DELIMITERS = {"\t": "a tab", ";": "a semicolon", ",": "a comma"}
+# Longer than any document, so that a quote that is never closed does not swallow the whole file.
+LONGEST_ROW = 10_000_000
+
+_KNOWN = frozenset({*DOCNO_KEYS, TITLE_KEY, *BODY_KEYS})
+_LINE_END = re.compile(r"[\r\n]")
+
+
+@dataclass(slots=True)
+class _Row:
+    """A row as far as it has been read; `quoted` holds the value whose closing quote is still to come."""
+
+    place: str
+    values: list[str] = field(default_factory=list)
+    quoted: list[str] | None = None
+    length: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(value.strip() for value in self.values)
+
+
+def is_csv_table(opened: OpenedFile) -> bool:
+    """The suffix .csv, and a header that names a docno and a text."""
+    return opened.suffix == ".csv" and _has_known_columns(opened)
+
+
+def is_tsv_table(opened: OpenedFile) -> bool:
+    """The suffix .tsv, and a header that names a docno and a text."""
+    return opened.suffix == ".tsv" and _has_known_columns(opened)
+
+
+def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
+    """The documents of the file, one a row."""
+    lines = _Lines(opened)
+    first = next(lines, None)
+    if first is None:
+        return iter(())
+    delimiter = _delimiter(first[1])
+    columns = _columns(_read_header(opened, first, lines, delimiter))
+
+    def document(row: _Row) -> Document:
+        if len(row.values) != len(columns):
+            found = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
+            raise RecordError(row.place, f"expected {len(columns)} columns, {found}")
+        return keyed_document(row.place, dict(zip(columns, row.values, strict=True)))
+
+    return opened.reading.each(document, _read_rows(opened, lines, delimiter))
+
+
+class _Lines:
+    """The lines of a file from the first that is not blank, some of which may be given back."""
+
+    def __init__(self, opened: OpenedFile) -> None:
+        self._lines = dropwhile(lambda numbered: not numbered[1].strip(), opened.lines())
+        self._waiting: deque[tuple[int, str]] = deque()
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return self
+
+    def __next__(self) -> tuple[int, str]:
+        return self._waiting.popleft() if self._waiting else next(self._lines)
+
+    def give_back(self, lines: list[tuple[int, str]]) -> None:
+        """Put lines before those that are still to come."""
+        self._waiting.extendleft(reversed(lines))
+
+
+def _read_header(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
+    try:
+        return _read_row(opened, first, lines, delimiter)
+    except RecordError as error:
+        # Without a header no other row can be understood.
+        raise SourceError(error.place, error.message) from error
+
+
+def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_Row]:
+    """The rows after the header that hold anything."""
+    for numbered in lines:
+        try:
+            row = _read_row(opened, numbered, lines, delimiter)
+        except RecordError as error:
+            opened.reading.bad(error)
+        else:
+            if not row.is_empty:
+                yield row
+
+
+def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
+    """The row that begins with the line `first`."""
+    row = _Row(opened.place(first[0]))
+    later: list[tuple[int, str]] = []
+    try:
+        _read_line(row, first[1], delimiter)
+        while row.quoted is not None:
+            later.append(_line_within(row, lines))
+            _read_line(row, later[-1][1], delimiter)
+    except RecordError:
+        # The quote may have been a stray one, and what it swallowed rows of their own.
+        lines.give_back(later)
+        raise
+    return row
+
+
+def _line_within(row: _Row, lines: _Lines) -> tuple[int, str]:
+    numbered = next(lines, None)
+    if numbered is None:
+        raise RecordError(row.place, "expected a closing quote, found the end of the file")
+    row.length += len(numbered[1])
+    if row.length > LONGEST_ROW:
+        lines.give_back([numbered])
+        raise RecordError(row.place, f"expected a closing quote, found none in {LONGEST_ROW:,} characters")
+    return numbered
+
+
+def _read_line(row: _Row, line: str, delimiter: str) -> None:
+    """Add the values of one more line to `row`."""
+    if row.quoted is None and '"' not in line:
+        row.values = line.split(delimiter)
+        return
+    position = 0
+    while position <= len(line):
+        if row.quoted is None:
+            if line.startswith('"', position):
+                row.quoted = []
+                position += 1
+            else:
+                end = _find(line, delimiter, position)
+                row.values.append(line[position:end])
+                position = end + 1
+            continue
+        quote = line.find('"', position)
+        if quote < 0:
+            row.quoted.append(line[position:] + "\n")
+            return
+        if line.startswith('"', quote + 1):
+            row.quoted.append(line[position : quote + 1])
+            position = quote + 2
+            continue
+        row.quoted.append(line[position:quote])
+        end = _find(line, delimiter, quote + 1)
+        if after := line[quote + 1 : end].strip():
+            message = f"expected {DELIMITERS[delimiter]} after a closing quote, found {excerpt(after)}"
+            raise RecordError(row.place, message)
+        row.values.append("".join(row.quoted))
+        row.quoted = None
+        position = end + 1
+
+
+def _find(line: str, delimiter: str, position: int) -> int:
+    found = line.find(delimiter, position)
+    return len(line) if found < 0 else found
+
+
+def _delimiter(header: str) -> str:
+    unquoted = re.sub(r'"[^"]*+"', "", header)
+    # Of equal counts the first wins; a header of a single column has none of them.
+    best = max(DELIMITERS, key=unquoted.count)
+    return best if best in unquoted else ","
+
+
+def _columns(header: _Row) -> list[str]:
+    names = _names(header)
+    found = ", ".join(names) or "none"
+    if len(found) > 200:
+        found = found[:200] + "…"
+    if not any(key in names for key in DOCNO_KEYS):
+        expected = f"expected a column with the docno (one of {', '.join(DOCNO_KEYS)})"
+        raise SourceError(header.place, f"{expected}, found the columns {found}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise SourceError(header.place, f"expected every column once, found {excerpt(twice)} more than once")
+    return names
+
+
+def _names(header: _Row) -> list[str]:
+    names = [on_one_line(value) for value in header.values]
+    known = [name.lower() if name.lower() in _KNOWN else name for name in names]
+    return [name or f"column_{number}" for number, name in enumerate(known, start=1)]
+
+
+def _has_known_columns(opened: OpenedFile) -> bool:
+    first_line = _LINE_END.split(opened.head.lstrip(), maxsplit=1)[0]
+    try:
+        header = _Row(opened.name)
+        _read_line(header, first_line, _delimiter(first_line))
+    except RecordError:
+        return False
+    names = _names(header)
+    return any(key in names for key in DOCNO_KEYS) and any(key in names for key in (TITLE_KEY, *BODY_KEYS))

@@ -1,0 +1,74 @@
+"""How is the MEDLINE format, in which PubMed exports citations (.nbib), read?
+
+A record begins with `PMID- 123`, its docno; tags are padded to four characters, and lines that begin with
+blanks continue the one before:
+
+    TI title   AB abstract   FAU, AU authors    MH MeSH terms        OT keywords
+    DP date    JT, TA journal (in full, short)  PT publication type  LID, AID identifiers
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.tagged_lines import TaggedRecord
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.errors import RecordError
+from searchlab.records import Document
+
+FIRST_TAG = "PMID"
+
+_HEAD = re.compile(r"\s*PMID- *[0-9]")
+_TAG = re.compile(r"(?=.{4}-)([A-Z][A-Z0-9]{1,3}) {0,2}-(?: (.*))?")
+_DOI = re.compile(r"(\S+) \[doi\]")
+
+
+def is_nbib(opened: OpenedFile) -> bool:
+    """A first line that starts a record."""
+    return _HEAD.match(opened.head) is not None
+
+
+def read_nbib_documents(opened: OpenedFile) -> Iterator[Document]:
+    """The documents of the file."""
+    return opened.reading.each(_document, _read_records(opened))
+
+
+def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
+    record: TaggedRecord | None = None
+    strayed = False
+    for number, line in opened.lines():
+        tag = _TAG.fullmatch(line)
+        if tag and tag[1] == FIRST_TAG:
+            if record is not None:
+                yield record
+            record, strayed = TaggedRecord(opened.place(number)), False
+        if record is not None and tag:
+            record.add(tag[1], tag[2] or "")
+        elif record is not None and line.startswith((" ", "\t")):
+            record.extend(line)
+        elif line.strip() and not strayed:
+            expected = "a line such as 'TI  - …'" if record else f"a line '{FIRST_TAG}- …'"
+            opened.reading.bad(RecordError(opened.place(number), f"expected {expected}, found {excerpt(line)}"))
+            # The rest of a record with such a line cannot be trusted, and is one mistake with it.
+            record, strayed = None, True
+    if record is not None:
+        yield record
+
+
+def _document(record: TaggedRecord) -> Document:
+    docno = check_name("docno", record.text(FIRST_TAG), record.place)
+    identifiers = [match[1] for match in map(_DOI.fullmatch, record.all("LID") + record.all("AID")) if match]
+    fields = bibliographic_fields(
+        authors=record.all("FAU", "AU"),
+        keywords=record.all("OT"),
+        mesh=record.all("MH"),
+        types=record.all("PT"),
+        journal=record.text("JT", "TA"),
+        year=record.text("DP"),
+        doi=next(iter(identifiers), ""),
+    )
+    return Document(docno, record.text("TI"), record.text("AB"), fields, record.place)

@@ -1,0 +1,81 @@
+"""How is RIS, the format of reference managers, read?
+
+A record begins with `TY  - JOUR` (its type) and ends with `ER  - `:
+
+    TI, T1 title   AB, N2 abstract   AU, A1 authors        KW keywords
+    PY, Y1 year    JO, JF, T2 journal                      ID, AN, DO identifiers
+
+The docno is the first identifier without a blank in it; a record without any is called `ris-` and its
+number in the file. Lines without a tag continue the one before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields
+from searchlab.corpus.parsing.tagged_lines import TaggedRecord
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.errors import RecordError
+from searchlab.records import Document
+
+FIRST_TAG = "TY"
+LAST_TAG = "ER"
+DOCNO_TAGS = ("ID", "AN", "DO")
+
+_HEAD = re.compile(r"\s*TY {1,2}-(?: |[\r\n])")
+_TAG = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?")
+
+
+def is_ris(opened: OpenedFile) -> bool:
+    """A first line that starts a record."""
+    return _HEAD.match(opened.head) is not None
+
+
+def read_ris_documents(opened: OpenedFile) -> Iterator[Document]:
+    """The documents of the file."""
+    return opened.reading.each(_document, _read_records(opened))
+
+
+def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
+    record: TaggedRecord | None = None
+    strayed = False
+    n_records = 0
+    for number, line in opened.lines():
+        tag = _TAG.fullmatch(line)
+        if tag and tag[1] == FIRST_TAG:
+            if record is not None:
+                message = f"expected {LAST_TAG}, found another {FIRST_TAG} at line {number}"
+                opened.reading.bad(RecordError(record.place, message))
+            n_records += 1
+            record, strayed = TaggedRecord(opened.place(number), n_records), False
+        if record is None:
+            if line.strip() and not strayed:
+                message = f"expected a line '{FIRST_TAG}  - …', found {excerpt(line)}"
+                opened.reading.bad(RecordError(opened.place(number), message))
+                strayed = True
+        elif tag is None:
+            record.extend(line)
+        elif tag[1] == LAST_TAG:
+            yield record
+            record = None
+        else:
+            record.add(tag[1], tag[2] or "")
+    if record is not None:
+        opened.reading.bad(RecordError(record.place, f"expected {LAST_TAG}, found the end of the file"))
+
+
+def _document(record: TaggedRecord) -> Document:
+    identifiers = [value for tag in DOCNO_TAGS for value in record.all(tag) if len(value.split()) == 1]
+    docno = next(iter(identifiers), f"ris-{record.number}")
+    fields = bibliographic_fields(
+        authors=record.all("AU", "A1"),
+        keywords=record.all("KW"),
+        types=record.all(FIRST_TAG),
+        journal=record.text("JO", "JF", "T2"),
+        year=record.text("PY", "Y1"),
+        doi=record.text("DO"),
+    )
+    return Document(docno, record.text("TI", "T1"), record.text("AB", "N2"), fields, record.place)

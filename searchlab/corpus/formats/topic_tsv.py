@@ -1,0 +1,34 @@
+"""How are topics in two columns read?
+
+One topic a line: the qid, a tab, the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.topic_parts import MAIN, TopicParts
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.errors import RecordError
+
+
+def is_tsv(opened: OpenedFile) -> bool:
+    """A first line with a tab in it, in something that is not binary."""
+    first_line = re.split(r"[\r\n]", opened.head.lstrip(), maxsplit=1)[0]
+    return "\t" in first_line and "\0" not in opened.head
+
+
+def read_tsv_topics(opened: OpenedFile) -> Iterator[TopicParts]:
+    """The topics of the file, one a line."""
+    lines = ((opened.place(number), line) for number, line in opened.lines() if line.strip())
+    return opened.reading.each(_topic, lines)
+
+
+def _topic(placed: tuple[str, str]) -> TopicParts:
+    place, line = placed
+    columns = line.split("\t")
+    if len(columns) != 2:
+        raise RecordError(place, f"expected 2 columns separated by a tab, found {len(columns)}")
+    return TopicParts(check_name("qid", columns[0], place), {MAIN: columns[1]}, MAIN, place)

@@ -1,0 +1,143 @@
+"""How are the documents and topics of TREC read?
+
+A document is `<DOC> <DOCNO> X </DOCNO> … </DOC>`; the collections differ in what else it holds, so its
+elements are known by name. The body is what stands in TEXT (or a lead paragraph), and without these
+everything that is not the docno, the title or a known particular.
+
+A topic is `<top> <num> Number: 301 <title> … <desc> Description: … <narr> Narrative: … </top>`; a part
+lasts until the next one begins, since most files do without end tags.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.sgml import TAG, Element, begins_with, find_elements, plain_text, read_records
+from searchlab.corpus.parsing.topic_parts import TopicParts
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.errors import RecordError
+from searchlab.records import Document
+
+BODY_ELEMENTS = frozenset({"TEXT", "LP", "LEADPARA"})
+TITLE_ELEMENTS = frozenset({"TITLE", "HEADLINE", "TTL", "HEAD", "HL", "H3"})
+PARTICULARS = frozenset(
+    {"DOCID", "DOCHDR", "FILEID", "PARENT", "URL", "DATE", "DATE1", "DATETIME", "DATELINE"}
+    | {"AUTHOR", "AUTHORS", "BYLINE", "BIBLIO"}
+)
+FIELD_LENGTH = 200
+_NOT_PARTICULAR = BODY_ELEMENTS | TITLE_ELEMENTS | {"DOCNO"}
+_PARAGRAPH_TAGS = frozenset({"P", "BR"})
+
+# The parts of a topic with the label that follows their tag, from TREC-1 to the last ones.
+TOPIC_PARTS = {
+    "num": "Number",
+    "title": "Topic",
+    "desc": "Description",
+    "narr": "Narrative",
+    "head": "Tipster Topic Description",
+    "dom": "Domain",
+    "smry": "Summary",
+    "con": "Concept(s)",
+    "fac": "Factor(s)",
+    "nat": "Nationality",
+    "time": "Time",
+    "def": "Definition(s)",
+}
+
+is_trec_documents = begins_with("DOC")
+is_trec_topics = begins_with("top")
+
+
+def read_trec_documents(opened: OpenedFile) -> Iterator[Document]:
+    """The documents of the file."""
+    return opened.reading.each(_document, read_records(opened, "DOC"))
+
+
+def read_trec_topics(opened: OpenedFile) -> Iterator[TopicParts]:
+    """The topics of the file."""
+    return opened.reading.each(_topic, read_records(opened, "top"))
+
+
+def _topic(record: tuple[str, str]) -> TopicParts:
+    place, content = record
+    parts = _topic_parts(content)
+    if "num" not in parts:
+        raise RecordError(place, "expected a <num> in the topic, found none")
+    return TopicParts(check_name("qid", parts.pop("num"), place), parts, "title", place)
+
+
+def _document(record: tuple[str, str]) -> Document:
+    place, content = record
+    elements = list(find_elements(content, _is_known))
+    docno = _first(elements, frozenset({"DOCNO"}))
+    if docno is None:
+        raise RecordError(place, "expected a <DOCNO> in the document, found none")
+    title = _first(elements, TITLE_ELEMENTS)
+    texts = [element for element in elements if element.name in BODY_ELEMENTS]
+    particulars = [element for element in elements if _is_particular(element, bool(texts))]
+    if texts:
+        body = " ".join(element.inner for element in texts)
+    else:
+        body = _without([docno, *([title] if title else []), *particulars], content)
+    return Document(
+        check_name("docno", plain_text(docno.inner), place),
+        plain_text(title.inner) if title else "",
+        plain_text(body),
+        _fields(particulars),
+        place,
+    )
+
+
+def _is_known(element: Element) -> bool:
+    if element.name == "HEAD":
+        # A headline in newswire, but in a web page a container, with the title somewhere inside.
+        return _is_short(element)
+    return element.name in _NOT_PARTICULAR or element.name in PARTICULARS or _is_short(element)
+
+
+def _is_short(element: Element) -> bool:
+    """An element that holds a few words and no other element, but for paragraphs."""
+    if element.length > FIELD_LENGTH or element.name in _PARAGRAPH_TAGS:
+        return False
+    return all(tag["name"].upper() in _PARAGRAPH_TAGS for tag in TAG.finditer(element.inner))
+
+
+def _is_particular(element: Element, has_text: bool) -> bool:
+    """Without a TEXT any unknown element may be part of the body; beside one it is a particular."""
+    return element.name in PARTICULARS or (has_text and element.name not in _NOT_PARTICULAR)
+
+
+def _first(elements: Sequence[Element], names: frozenset[str]) -> Element | None:
+    return next((element for element in elements if element.name in names), None)
+
+
+def _without(elements: Sequence[Element], content: str) -> str:
+    apart = sorted(elements, key=lambda element: element.start)
+    ends = [0, *(element.end for element in apart)]
+    starts = [*(element.start for element in apart), len(content)]
+    return " ".join(content[end:start] for end, start in zip(ends, starts, strict=True))
+
+
+def _fields(particulars: Sequence[Element]) -> dict[str, str]:
+    times = Counter(element.name for element in particulars)
+    single = [element for element in particulars if times[element.name] == 1 and _is_short(element)]
+    texts = {element.name.lower(): plain_text(element.inner) for element in single}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _topic_parts(content: str) -> dict[str, str]:
+    starts = [tag for tag in TAG.finditer(content) if not tag["end"] and tag["name"].lower() in TOPIC_PARTS]
+    bounds = [*(tag.start() for tag in starts), len(content)]
+    parts: dict[str, str] = {}
+    for tag, end in zip(starts, bounds[1:], strict=True):
+        name = tag["name"].lower()
+        text = _without_label(plain_text(content[tag.end() : end]), TOPIC_PARTS[name])
+        parts[name] = f"{parts[name]} {text}" if name in parts else text
+    return parts
+
+
+def _without_label(text: str, label: str) -> str:
+    before, colon, after = text.partition(":")
+    return after.strip() if colon and before.strip().lower() == label.lower() else text

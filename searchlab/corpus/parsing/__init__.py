@@ -1,0 +1,1 @@
+"""Parsing shared by several formats: tagged lines, SGML, LaTeX, keyed records, identifiers."""

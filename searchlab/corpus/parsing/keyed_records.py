@@ -1,0 +1,80 @@
+"""How does a record of named values become a document or a topic?
+
+The name, the title and the text are looked for under the keys that collections use for them, the first
+that is present wins; all other values are kept in `fields`. JSON lines, tables and ir_datasets share this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.topic_parts import TopicParts
+from searchlab.errors import RecordError
+from searchlab.records import Document
+
+DOCNO_KEYS = ("docno", "doc_id", "docid", "id", "_id")
+TITLE_KEY = "title"
+BODY_KEYS = ("body", "text", "abstract", "contents")
+QID_KEYS = ("qid", "query_id", "topic_id", "id", "_id", "num")
+QUERY_KEYS = ("query", "text", "title")
+
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+
+
+def keyed_document(place: str, record: dict[str, Any]) -> Document:
+    """The document in a record of plain JSON values."""
+    others = dict(record)
+    docno = _take_name("docno", DOCNO_KEYS, others, place)
+    title = _text(TITLE_KEY, others.pop(TITLE_KEY, None), place)
+    body_key = _first_key(BODY_KEYS, others)
+    body = _text(body_key, others.pop(body_key, None), place)
+    return Document(docno, title, body, others, place)
+
+
+def keyed_topic(place: str, record: dict[str, Any]) -> TopicParts:
+    """The topic in a record of plain JSON values."""
+    others = dict(record)
+    qid = _take_name("qid", QID_KEYS, others, place)
+    main = _first_key(QUERY_KEYS, others)
+    parts = {main: _text(main, others.pop(main, None), place)}
+    for key, value in others.items():
+        if value is not None:
+            parts[key] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return TopicParts(qid, parts, main, place)
+
+
+def kind_of(value: object) -> str:
+    """What a plain JSON value is called in messages."""
+    return _KINDS.get(type(value), "a number")
+
+
+def _first_key(keys: Sequence[str], record: dict[str, Any]) -> str:
+    return next((key for key in keys if key in record), keys[0])
+
+
+def _take_name(kind: str, keys: Sequence[str], record: dict[str, Any], place: str) -> str:
+    key = _first_key(keys, record)
+    if key not in record:
+        raise RecordError(place, f"expected a {kind} (one of {', '.join(keys)}), found none")
+    value = record.pop(key)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise RecordError(place, f"expected a string or an integer as {key}, found {kind_of(value)}")
+    return check_name(kind, str(value), place)
+
+
+def _text(key: str, value: Any, place: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, list):
+        raise RecordError(place, f"expected text as {key}, found {kind_of(value)}")
+    for item in value:
+        if not isinstance(item, str):
+            raise RecordError(place, f"expected a list of strings as {key}, found {kind_of(item)} in it")
+    return "\n".join(value)

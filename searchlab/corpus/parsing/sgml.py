@@ -1,0 +1,155 @@
+"""How is the loose SGML of TREC taken apart?
+
+Not by a parser: real files leave `<`, `&` and end tags where they please. Only what looks like a tag is
+one, so "p < 0.05" and "AT&T" are text. The patterns never look past the next angle bracket, nor
+backtrack, so that hostile text costs no more time than other text.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import excerpt, on_one_line
+from searchlab.errors import RecordError
+
+TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][^\s<>/]*+)(?P<attributes>[^<>]*+)>")
+_MARKUP = re.compile(r"<[?!/A-Za-z][^<>]*+>")
+_OPEN_MARKUP = re.compile(r"<[?!/A-Za-z][^<>]*+")
+_COMMENT = re.compile(r"<!--[^<>]*-->")
+
+
+def begins_with(tag: str) -> Callable[[OpenedFile], bool]:
+    """A recogniser: the head holds nothing but markup before its first `tag`."""
+    start = rf"<{tag}[\s>]"
+    pattern = re.compile(rf"(?>\s+|(?!{start})<[?!A-Za-z][^<>]*+>)*{start}", re.IGNORECASE)
+    return lambda opened: pattern.match(opened.head) is not None
+
+
+def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
+    """The place and the content of every <tag> … </tag> in the file."""
+    outside = _Outside()
+    strayed = False
+    began = ""
+    content: list[str] = []
+    for number, text, bracket in _pieces(opened, tag):
+        if began:
+            content.append(text)
+        elif (stray := outside.words_in(text)) and not strayed:
+            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found {excerpt(stray)}"))
+            # Whatever stands between two records is one mistake, however many lines it has.
+            strayed = True
+        if bracket == "<":
+            if began:
+                error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
+                opened.reading.bad(error)
+            began, content, strayed = opened.place(number), [], False
+        elif began and bracket:
+            yield began, _COMMENT.sub(" ", "".join(content))
+            began = ""
+        elif bracket and not strayed:
+            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found </{tag}>"))
+    if began:
+        opened.reading.bad(RecordError(began, f"expected </{tag}>, found the end of the file"))
+
+
+def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:
+    """The text up to each <tag>, </tag> or line end, with the bracket that ended it."""
+    boundary = re.compile(rf"(?P<bracket></?){tag}(?:\s[^<>]*+)?>", re.IGNORECASE)
+    for number, line in opened.lines():
+        position = 0
+        for match in boundary.finditer(line):
+            yield number, line[position : match.start()], match["bracket"]
+            position = match.end()
+        yield number, line[position:] + "\n", ""
+
+
+class _Outside:
+    """What stands between records: an XML declaration, comments and wrapping tags, but no text."""
+
+    def __init__(self) -> None:
+        self._in_markup = False
+
+    def words_in(self, text: str) -> str:
+        """What should not be there."""
+        if self._in_markup:
+            _, closed, text = text.partition(">")
+            self._in_markup = not closed
+        left = _MARKUP.sub("", text).strip()
+        if _OPEN_MARKUP.fullmatch(left):
+            self._in_markup = True
+            return ""
+        return left
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """A start tag and the nearest end tag of its name, as positions in `content`."""
+
+    name: str
+    content: str
+    start: int
+    inner_start: int
+    inner_end: int
+    end: int
+
+    @property
+    def inner(self) -> str:
+        """The text between the tags, other tags included."""
+        return self.content[self.inner_start : self.inner_end]
+
+    @property
+    def length(self) -> int:
+        """How much there is between the tags."""
+        return self.inner_end - self.inner_start
+
+
+def find_elements(content: str, wanted: Callable[[Element], bool]) -> Iterator[Element]:
+    """The wanted elements in order, none inside another; unwanted ones are looked into."""
+    tags = list(TAG.finditer(content))
+    ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for tag in tags:
+        if tag["end"]:
+            ends[tag["name"].upper()].append(tag.span())
+    position = 0
+    for tag in tags:
+        if tag.start() < position or tag["end"] or tag["attributes"].endswith("/"):
+            continue
+        name = tag["name"].upper()
+        nearest = bisect_left(ends[name], tag.span()[1:])
+        if nearest == len(ends[name]):
+            continue
+        inner_end, end = ends[name][nearest]
+        element = Element(name, content, tag.start(), tag.end(), inner_end, end)
+        if wanted(element):
+            yield element
+            position = element.end
+
+
+def plain_text(content: str) -> str:
+    """`content` without tags, its entities decoded, on one line."""
+    return on_one_line(decode_entities(TAG.sub(" ", content)))
+
+
+def decode_entities(text: str) -> str:
+    """`text` with characters for `&amp;`, `&#233;` and the like."""
+    # int() refuses a character number of thousands of digits: text with one stays as it is.
+    with suppress(ValueError):
+        return html.unescape(text)
+    return text
+
+
+def without_comments(text: str) -> str:
+    """`text` with a space for every `<!-- … -->`; one that is not closed stays."""
+    kept = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept += [text[position:start], " "]
+        position = end + 3
+    return "".join([*kept, text[position:]])

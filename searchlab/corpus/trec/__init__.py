@@ -1,0 +1,1 @@
+"""Reading and writing of TREC files: topics, qrels, runs."""

@@ -1,0 +1,158 @@
+"""How does a file become judgments?
+
+Judgments (qrels) say for pairs of topic and document how relevant the one is to the other: a grade, mostly 0, 1 or 2;
+negative ones are in use too (junk, spam). Columns are parted by blanks or tabs, as many in all lines as in the first:
+
+    qid iteration docno grade    TREC; the iteration means nothing
+    qid docno grade              also below the header of BEIR: query-id corpus-id score
+    qid docno 0 0                SMART, as CISI and CACM: only relevant documents are listed, which get the grade 1
+
+A pair may occur twice if its grade is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from types import MappingProxyType
+
+from searchlab.corpus.ir_datasets import find_dataset, is_dataset, read_dataset_qrels
+from searchlab.corpus.notes import Notes
+from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.source_files import OpenedFile, SourceFile, open_file
+from searchlab.corpus.sources import single_file
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.errors import DuplicateError, RecordError, SourceError
+
+BEIR_HEADER = ["query-id", "corpus-id", "score"]
+TREC_COLUMNS = 4
+_COLUMNS = {3: "qid, docno, grade", 4: "qid, iteration, docno, grade"}
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Qrels(Mapping[str, Mapping[str, int]]):
+    """The grades by qid, then docno, in the order of the file: `qrels["7"]["doc-3"]` is a grade."""
+
+    grades: Mapping[str, Mapping[str, int]]
+
+    def __getitem__(self, qid: str) -> Mapping[str, int]:
+        return self.grades[qid]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grades)
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    @property
+    def n_judgments(self) -> int:
+        """How many pairs were judged."""
+        return sum(map(len, self.grades.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgment:
+    qid: str
+    docno: str
+    grade: int
+    line: int
+
+
+def read_qrels(source: str | Path | SourceFile, *, notes: Notes | None = None, strict: bool = True) -> Qrels:
+    """Read the judgments of a file, gzipped or not, of standard input (`-`) or of a dataset (`ir_datasets:…`).
+
+    A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
+    """
+    notes = Notes() if notes is None else notes
+    if not isinstance(source, SourceFile) and is_dataset(source):
+        name, grades = str(source), _of_dataset(source)
+    else:
+        file = single_file(source)
+        name = file.name
+        notes.bytes_total += file.size
+        with open_file(file, Reading(notes, strict)) as opened:
+            data = opened.stream.read()
+            plain = _read_large(data)
+            grades = _by_topic(replace(opened, stream=BytesIO(data))) if plain is None else plain
+    if not grades:
+        raise SourceError(name, "holds no judgments")
+    notes.n_files += 1
+    return Qrels(MappingProxyType({qid: MappingProxyType(judged) for qid, judged in grades.items()}))
+
+
+def _of_dataset(source: str | Path) -> dict[str, dict[str, int]]:
+    grades: dict[str, dict[str, int]] = {}
+    for _, parts in read_dataset_qrels(find_dataset(source)):
+        grades.setdefault(str(parts["query_id"]), {})[str(parts["doc_id"])] = int(parts["relevance"])
+    return grades
+
+
+def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
+    """The judgments of a large file in TREC's columns without any irregularity, or None."""
+    first = data[: data.find(b"\n") + 1].decode("utf-8", "replace").split()
+    if _is_smart(first):
+        return None
+    lines = read_plain(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
+    if lines is None:
+        return None
+    grades: dict[str, dict[str, int]] = {}
+    for qid, docnos, numbers in lines.by_topic():
+        grades.setdefault(qid, {}).update(zip(docnos, map(int, numbers.tolist()), strict=True))
+    # A pair that occurs twice may have two grades.
+    return grades if sum(map(len, grades.values())) == len(lines.docnos) else None
+
+
+def _by_topic(opened: OpenedFile) -> dict[str, dict[str, int]]:
+    grades: dict[str, dict[str, int]] = {}
+    lines: dict[str, dict[str, int]] = {}
+    for judgment in _judgments(opened):
+        grade = grades.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.grade)
+        line = lines.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.line)
+        if grade != judgment.grade:
+            pair = f"document {judgment.docno} of topic {judgment.qid}"
+            message = f"{pair} has the grade {judgment.grade}, but {grade} at {opened.place(line)}"
+            raise DuplicateError(opened.place(judgment.line), message)
+    return grades
+
+
+def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
+    n_columns = 0
+    is_smart = None
+    for number, line in opened.lines():
+        columns = line.split()
+        if not columns:
+            continue
+        if is_smart is None:
+            is_smart = _is_smart(columns)
+        if is_smart and _is_smart(columns):
+            yield _Judgment(columns[0], columns[1], 1, number)
+            continue
+        if not n_columns and [column.lower() for column in columns] == BEIR_HEADER:
+            n_columns = len(columns)
+            continue
+        try:
+            judgment = _judgment(columns, n_columns, number, opened.place(number))
+        except RecordError as error:
+            opened.reading.bad(error)
+        else:
+            n_columns = len(columns)
+            yield judgment
+
+
+def _is_smart(columns: list[str]) -> bool:
+    """Whether a line ends in two zeros: in TREC's order that would be a document "0", in an iteration that is not 0."""
+    return len(columns) == 4 and columns[1] != "0" and columns[2] == "0" and columns[3].rstrip("0") in ("", "0.", ".")
+
+
+def _judgment(columns: list[str], n_columns: int, number: int, place: str) -> _Judgment:
+    if len(columns) not in _COLUMNS or len(columns) != (n_columns or len(columns)):
+        expected = [f"{n} columns ({names})" for n, names in _COLUMNS.items() if n == (n_columns or n)]
+        raise RecordError(place, f"expected {' or '.join(expected)}, found {len(columns)}")
+    if not _WHOLE_NUMBER.fullmatch(columns[-1]):
+        raise RecordError(place, f"expected a whole number as grade, found {excerpt(columns[-1])}")
+    return _Judgment(columns[0], columns[-2], int(columns[-1]), number)

@@ -1,0 +1,134 @@
+"""How does a file become rankings?
+
+A TREC run has a line for each document found, in six columns: `qid Q0 docno rank score tag`. As trec_eval does, the
+ranks are not looked at: documents are ordered by score, and equal scores by docno, both descending (docnos by
+their bytes). The lines of a topic need not stand together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from searchlab.corpus.notes import Notes
+from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.source_files import OpenedFile, open_file
+from searchlab.corpus.sources import single_file
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.errors import DuplicateError, RecordError, SourceError
+from searchlab.records import Ranking
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+N_COLUMNS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    qid: str
+    docno: str
+    score: float
+    line: int
+
+
+def read_run(source: str | Path, *, notes: Notes | None = None, strict: bool = True) -> list[Ranking]:
+    """Read the rankings of a run file, gzipped or not, or of standard input (`-`), topics as they first appear.
+
+    A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
+    """
+    notes = Notes() if notes is None else notes
+    file = single_file(source)
+    notes.bytes_total += file.size
+    with open_file(file, Reading(notes, strict)) as opened:
+        data = opened.stream.read()
+        rankings = _read_large(data)
+        if rankings is None:
+            found = _by_topic(replace(opened, stream=BytesIO(data)))
+            rankings = [_ranking(qid, list(results.values())) for qid, results in found.items()]
+    if not rankings:
+        raise SourceError(file.name, "holds no results")
+    notes.n_files += 1
+    return rankings
+
+
+def _read_large(data: bytes) -> list[Ranking] | None:
+    """The rankings of a large run without any irregularity, or None."""
+    import numpy as np
+
+    lines = read_plain(data, N_COLUMNS, docno_column=2, number_column=4)
+    if lines is None:
+        return None
+    parts: dict[str, list[Any]] = {}
+    for qid, docnos, scores in lines.by_topic():
+        parts.setdefault(qid, []).append((docnos, scores))
+    rankings = []
+    for qid, stretches in parts.items():
+        docnos, scores = stretches[0]
+        if len(stretches) > 1:
+            docnos = [docno for some, _ in stretches for docno in some]
+            scores = np.concatenate([some for _, some in stretches])
+        if len(set(docnos)) < len(docnos):
+            return None
+        rankings.append(_sorted_ranking(qid, docnos, scores))
+    return rankings
+
+
+def _sorted_ranking(qid: str, docnos: list[str], scores: npt.NDArray[np.float64]) -> Ranking:
+    import numpy as np
+
+    # Strings compare by code points, and so do their bytes in UTF-8. Most runs are sorted but for their ties.
+    if (scores[1:] > scores[:-1]).any():
+        pairs = sorted(zip(scores.tolist(), docnos, strict=True), reverse=True)
+        return Ranking(qid, [docno for _, docno in pairs], [score for score, _ in pairs])
+    edges = np.flatnonzero(np.concatenate([[True], scores[1:] != scores[:-1], [True]]))
+    for tie in np.flatnonzero(np.diff(edges) > 1).tolist():
+        begin, end = edges[tie : tie + 2].tolist()
+        docnos[begin:end] = sorted(docnos[begin:end], reverse=True)
+    return Ranking(qid, docnos, scores.tolist())
+
+
+def _ranking(qid: str, results: list[_Result]) -> Ranking:
+    # Strings compare by code points, and so do their bytes in UTF-8.
+    results.sort(key=lambda result: (result.score, result.docno), reverse=True)
+    return Ranking(qid, [result.docno for result in results], [result.score for result in results])
+
+
+def _by_topic(opened: OpenedFile) -> dict[str, dict[str, _Result]]:
+    found: dict[str, dict[str, _Result]] = {}
+    lines = ((number, columns) for number, line in opened.lines() if (columns := line.split()))
+    for result in _results(opened, lines):
+        first = found.setdefault(result.qid, {}).setdefault(result.docno, result)
+        if first is not result:
+            pair = f"document {result.docno} of topic {result.qid}"
+            message = f"{pair} occurs already at {opened.place(first.line)}"
+            raise DuplicateError(opened.place(result.line), message)
+    return found
+
+
+def _results(opened: OpenedFile, lines: Iterator[tuple[int, list[str]]]) -> Iterator[_Result]:
+    def build(numbered: tuple[int, list[str]]) -> _Result:
+        number, columns = numbered
+        if len(columns) != N_COLUMNS:
+            raise RecordError(opened.place(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
+        qid, _, docno, _, score, _ = columns
+        return _Result(qid, docno, _number(score, opened.place(number)), number)
+
+    return opened.reading.each(build, lines)
+
+
+def _number(written: str, place: str) -> float:
+    try:
+        # An underscore between digits is Python's own habit.
+        score = math.nan if "_" in written else float(written)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise RecordError(place, f"expected a finite number as score, found {excerpt(written)}")
+    return score

@@ -1,0 +1,206 @@
+"""How are evaluations shown?
+
+    table   aligned columns for reading
+    trec    exactly as trec_eval prints: name, topic or all, value
+    csv     a line a run and topic, all digits
+    json    everything, all digits
+    latex   a tabular, the best of each column in bold
+
+Where there are several runs, each has a name of its own. Each function gives text without its last line end.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from searchlab.evaluation.comparison import Comparison, Report, show_p
+from searchlab.evaluation.measures import GEOMETRIC, TOTAL, parse_measure
+from searchlab.evaluation.run_evaluation import Evaluation
+
+ALL = "all"
+_LATEX_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "_%&#${}"})
+
+
+def as_table(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """Aligned columns: a row a run or, with `per_topic`, a row a topic and one for all of them."""
+    measures = evaluations[0].measures
+    rows: list[list[str]] = [["run", *(["topic"] if per_topic else []), *measures, *([] if per_topic else ["topics"])]]
+    for evaluation in evaluations:
+        means = [_cell(name, evaluation.means[name]) for name in measures]
+        if not per_topic:
+            rows.append([evaluation.name, *means, f"{evaluation.n_queries:,}"])
+            continue
+        for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
+            rows.append([evaluation.name, qid, *map(_cell, measures, values)])
+        rows.append([evaluation.name, ALL, *means])
+    return _align(rows, 2 if per_topic else 1)
+
+
+def as_trec(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """trec_eval's lines; if there are several runs, a line `runid` stands before each."""
+    lines = []
+    for evaluation in evaluations:
+        if len(evaluations) > 1:
+            lines.append(f"{'runid':<22}\t{ALL}\t{evaluation.name}")
+        measures = [parse_measure(name) for name in evaluation.measures]
+        # By other rules than its own, trec_eval's names would promise what is not there.
+        own = evaluation.dialect.name == "trec"
+        names = [measure.trec_name if own else measure.name for measure in measures]
+        for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
+            if per_topic:
+                for name, measure, value in zip(names, measures, values, strict=True):
+                    if measure.family != "NumQ" and measure.summary != GEOMETRIC:
+                        lines.append(f"{name:<22}\t{qid}\t{_cell(measure.name, value)}")
+        for name, measure in zip(names, measures, strict=True):
+            lines.append(f"{name:<22}\t{ALL}\t{_cell(measure.name, evaluation.means[measure.name])}")
+    return "\n".join(lines)
+
+
+def as_csv(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """A header, and a line a run and topic (`all` for the mean)."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["run", "topic", *evaluations[0].measures])
+    for evaluation in evaluations:
+        if per_topic:
+            for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
+                writer.writerow([evaluation.name, qid, *values])
+        writer.writerow([evaluation.name, ALL, *evaluation.means.values()])
+    return file.getvalue().removesuffix("\n")
+
+
+def as_json(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """One object: the rules, and of each run its means, topics, and what was left out."""
+    dialect = evaluations[0].dialect
+    record: dict[str, Any] = {"dialect": dialect.name, "rules": dialect.describe(), "runs": []}
+    for evaluation in evaluations:
+        run: dict[str, Any] = {
+            "run": evaluation.name,
+            "topics": evaluation.n_queries,
+            "complete": evaluation.complete,
+            "missing": list(evaluation.missing),
+            "unjudged": list(evaluation.unjudged),
+            "without_relevant": list(evaluation.without_relevant),
+            "means": evaluation.means,
+        }
+        if per_topic:
+            rows = zip(evaluation.qids, evaluation.values.tolist(), strict=True)
+            run["values"] = {qid: dict(zip(evaluation.measures, values, strict=True)) for qid, values in rows}
+        record["runs"].append(run)
+    return json.dumps(record, ensure_ascii=False, indent=2)
+
+
+def as_latex(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """A tabular with the best of each column in bold, the rules above it as a comment."""
+    measures = evaluations[0].measures
+    lines = [f"% {evaluations[0].dialect.describe()}", f"\\begin{{tabular}}{{l{'r' * len(measures)}}}", "\\hline"]
+    lines += [" & ".join(["run", *(name.translate(_LATEX_SIGNS) for name in measures)]) + " \\\\", "\\hline"]
+    best = {name: max(_cell(name, evaluation.means[name]) for evaluation in evaluations) for name in measures}
+    for evaluation in evaluations:
+        name_of_run = evaluation.name.translate(_LATEX_SIGNS)
+        if per_topic:
+            for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
+                label = f"{name_of_run}, {qid.translate(_LATEX_SIGNS)}"
+                lines.append(" & ".join([label, *map(_cell, measures, values)]) + " \\\\")
+        cells = [_cell(name, evaluation.means[name]) for name in measures]
+        marks = len(evaluations) > 1
+        shown = [
+            f"\\textbf{{{cell}}}" if marks and cell == best[name] and parse_measure(name).summary != TOTAL else cell
+            for name, cell in zip(measures, cells, strict=True)
+        ]
+        lines.append(" & ".join([name_of_run, *shown]) + " \\\\")
+    return "\n".join([*lines, "\\hline", "\\end{tabular}"])
+
+
+FORMATS: dict[str, Callable[..., str]] = {
+    "table": as_table,
+    "trec": as_trec,
+    "csv": as_csv,
+    "json": as_json,
+    "latex": as_latex,
+}
+
+
+def comparison_table(report: Report) -> str:
+    """A table a measure: means, differences, who won how many topics, and the p-values of all tests."""
+    header = ["", "mean", "against", "difference", "95% interval", "better", "equal", "worse"]
+    header += ["randomisation", "t test", "sign test", "corrected"]
+    blocks = []
+    for measure in dict.fromkeys(comparison.measure for comparison in report.comparisons):
+        own = [comparison for comparison in report.comparisons if comparison.measure == measure]
+        rows = [header]
+        means = {comparison.name_b: comparison.mean_b for comparison in own}
+        means = {name: mean for name, mean in means.items() if name not in {each.name_a for each in own}}
+        rows += [[name, f"{mean:.4f}", *[""] * 10] for name, mean in means.items()]
+        rows += [_comparison_row(comparison) for comparison in own]
+        if len(own) == 1:
+            rows = [row[:-1] for row in rows]
+        topics = f"{report.n_topics:,} topic{'s' * (report.n_topics != 1)}"
+        blocks.append(f"{measure}, {topics}\n{_align(rows, 1)}")
+    return "\n\n".join(blocks)
+
+
+def comparison_json(report: Report) -> str:
+    """One object with all comparisons, all digits."""
+    found = [
+        {
+            "system": each.name_a,
+            "against": each.name_b,
+            "measure": each.measure,
+            "topics": each.n_topics,
+            "means": [each.mean_a, each.mean_b],
+            "difference": each.difference,
+            "interval": [each.interval.low, each.interval.high],
+            "wins": each.wins,
+            "ties": each.ties,
+            "losses": each.losses,
+            "p": {"randomisation": each.p, "t": each.t.p, "sign": each.sign.p, "corrected": each.p_corrected},
+            "significant": each.significant,
+            "sentence": each.sentence(),
+        }
+        for each in report.comparisons
+    ]
+    return json.dumps(
+        {"topics": report.n_topics, "left_out": list(report.left_out), "comparisons": found},
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _comparison_row(each: Comparison) -> list[str]:
+    interval = f"{each.interval.low:+.4f} to {each.interval.high:+.4f}"
+    counts = [f"{n:,}" for n in (each.wins, each.ties, each.losses)]
+    ps = [show_p(p).removeprefix("p ").removeprefix("= ") for p in (each.p, each.t.p, each.sign.p)]
+    corrected = "" if each.p_corrected is None else show_p(each.p_corrected).removeprefix("p ").removeprefix("= ")
+    return [
+        each.name_a,
+        f"{each.mean_a:.4f}",
+        each.name_b,
+        f"{each.difference:+.4f}",
+        interval,
+        *counts,
+        *ps,
+        corrected,
+    ]
+
+
+def _cell(measure: str, value: float) -> str:
+    """A value as trec_eval prints it: counts are whole numbers, all else has four digits."""
+    return f"{value:.0f}" if parse_measure(measure).summary == TOTAL else f"{value:6.4f}"
+
+
+def _align(rows: list[list[str]], n_labels: int) -> str:
+    """Columns of equal width: labels to the left, numbers to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            f"{cell:<{width}}" if column < n_labels else f"{cell:>{width}}"
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Compiled loops that compute measures over all topics."""

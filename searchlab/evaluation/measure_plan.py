@@ -1,0 +1,99 @@
+"""What must the compiled loops be told about measures and dialect?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.errors import SettingError
+from searchlab.evaluation.dialects import Dialect, make_dialect
+from searchlab.evaluation.kernels import measure_kernels
+from searchlab.evaluation.measures import FAMILIES, Measure, parse_measure, parse_measures
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Measures in a dialect, as numbers: a row of `settings` and a recall for each measure."""
+
+    measures: tuple[Measure, ...]
+    dialect: Dialect
+    settings: Ints
+    recalls: Floats
+
+    def evaluate(
+        self, ranked: Ints, offsets: Ints, judged: Ints | None = None, judged_offsets: Ints | None = None
+    ) -> Floats:
+        """The values of all topics, given the grades in ranked order and those of all judged documents in any order.
+
+        Without the latter, the ranked documents are all that there is.
+        """
+        if judged is None or judged_offsets is None:
+            judged, judged_offsets = ranked, offsets
+        self._refuse_high_grades(judged)
+        ideal = measure_kernels.sort_grades(judged, judged_offsets)
+        discounts = discounts_for(offsets, judged_offsets)
+        values: Floats = measure_kernels.measure_topics(
+            ranked, offsets, ideal, judged_offsets, self.settings, self.recalls, discounts
+        )
+        return values
+
+    def _refuse_high_grades(self, judged: Ints) -> None:
+        for measure in self.measures:
+            if measure.family == "ERR" and len(judged) and np.max(judged) > measure.max_grade:
+                found = int(np.max(judged))
+                raise SettingError(
+                    f"measure {measure}: found grade {found}, expected at most {measure.max_grade};"
+                    f" ERR(max_grade={found}) counts it"
+                )
+
+
+def make_plan(measures: Sequence[str | Measure] | str | Measure, dialect: str | Dialect) -> Plan:
+    """The plan for measures, given by name or made already, or for one of them."""
+    several = (measures,) if isinstance(measures, str | Measure) else tuple(measures)
+    return _make_plan(several, make_dialect(dialect))
+
+
+@lru_cache(maxsize=256)
+def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> Plan:
+    names = [measure if isinstance(measure, str) else measure.name for measure in measures]
+    parse_measures(names)  # refuses none, and one twice
+    parsed = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+    settings = np.zeros((len(parsed), measure_kernels.N_SETTINGS), np.int64)
+    for row, measure in zip(settings, parsed, strict=True):
+        row[measure_kernels.KIND] = measure_kernels.KINDS.index(FAMILIES[measure.family].arithmetic)
+        row[measure_kernels.CUTOFF] = measure.cutoff
+        row[measure_kernels.REL] = dialect.rel if measure.rel is None else measure.rel
+        row[measure_kernels.EXPONENTIAL] = (measure.gain or dialect.gain) == "exponential"
+        row[measure_kernels.LETOR] = (measure.discount or dialect.discount) == "letor"
+        row[measure_kernels.CUT_SHORT] = dialect.cut_short
+        row[measure_kernels.MAX_GRADE] = measure.max_grade
+    recalls = np.array([measure.recall for measure in parsed])
+    settings.flags.writeable = recalls.flags.writeable = False
+    return Plan(parsed, dialect, settings, recalls)
+
+
+def discounts_for(offsets: Ints, judged_offsets: Ints) -> Floats:
+    """What a gain at each rank is multiplied by, for all ranks that there are: trec_eval's row, and LETOR's."""
+    longest = max(_longest(offsets), _longest(judged_offsets))
+    discounts: Floats = _discounts(1 << max(longest - 1, 0).bit_length())
+    return discounts
+
+
+def _longest(offsets: Ints) -> int:
+    return int(np.max(np.diff(offsets))) if len(offsets) > 1 else 0
+
+
+@lru_cache(maxsize=32)
+def _discounts(n: int) -> Any:
+    ranks = np.arange(1, n + 1, dtype=np.float64)
+    rows = np.stack([1 / np.log2(1 + ranks), 1 / np.log2(np.maximum(ranks, 2))])
+    rows.flags.writeable = False
+    return rows

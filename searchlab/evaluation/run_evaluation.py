@@ -1,0 +1,251 @@
+"""How good is a run?
+
+A run lists documents for topics; judgments say which are relevant. Topics that are judged and have a ranking are
+evaluated, in the order of the judgments. In the dialect `trec` every number is trec_eval's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, repeat
+
+import numpy as np
+
+from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
+from searchlab.evaluation.dialects import Dialect
+from searchlab.evaluation.kernels import measure_kernels
+from searchlab.evaluation.measure_plan import Floats, Ints, Plan, make_plan
+from searchlab.evaluation.measures import GEOMETRIC, TOTAL, Measure, parse_measure
+from searchlab.evaluation.score_evaluation import round_scores
+from searchlab.records import Ranking
+
+Judgments = Mapping[str, Mapping[str, int]]
+
+# How many names an error message shows, and the least AP that a geometric mean takes (trec_eval's).
+NAMED = 3
+LEAST_AP = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What a run is worth: a row of `values` a topic, a column a measure.
+
+    `missing` are judged topics that the run lacks: they are left out, or score 0 if the evaluation is `complete`.
+    `unjudged` are topics of the run without judgments, which are always left out. `without_relevant` are evaluated
+    topics that no document is relevant to; they score 0, and count.
+    """
+
+    name: str
+    measures: tuple[str, ...]
+    qids: tuple[str, ...]
+    values: Floats
+    dialect: Dialect
+    complete: bool = False
+    missing: tuple[str, ...] = ()
+    unjudged: tuple[str, ...] = ()
+    without_relevant: tuple[str, ...] = ()
+
+    def of(self, name: str) -> Floats:
+        """The values of a measure, topic by topic."""
+        values: Floats = self.values[:, self._column(name)]
+        return values
+
+    def mean(self, name: str) -> float:
+        """The mean of a measure over topics; counts (NumRet, …) are summed up, as trec_eval does, GMAP is geometric."""
+        measure = parse_measure(self.measures[self._column(name)])
+        values = self.of(name)
+        if measure.summary == TOTAL:
+            return float(values.sum())
+        if not len(values):
+            return 0.0
+        if measure.summary == GEOMETRIC:
+            return float(np.exp(np.log(np.maximum(values, LEAST_AP)).mean()))
+        return float(values.mean())
+
+    @cached_property
+    def means(self) -> dict[str, float]:
+        """The mean of each measure."""
+        return {name: self.mean(name) for name in self.measures}
+
+    @property
+    def n_queries(self) -> int:
+        """How many topics were evaluated."""
+        return len(self.qids)
+
+    @property
+    def n_missing(self) -> int:
+        """How many judged topics the run lacks."""
+        return len(self.missing)
+
+    @property
+    def n_unjudged(self) -> int:
+        """How many topics of the run have no judgments."""
+        return len(self.unjudged)
+
+    def _column(self, name: str) -> int:
+        if name in self.measures:
+            return self.measures.index(name)
+        wanted = parse_measure(name)
+        for column, own in enumerate(self.measures):
+            if parse_measure(own) == wanted:
+                return column
+        raise SettingError(f"measure {name} was not evaluated; there is: {', '.join(self.measures)}")
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """The rankings of a run as grades: topic q has ranked[offsets[q]:offsets[q + 1]], best first, with their scores."""
+
+    name: str
+    qids: tuple[str, ...]
+    scores: Floats
+    ranked: Ints
+    offsets: Ints
+    judged: Ints
+    judged_offsets: Ints
+    complete: bool
+    missing: tuple[str, ...]
+    unjudged: tuple[str, ...]
+
+    def evaluate(self, plan: Plan, ranked: Ints | None = None) -> Floats:
+        """The values of all topics, as ranked or in another order."""
+        ranked = self.ranked if ranked is None else ranked
+        if plan.dialect.ideal == "listed":
+            return plan.evaluate(ranked, self.offsets)
+        return plan.evaluate(ranked, self.offsets, self.judged, self.judged_offsets)
+
+
+def evaluate_run(
+    qrels: Judgments,
+    rankings: Iterable[Ranking],
+    measures: Sequence[str | Measure] | str | Measure,
+    *,
+    dialect: str | Dialect = "trec",
+    complete: bool = False,
+    name: str = "run",
+) -> Evaluation:
+    """Measure the rankings of a run against judgments: qrels[qid][docno] is a grade.
+
+    Documents are ordered by their scores, whatever their order in the ranking; equal scores as the dialect says.
+    Judged topics that the run lacks are left out, or score 0 if the evaluation is `complete` (trec_eval's -c).
+    `name` stands in messages.
+    """
+    plan = make_plan(measures, dialect)
+    run = judge_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name)
+    return evaluate_judged(run, plan)
+
+
+def evaluate_judged(run: JudgedRun, plan: Plan) -> Evaluation:
+    """Measure a run that has been judged already."""
+    values = run.evaluate(plan)
+    n_relevant = run.evaluate(make_plan("NumRel", replace(plan.dialect, ideal="judged")))[:, 0]
+    return Evaluation(
+        run.name,
+        tuple(measure.name for measure in plan.measures),
+        run.qids,
+        values,
+        plan.dialect,
+        run.complete,
+        run.missing,
+        run.unjudged,
+        tuple(run.qids[q] for q in np.flatnonzero(n_relevant == 0)),
+    )
+
+
+def judge_run(
+    qrels: Judgments, rankings: Iterable[Ranking], *, dialect: Dialect, complete: bool = False, name: str = "run"
+) -> JudgedRun:
+    """Look up the grade of each document of a run, and order the documents by their scores."""
+    by_qid: dict[str, Ranking] = {}
+    for ranking in rankings:
+        if by_qid.setdefault(ranking.qid, ranking) is not ranking:
+            raise DuplicateError(name, f"topic {ranking.qid} has two rankings")
+    if by_qid.keys().isdisjoint(qrels):
+        has, judged = _some(by_qid), _some(qrels)
+        raise SourceError(name, f"shares no topic with the judgments: it has {has}, judged are {judged}")
+    missing = tuple(qid for qid in qrels if qid not in by_qid)
+    unjudged = tuple(qid for qid in by_qid if qid not in qrels)
+    qids = tuple(qid for qid in qrels if complete or qid in by_qid)
+    chosen = [by_qid.get(qid, Ranking(qid, (), ())) for qid in qids]
+    offsets = _offsets([len(ranking.docnos) for ranking in chosen])
+    for ranking in chosen:
+        _check_ranking(ranking, name)
+    scores = np.fromiter(chain.from_iterable(ranking.scores for ranking in chosen), np.float64, int(offsets[-1]))
+    _refuse_nan(scores, offsets, chosen, name)
+    grades: list[int] = []
+    judged_grades: list[int] = []
+    for qid, ranking in zip(qids, chosen, strict=True):
+        grades += map(qrels[qid].get, ranking.docnos, repeat(measure_kernels.UNJUDGED))  # type: ignore[arg-type]
+        judged_grades += qrels[qid].values()
+    ranked = np.fromiter(grades, np.int64, len(grades))
+    if dialect.single:
+        scores = round_scores(scores)
+    by_docno = dialect.ties == "docno"
+    order = (
+        _order(scores, offsets, lambda q: chosen[q].docnos) if by_docno else measure_kernels.rank_rows(scores, offsets)
+    )
+    return JudgedRun(
+        name,
+        qids,
+        scores if order is None else scores[order],
+        ranked if order is None else ranked[order],
+        offsets,
+        np.array(judged_grades, np.int64),
+        _offsets([len(qrels[qid]) for qid in qids]),
+        complete,
+        missing,
+        unjudged,
+    )
+
+
+def _offsets(lengths: list[int]) -> Ints:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64), dtype=np.int64)])
+
+
+def _some(names: Iterable[str]) -> str:
+    named = list(names)
+    return ", ".join(named[:NAMED]) + (f" and {len(named) - NAMED:,} more" if len(named) > NAMED else "")
+
+
+def _check_ranking(ranking: Ranking, name: str) -> None:
+    if len(ranking.docnos) != len(ranking.scores):
+        found = f"{len(ranking.docnos)} docnos and {len(ranking.scores)} scores"
+        raise RecordError(name, f"topic {ranking.qid} has {found}")
+    if len(set(ranking.docnos)) < len(ranking.docnos):
+        seen: set[str] = set()
+        twice = next(docno for docno in ranking.docnos if docno in seen or seen.add(docno))  # type: ignore[func-returns-value]
+        raise DuplicateError(name, f"document {twice} of topic {ranking.qid} occurs twice")
+
+
+def _refuse_nan(scores: Floats, offsets: Ints, chosen: list[Ranking], name: str) -> None:
+    if np.isnan(scores).any():
+        row = int(np.flatnonzero(np.isnan(scores))[0])
+        q = int(np.searchsorted(offsets, row, "right")) - 1
+        docno = chosen[q].docnos[row - int(offsets[q])]
+        raise RecordError(name, f"the score of document {docno} of topic {chosen[q].qid} is not a number (NaN)")
+
+
+def _order(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[str]]) -> Ints | None:
+    """The rows by descending score and, if equal, by descending docno; None if they stand so already."""
+    starts = np.zeros(len(scores) + 1, np.bool_)
+    starts[offsets] = True
+    if ((scores[1:] < scores[:-1]) | starts[1:-1]).all():
+        return None
+    if ((scores[1:] <= scores[:-1]) | starts[1:-1]).all():
+        order: Ints = np.arange(len(scores), dtype=np.int64)
+    else:
+        order = measure_kernels.rank_rows(scores, offsets)
+    ordered = scores[order]
+    # A group of ties begins where the score, or the topic, is another than that of the row before.
+    begins = np.flatnonzero(np.concatenate([starts[:1], (ordered[1:] != ordered[:-1]) | starts[1:-1], [True]]))
+    sizes = np.diff(begins)
+    topics = np.searchsorted(offsets, begins[:-1], "right") - 1
+    for group in np.flatnonzero(sizes > 1).tolist():
+        begin, q = int(begins[group]), int(topics[group])
+        rows = order[begin : begin + int(sizes[group])]
+        docnos, start = docnos_of(q), int(offsets[q])
+        # Strings compare by code points, and so do their bytes in UTF-8.
+        order[begin : begin + len(rows)] = sorted(rows.tolist(), key=lambda row: docnos[row - start], reverse=True)
+    return order

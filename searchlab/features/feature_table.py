@@ -1,0 +1,280 @@
+"""What does a learner see?
+
+A table: a row for each pair of a query and a document, a column for each feature. NaN stands where a feature is
+undefined, which is not the same as 0. The rows of a query stand together, in the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.errors import DuplicateError, RecordError, SettingError, unknown_name
+from searchlab.indexing.storage.string_table import Array
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class FeatureTable:
+    """Rows × features, checked and grouped when made.
+
+    `values` is float64; `grades` holds whole numbers (int64) if all of them are, float64 otherwise, None if nothing
+    was judged. `docnos` may be empty strings. `comments` is what a file had to say about each row, if anything.
+    All of them are arrays that cannot be written to, those of strings of dtype object. `was_regrouped` tells that
+    the rows came with their queries interleaved. Query i, in order of first appearance, has the rows
+    `group_offsets[i]:group_offsets[i + 1]`.
+    """
+
+    names: tuple[str, ...]
+    qids: Array
+    docnos: Array
+    values: npt.NDArray[np.float64]
+    grades: Array | None = None
+    comments: Array | None = None
+    was_regrouped: bool = field(default=False, init=False)
+    group_offsets: npt.NDArray[np.int64] = field(init=False)
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        qids: Sequence[str] | Array,
+        docnos: Sequence[str] | Array,
+        values: npt.ArrayLike,
+        grades: npt.ArrayLike | None = None,
+        comments: Sequence[str] | Array | None = None,
+    ) -> None:
+        grouped_by = _strings(qids)
+        columns: dict[str, Array | None] = {
+            "qids": grouped_by,
+            "docnos": _strings(docnos),
+            "values": np.ascontiguousarray(values, dtype=np.float64),
+            "grades": None if grades is None else _whole_if_possible(np.asarray(grades)),
+            "comments": None if comments is None else _strings(comments),
+        }
+        checked = check_names(names)
+        _check_shapes(len(grouped_by), len(checked), columns)
+        offsets, order = group_rows(grouped_by)
+        for name, column in columns.items():
+            if column is not None:
+                column = (column if order is None else column[order]).view()
+                column.flags.writeable = False
+            object.__setattr__(self, name, column)
+        object.__setattr__(self, "names", checked)
+        object.__setattr__(self, "group_offsets", offsets)
+        object.__setattr__(self, "was_regrouped", order is not None)
+        self._check_rows()
+
+    def __repr__(self) -> str:
+        return f"FeatureTable({self.n_rows} rows, {self.n_features} features, {self.n_queries} queries)"
+
+    @property
+    def n_rows(self) -> int:
+        """How many pairs there are."""
+        return len(self.qids)
+
+    @property
+    def n_features(self) -> int:
+        """How many columns there are."""
+        return len(self.names)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries have rows."""
+        return len(self.group_offsets) - 1
+
+    @property
+    def query_ids(self) -> list[str]:
+        """Each qid once, in the order of the rows."""
+        return list(self.qids[self.group_offsets[:-1]])
+
+    def queries(self) -> Iterator[tuple[str, slice]]:
+        """Each query with its rows."""
+        for qid, (start, end) in zip(self.query_ids, pairwise(self.group_offsets.tolist()), strict=True):
+            yield qid, slice(start, end)
+
+    def column(self, name: str) -> npt.NDArray[np.float64]:
+        """The values of one feature."""
+        return self.values[:, self._number(name)]
+
+    def select(self, names: Iterable[str]) -> FeatureTable:
+        """The table with these features, in this order."""
+        chosen = tuple(names)
+        return self.with_values(self.values[:, [self._number(name) for name in chosen]], chosen)
+
+    def with_values(self, values: npt.ArrayLike, names: Iterable[str] | None = None) -> FeatureTable:
+        """The same rows with other values, and names for them if they are other features."""
+        # Of the rows nothing is checked again: while a query is answered, that would take longer than to compute.
+        checked = self.names if names is None else check_names(names)
+        own = np.ascontiguousarray(values, dtype=np.float64).view()
+        own.flags.writeable = False
+        _check_shapes(self.n_rows, len(checked), {"values": own})
+        made = copy(self)
+        for name, part in (("names", checked), ("values", own), ("was_regrouped", False)):
+            object.__setattr__(made, name, part)
+        made._check_values()
+        return made
+
+    def with_grades(self, grades: npt.ArrayLike | None) -> FeatureTable:
+        """The same rows, judged otherwise."""
+        return FeatureTable(self.names, self.qids, self.docnos, self.values, grades, self.comments)
+
+    def only(self, qids: Collection[str]) -> FeatureTable:
+        """The rows of some queries, in the order of this table."""
+        wanted = set(qids)
+        strangers = sorted(wanted.difference(self.query_ids))
+        if strangers:
+            raise SettingError(f"query {excerpt(strangers[0])} has no rows; there are {self.n_queries} queries")
+        chosen = np.array([qid in wanted for qid in self.query_ids], dtype=bool)
+        return self.rows(np.repeat(chosen, np.diff(self.group_offsets)))
+
+    def rows(self, chosen: Array | slice) -> FeatureTable:
+        """Some of the rows, as an index into NumPy arrays chooses them."""
+        return FeatureTable(
+            self.names,
+            self.qids[chosen],
+            self.docnos[chosen],
+            self.values[chosen],
+            None if self.grades is None else self.grades[chosen],
+            None if self.comments is None else self.comments[chosen],
+        )
+
+    def equals(self, other: FeatureTable) -> bool:
+        """Whether both hold the same, NaN in the same places."""
+        return (
+            self.names == other.names
+            and np.array_equal(self.values, other.values, equal_nan=True)
+            and all(
+                _same(mine, theirs)
+                for mine, theirs in [
+                    (self.qids, other.qids),
+                    (self.docnos, other.docnos),
+                    (self.grades, other.grades),
+                    (self.comments, other.comments),
+                ]
+            )
+        )
+
+    def _number(self, name: str) -> int:
+        if name not in self.names:
+            raise unknown_name("feature", name, self.names)
+        return self.names.index(name)
+
+    def _place(self, row: int) -> str:
+        return f"row {row + 1} (query {self.qids[row]}, document {self.docnos[row] or 'without a docno'})"
+
+    def _check_rows(self) -> None:
+        for qid in self.query_ids:
+            if not isinstance(qid, str) or len(qid.split()) != 1:
+                raise SettingError(f"qid is {qid!r}, expected a word without blanks")
+        twice = find_duplicate(self.docnos, self.group_offsets)
+        if twice is not None:
+            first, second = twice
+            raise DuplicateError(self._place(second), f"occurs already as row {first + 1}, expected once")
+        self._check_values()
+        if self.grades is not None and not np.isfinite(self.grades).all():
+            row = int(np.flatnonzero(~np.isfinite(self.grades))[0])
+            raise RecordError(self._place(row), f"grade is {self.grades[row]}, expected a finite number")
+
+    def _check_values(self) -> None:
+        if self.values.size and _any_infinite(self.values):
+            row, number = np.argwhere(np.isinf(self.values))[0]
+            found = f"feature {self.names[number]} is {self.values[row, number]}"
+            raise RecordError(self._place(row), f"{found}, expected a finite number, or NaN where it is undefined")
+
+
+def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
+    """The rows of all tables, which must have the same features; a query may be spread over several of them."""
+    if not tables:
+        raise SettingError("nothing to put together, expected at least one table")
+    first = tables[0]
+    for table in tables[1:]:
+        if table.names != first.names:
+            odd = sorted(set(table.names) ^ set(first.names)) or ["another order"]
+            raise SettingError(f"tables differ in their features ({', '.join(odd[:5])}), expected the same")
+        if (table.grades is None) != (first.grades is None):
+            raise SettingError("some tables have grades and some have none, expected all or none")
+    grades = [table.grades for table in tables if table.grades is not None]
+    commented = any(table.comments is not None for table in tables)
+    comments = [_strings([""] * table.n_rows) if table.comments is None else table.comments for table in tables]
+    return FeatureTable(
+        first.names,
+        np.concatenate([table.qids for table in tables]),
+        np.concatenate([table.docnos for table in tables]),
+        np.concatenate([table.values for table in tables]),
+        np.concatenate(grades) if grades else None,
+        np.concatenate(comments) if commented else None,
+    )
+
+
+def check_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of features: words without blanks, each one once."""
+    checked = tuple(names)
+    for name in checked:
+        if not isinstance(name, str) or len(name.split()) != 1:
+            raise SettingError(f"feature is called {name!r}, expected a word without blanks")
+    if len(set(checked)) < len(checked):
+        twice = next(name for number, name in enumerate(checked) if name in checked[:number])
+        raise SettingError(f"two features are called {twice}, expected distinct names")
+    return checked
+
+
+def group_rows(qids: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None]:
+    """Where the rows of each query begin and end; and the order that brings them together, if they are not."""
+    if not len(qids):
+        return np.zeros(1, np.int64), None
+    starts = np.concatenate([[0], np.flatnonzero(qids[1:] != qids[:-1]) + 1, [len(qids)]]).astype(np.int64)
+    heads = qids[starts[:-1]].tolist()
+    numbers = {qid: number for number, qid in enumerate(dict.fromkeys(heads))}
+    if len(numbers) == len(heads):
+        return starts, None
+    codes = np.repeat([numbers[qid] for qid in heads], np.diff(starts))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
+    return offsets, np.argsort(codes, kind="stable")
+
+
+def find_duplicate(docnos: Array, offsets: npt.NDArray[np.int64]) -> tuple[int, int] | None:
+    """Two rows of one query with the same docno, if there are any; the empty docno does not count."""
+    bounds = offsets.tolist()
+    for start, end in pairwise(bounds):
+        group = docnos[start:end].tolist()
+        if len(set(group)) < len(group):
+            seen: dict[str, int] = {}
+            for row, docno in enumerate(group, start):
+                if docno and seen.setdefault(docno, row) != row:
+                    return seen[docno], row
+    return None
+
+
+def _strings(column: Sequence[str] | Array) -> Array:
+    return np.array(column, dtype=object) if not isinstance(column, np.ndarray) else column.astype(object, copy=False)
+
+
+def _whole_if_possible(grades: Array) -> Array:
+    if grades.dtype.kind in "iub":
+        return grades.astype(np.int64, copy=False)
+    floats = grades.astype(np.float64)
+    whole = np.isfinite(floats).all() and (np.abs(floats) < 2**53).all() and (floats == np.floor(floats)).all()
+    return floats.astype(np.int64) if whole else floats
+
+
+def _check_shapes(n_rows: int, n_features: int, columns: dict[str, Array | None]) -> None:
+    for name, column in columns.items():
+        expected = (n_rows, n_features) if name == "values" else (n_rows,)
+        if column is not None and column.shape != expected:
+            raise SettingError(f"{name} have the shape {column.shape}, expected {expected}")
+
+
+def _any_infinite(values: npt.NDArray[np.float64]) -> bool:
+    # Looking for the extremes, NaN left out, takes no memory; isinf would take an eighth of the table.
+    extremes: list[Any] = [np.fmax, np.fmin]
+    return any(bool(np.isinf(extreme.reduce(values, axis=None))) for extreme in extremes)
+
+
+def _same(one: Array | None, other: Array | None) -> bool:
+    return (one is None) == (other is None) and (one is None or other is None or np.array_equal(one, other))

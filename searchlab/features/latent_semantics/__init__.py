@@ -1,0 +1,1 @@
+"""Latent semantic space: truncated SVD of the document-term matrix of an index."""

@@ -1,0 +1,1 @@
+"""LETOR feature files: reading, writing, folds."""

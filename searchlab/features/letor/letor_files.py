@@ -1,0 +1,123 @@
+"""How are features read from files, and written to them?
+
+In the lines of LETOR, which are those of SVMlight with a comment that names the document:
+
+    2 qid:10 1:0.031310 2:0.666667 3:NULL #docid = GX029-35-5894638 inc = 0.0119881192468859 prob = 0.139842
+
+A label (the grade), the qid, and features by ascending number, from 1. NULL or NaN is a feature that is undefined. A
+feature that is left out is 0, as in SVMlight, unless the caller says otherwise; but where no row leaves one out
+before its last, all rows must have equally many, because a line that was cut off would look the same. The document may
+be written as `docid = X` or `docno=X`; the rest of the comment is kept. Blank lines and lines that are comments are
+passed over, except one before the first row that names the features: `# names: bm25.title bm25.body`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+import numpy as np
+
+from searchlab.corpus.notes import Notes
+from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.source_files import open_file
+from searchlab.corpus.sources import single_file
+from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
+from searchlab.errors import SettingError, SourceError, unknown_name
+from searchlab.features.feature_table import FeatureTable
+
+# What stands for a feature that a row leaves out.
+MISSING = {"zero": 0.0, "nan": math.nan}
+BLOCK_BYTES = 2**18
+LONGEST_LINE = 2**26
+_ROWS_AT_ONCE = 4_096
+_MARK = b"\xef\xbb\xbf"
+
+
+def read_letor(
+    path: str | Path,
+    *,
+    missing: str | None = None,
+    names: Sequence[str] | None = None,
+    notes: Notes | None = None,
+) -> FeatureTable:
+    """Read a feature file, gzipped or not, or standard input (`-`).
+
+    `missing` says what stands for features that a row leaves out, "zero" or "nan", and with it rows may have any
+    number of them. `names` are those of the features; by default they are those that the file names, or f1, f2, …
+    Rows whose queries are interleaved are brought together (`FeatureTable.was_regrouped`).
+    """
+    # The compiled pass is loaded when a file is read, not when one is written.
+    from searchlab.features.letor.row_buffer import LetorRows
+
+    if missing is not None and missing not in MISSING:
+        raise unknown_name("rule for missing features", missing, MISSING)
+    notes = Notes() if notes is None else notes
+    file = single_file(path)
+    notes.bytes_total += file.size
+    with open_file(file, Reading(notes)) as opened:
+        rows = LetorRows(opened, MISSING[missing or "zero"], names)
+        for block in _blocks(opened.stream, opened.name):
+            rows.add(block)
+        table = rows.table(same_dimension=missing is None)
+    if table.was_regrouped:
+        notes.regrouped.append(file.name)
+    notes.n_files += 1
+    return table
+
+
+def write_letor(file: TextIO, table: FeatureTable, *, header: bool = True) -> None:
+    """Write a table so that reading it gives the same values, grades, qids and docnos back.
+
+    Undefined values are written as NULL, and the label is 0 where nothing was judged. The first line names the
+    features, unless they are f1, f2, … or `header` is false: not every tool passes comments over.
+    """
+    for qid in table.query_ids:
+        _check_word("qid", qid, "#" not in qid)
+    for docno in table.docnos:
+        _check_word("docno", docno or "-")
+    if header and table.names != tuple(f"f{number}" for number in range(1, table.n_features + 1)):
+        file.write(f"# names: {' '.join(table.names)}\n")
+    template = " ".join(f"{number}:%r" for number in range(1, table.n_features + 1))
+    for start in range(0, table.n_rows, _ROWS_AT_ONCE):
+        file.writelines(_lines(table.rows(slice(start, start + _ROWS_AT_ONCE)), template))
+
+
+def _lines(table: FeatureTable, template: str) -> Iterator[str]:
+    grades = np.zeros(table.n_rows, np.int64) if table.grades is None else table.grades
+    comments = [""] * table.n_rows if table.comments is None else table.comments
+    undefined = np.any(np.isnan(table.values), axis=1)
+    rows = zip(grades.tolist(), table.qids, table.docnos, comments, undefined, table.values.tolist(), strict=True)
+    for grade, qid, docno, comment, some_undefined, values in rows:
+        numbers = template % tuple(values)
+        if some_undefined:
+            numbers = numbers.replace("nan", "NULL")
+        remark = " ".join([f"docid = {docno}"] * bool(docno) + [on_one_line(comment)] * bool(comment))
+        yield f"{grade!r} qid:{qid} {numbers} #{remark}\n" if remark else f"{grade!r} qid:{qid} {numbers}\n"
+
+
+def _check_word(kind: str, word: str, allowed: bool = True) -> None:
+    if not allowed or len(word.split()) != 1 or clean(word) != word:
+        raise SettingError(
+            f"{kind} {excerpt(word)} cannot stand in a feature file, expected a word without blanks or #"
+        )
+
+
+def _blocks(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The file in blocks of whole lines; the last line is given an end if it has none."""
+    pieces: list[bytes] = []
+    data = stream.read(BLOCK_BYTES).removeprefix(_MARK)
+    while data:
+        end = data.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*pieces, data[:end]])
+            pieces = [data[end:]]
+        else:
+            pieces.append(data)
+        if len(pieces) * BLOCK_BYTES > LONGEST_LINE:
+            raise SourceError(name, f"holds a line of more than {LONGEST_LINE} bytes, expected a row a line")
+        data = stream.read(BLOCK_BYTES)
+    if any(pieces):
+        yield b"".join([*pieces, b"\n"])

@@ -1,0 +1,225 @@
+"""How does a table grow while its file is read?
+
+A block of lines at a time, by the compiled pass of `letor_lines`. Values are held once: the array is made longer in
+place, and cut to size at the end. Only what the pass does not do is done here: words become strings, and the few
+numbers that need it are read by `float`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
+from searchlab.errors import DuplicateError, RecordError, SourceError
+from searchlab.features.feature_table import FeatureTable, check_names, find_duplicate, group_rows
+from searchlab.features.letor import parse_kernels as lines
+from searchlab.features.letor.line_errors import MOST_FEATURES, fault_of
+from searchlab.indexing.storage.string_table import Array
+
+ROWS_AT_ONCE = 8_192
+_HARD_AT_ONCE = 4_096
+# A table may be as large as this, or as so many times its file: text of nearly nothing must not ask for all memory.
+_MODEST_BYTES, _MOST_GROWTH = 2**30, 500
+_FEATURE_NUMBER = re.compile(rb"(?:^|[ \t\r])0*([0-9]+):")
+
+
+class LetorRows:
+    """What was read so far of one file; `missing` stands where a row leaves a feature out."""
+
+    def __init__(self, opened: OpenedFile, missing: float, names: Sequence[str] | None) -> None:
+        self.opened = opened
+        self.line = 1
+        self._missing = missing
+        self._names = None if names is None else check_names(names)
+        self._bytes_read = 0
+        self._n_rows = 0
+        self._values: npt.NDArray[np.float64] = np.empty((0, len(self._names or ())))
+        self._grades: list[Array] = []
+        self._lines: list[Array] = []
+        self._qids: list[str] = []
+        self._qid_rows: list[Array] = []
+        self._docnos: list[str] = []
+        self._comments: list[str] = []
+        self._labels = np.empty(ROWS_AT_ONCE)
+        self._marks = np.empty((ROWS_AT_ONCE, lines.N_MARKS), np.int64)
+        self._hard = np.empty((0, lines.N_HARD_MARKS), np.int64)
+        self._facts = np.zeros(lines.N_FACTS, np.int64)
+        self._facts[lines.FIRST_COUNT] = -1
+
+    def add(self, block: bytes) -> None:
+        """Read the lines of a block, which ends with a line end."""
+        text = np.frombuffer(block, np.uint8)
+        self._bytes_read += len(block)
+        self._facts[lines.UNUSUAL] = 0
+        place, reason = 0, lines.FULL
+        while reason != lines.AT_END:
+            self._make_room()
+            room = self._values[self._n_rows : self._n_rows + ROWS_AT_ONCE]
+            reason, place, self.line, n_rows, n_hard = lines.parse_rows(
+                text,
+                place,
+                self.line,
+                room,
+                self._labels[: len(room)],
+                self._marks,
+                self._hard,
+                self._facts,
+                self._missing,
+            )
+            self._take_hard_numbers(block, n_hard)
+            self._take_words(block, n_rows)
+            self._grades.append(self._labels[:n_rows].copy())
+            self._n_rows += n_rows
+            if reason == lines.MALFORMED:
+                raise fault_of(self._place(self.line), self._line_at(block, place))
+            if reason == lines.TOO_NARROW:
+                self._widen(self._line_at(block, place))
+            if reason == lines.NAMES_LINE:
+                line = self._line_at(block, place)
+                self._take_names(line)
+                place, self.line = place + len(line) + 1, self.line + 1
+
+    def table(self, same_dimension: bool) -> FeatureTable:
+        """Everything as a table; `same_dimension` asks that rows without gaps have equally many features."""
+        if not self._n_rows:
+            raise SourceError(self.opened.name, "holds no rows")
+        names = self._checked_names(same_dimension)
+        # All views of the array are gone, so that it may move.
+        self._values.resize((self._n_rows, self._values.shape[1]), refcheck=False)
+        values = self._values if len(names) == self._values.shape[1] else self._values[:, : len(names)].copy()
+        starts = np.concatenate(self._qid_rows)
+        qids = np.repeat(np.array(self._qids, dtype=object), np.diff(starts, append=self._n_rows))
+        docnos = np.array(self._docnos, dtype=object)
+        comments = np.array(self._comments, dtype=object) if any(self._comments) else None
+        try:
+            return FeatureTable(names, qids, docnos, values, np.concatenate(self._grades), comments)
+        except DuplicateError:
+            raise self._duplicate(qids, docnos) from None
+
+    def _place(self, line: int) -> str:
+        return self.opened.place(line)
+
+    def _line_at(self, block: bytes, place: int) -> bytes:
+        return block[place : block.index(b"\n", place)]
+
+    def _make_room(self) -> None:
+        capacity, width = self._values.shape
+        if len(self._hard) <= width:
+            self._hard = np.empty((width + _HARD_AT_ONCE, lines.N_HARD_MARKS), np.int64)
+        if capacity > self._n_rows:
+            return
+        capacity += max(1024, capacity // 8)
+        self._check_size(capacity, width)
+        self._values.resize((capacity, width), refcheck=False)
+
+    def _check_size(self, capacity: int, width: int) -> None:
+        if capacity * width * 8 > max(_MODEST_BYTES, _MOST_GROWTH * self._bytes_read):
+            found = f"found {self._n_rows} rows with next to nothing for {width} features"
+            raise SourceError(self.opened.name, f"{found}, expected values for more of them")
+
+    def _widen(self, line: bytes) -> None:
+        capacity, width = self._values.shape
+        written = [number for number in _FEATURE_NUMBER.findall(line.split(b"#", 1)[0]) if number]
+        needed = max(int(number) if len(number) <= 9 else MOST_FEATURES + 1 for number in written)
+        if needed > MOST_FEATURES:
+            raise fault_of(self._place(self.line), line)
+        if self._names is not None:
+            raise RecordError(self._place(self.line), f"expected {width} features, as they are named, found {needed}")
+        # A dense file tells its dimension at once; one that grows and grows is not copied for each column.
+        new_width = max(needed, min(2 * width, MOST_FEATURES))
+        self._check_size(capacity, new_width)
+        wider = np.full((capacity, new_width), self._missing)
+        wider[: self._n_rows, :width] = self._values[: self._n_rows]
+        self._values = wider
+
+    def _take_names(self, line: bytes) -> None:
+        head, colon, rest = line.decode("utf-8", "replace").partition(":")
+        if head.strip(" \t\r#") != "names" or not colon or self._names is not None or self._n_rows:
+            return
+        names = rest.split()
+        if len(names) > MOST_FEATURES or len(set(names)) < len(names) or clean(rest) != rest:
+            raise RecordError(self._place(self.line), f"expected distinct names of features, found {excerpt(rest)}")
+        self._names = tuple(names)
+        self._values = np.empty((0, len(names)))
+
+    def _take_hard_numbers(self, block: bytes, n_hard: int) -> None:
+        for row, column, start, end in self._hard[:n_hard].tolist():
+            value = float(block[start:end])
+            if math.isinf(value):
+                what = "label" if column < 0 else f"feature {column + 1}"
+                found = excerpt(block[start:end].decode())
+                place = self._place(self._marks[row, lines.LINE])
+                raise RecordError(place, f"expected a finite number as {what}, found {found}")
+            if column < 0:
+                self._labels[row] = value
+            else:
+                self._values[self._n_rows + row, column] = value
+
+    def _take_words(self, block: bytes, n_rows: int) -> None:
+        marks = self._marks[:n_rows]
+        new_qids = np.flatnonzero(marks[:, lines.QID] >= 0)
+        self._lines.append(marks[:, lines.LINE].copy())
+        self._qid_rows.append(new_qids + self._n_rows)
+        if self._facts[lines.UNUSUAL]:
+            self._take_unusual_words(block, marks)
+            return
+        self._qids += _words(block, marks[new_qids, lines.QID : lines.QID_END + 1])
+        self._docnos += _words(block, marks[:, lines.DOCNO : lines.DOCNO_END + 1])
+        self._comments += _words(block, marks[:, lines.COMMENT : lines.COMMENT_END + 1])
+
+    def _take_unusual_words(self, block: bytes, marks: Array) -> None:
+        for row in marks.tolist():
+            place = self._place(row[lines.LINE])
+            qid, docno, comment = (block[row[at] : row[at + 1]] for at in (lines.QID, lines.DOCNO, lines.COMMENT))
+            try:
+                encoding = "utf-8"
+                (qid + b" " + docno + b" " + comment).decode()
+            except UnicodeDecodeError:
+                encoding = "latin-1"
+                self.opened.reading.notes.latin1_lines[self.opened.name] += 1
+            if row[lines.QID] >= 0:
+                self._qids.append(check_name("qid", qid.decode(encoding), place))
+            self._docnos.append(check_name("docno", docno.decode(encoding), place) if docno else "")
+            self._comments.append(on_one_line(comment.decode(encoding)))
+
+    def _checked_names(self, same_dimension: bool) -> tuple[str, ...]:
+        _, n_first, odd_line, n_odd, widest = self._facts[: lines.UNUSUAL].tolist()
+        dense = same_dimension and not self._facts[lines.GAPS]
+        if dense and odd_line:
+            raise RecordError(
+                self._place(odd_line), f"expected {n_first} features, as the rows before have, found {n_odd}"
+            )
+        if self._names is None:
+            if not widest:
+                raise SourceError(self.opened.name, "holds no features")
+            return tuple(f"f{number}" for number in range(1, widest + 1))
+        if dense and widest < len(self._names):
+            place = self._place(self._lines_of_rows()[0])
+            raise RecordError(place, f"expected {len(self._names)} features, as they are named, found {widest}")
+        return self._names
+
+    def _lines_of_rows(self) -> Array:
+        return np.concatenate(self._lines)
+
+    def _duplicate(self, qids: Array, docnos: Array) -> DuplicateError:
+        offsets, order = group_rows(qids)
+        order = np.arange(len(qids)) if order is None else order
+        twice = find_duplicate(docnos[order], offsets)
+        first, second = sorted(order[list(twice or (0, 0))].tolist())
+        places = [self._place(line) for line in self._lines_of_rows()[[first, second]].tolist()]
+        found = f"document {docnos[second]} of query {qids[second]}"
+        return DuplicateError(places[1], f"{found} occurs already at {places[0]}")
+
+
+def _words(block: bytes, bounds: Array) -> list[str]:
+    """The words of ASCII between these places."""
+    if not len(bounds) or bounds.max() < 0:
+        return [""] * len(bounds)
+    return [block[start:end].decode("ascii") for start, end in bounds.tolist()]

@@ -1,0 +1,1 @@
+"""Preprocessing of feature tables: imputation, normalisation, powers."""

@@ -1,0 +1,37 @@
+"""What must an index have before features can be computed? What they need and it lacks is made."""
+
+from __future__ import annotations
+
+from searchlab.errors import IndexMissing
+from searchlab.features.sets import FeatureSet
+from searchlab.indexing.checking.index_doctor import Progress
+from searchlab.retrieval.engine import SearchEngine
+
+
+def make_what_is_missing(engine: SearchEngine, chosen: FeatureSet, progress: Progress) -> list[str]:
+    """Make the semantic space and the topics that are needed, unless the index has them; and what to say of those."""
+    needed = {feature.needs for feature in chosen.features}
+    remarks = []
+    if "semantic" in needed:
+        from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
+
+        try:
+            space = SemanticSpace.open(engine.snapshot)
+        except IndexMissing:
+            build_space(engine.snapshot.folder, progress=progress)
+        else:
+            if space.is_stale:
+                newer = f"{space.staleness:.0%} of the documents are newer than the semantic space"
+                remarks.append(f"{newer}; `searchlab semantic` makes it anew")
+    if "topics" in needed:
+        from searchlab.topic_models.topic_model_store import build_topics, open_topics
+
+        try:
+            model = open_topics(engine.snapshot)
+        except IndexMissing:
+            build_topics(engine.snapshot.folder, progress=progress)
+        else:
+            if model.is_stale:
+                newer = f"{model.staleness:.0%} of the documents are newer than the topics"
+                remarks.append(f"{newer}; `searchlab topics --rebuild` finds new")
+    return remarks

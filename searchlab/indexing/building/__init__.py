@@ -1,0 +1,1 @@
+"""Building and changing an index: workers, shard writer, update, merge."""

@@ -1,0 +1,169 @@
+"""How are documents gathered, and written as one shard?
+
+A builder analyses documents as they come and holds their terms as numbers, until `write` sorts, inverts
+and writes everything at once: the columns, and the same postings as a Whoosh index.
+"""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+
+import numpy as np
+
+from searchlab.analysis.analyzer import Analyzer, words
+from searchlab.errors import RecordError
+from searchlab.indexing.building.inversion import Inverted, TokenStream, arrange, invert
+from searchlab.indexing.storage.array_file import write_arrays
+from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
+from searchlab.indexing.storage.fields import FieldBuilder
+from searchlab.indexing.storage.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord, seal_folder
+from searchlab.indexing.storage.streams import count_terms
+from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.whoosh.segment_writer import write_whoosh
+from searchlab.records import Document
+
+# A term is dense if at least one in this many documents has it; so many terms at most have bitmaps.
+DENSE = 32
+MOST_DENSE = 256
+
+
+class _Vocabulary(dict[str, int]):
+    """Word → number of its term, -1 for a stop word; a new word is analysed once and remembered."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        super().__init__()
+        self._analyzer = analyzer
+        self.terms: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        term = self._analyzer.term(word)
+        number = -1 if term is None else self.terms.setdefault(term, len(self.terms))
+        self[word] = number
+        return number
+
+
+class _Tokens:
+    """The words of one field over all documents, as numbers."""
+
+    def __init__(self) -> None:
+        self.numbers = array("i")
+        self.ends = array("q", [0])
+
+    def add(self, text: str, vocabulary: _Vocabulary) -> None:
+        self.numbers.extend(map(vocabulary.__getitem__, words(text)))
+        self.ends.append(len(self.numbers))
+
+    def as_stream(self, ranks: Array) -> TokenStream:
+        """The terms without stop words, renumbered by `ranks`."""
+        numbers = np.frombuffer(self.numbers, np.int32) if self.numbers else np.zeros(0, np.int32)
+        kept = numbers >= 0
+        before = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(kept, out=before[1:])
+        return TokenStream(ranks[numbers[kept]], before[np.frombuffer(self.ends, np.int64)])
+
+
+class ShardBuilder:
+    """Documents on their way into a shard."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._vocabulary = _Vocabulary(analyzer)
+        self._documents: list[Document] = []
+        self._title = _Tokens()
+        self._body = _Tokens()
+        self._fields = FieldBuilder(analyzer.term)
+        self._digests = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    @property
+    def n_words(self) -> int:
+        """The words held so far: what the memory that `write` needs grows with."""
+        return len(self._title.numbers) + len(self._body.numbers)
+
+    def add(self, document: Document) -> None:
+        """Analyse one document."""
+        try:
+            document.docno.encode()
+        except UnicodeEncodeError:
+            raise RecordError(document.place, f"docno {document.docno!r} is not valid Unicode") from None
+        self._title.add(document.title, self._vocabulary)
+        self._body.add(document.body, self._vocabulary)
+        self._fields.add(len(self._documents), document.fields)
+        self._digests += digest(document)
+        self._documents.append(document)
+
+    def write(self, folder: Path) -> ShardRecord:
+        """Write the shard into a new folder; the builder is spent afterwards."""
+        folder.mkdir(parents=True)
+        documents = self._documents
+        order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
+        ordered = [documents[i] for i in order.tolist()]
+
+        terms = sorted(self._vocabulary.terms)
+        ranks = np.empty(len(terms), np.int32)
+        ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
+        title, body = self._title.as_stream(ranks), self._body.as_stream(ranks)
+        made_of = {"title": [title], "body": [body], "both": [title, body]}
+        streams = {name: arrange(parts, order) for name, parts in made_of.items()}
+        inverted = {name: invert(stream, len(terms)) for name, stream in streams.items()}
+        lengths = {name: stream.lengths for name, stream in streams.items()}
+
+        columns = Strings.pack("docnos", (document.docno for document in ordered))
+        columns |= Strings.pack("terms", terms)
+        columns |= _word_columns(self._vocabulary, ranks)
+        columns |= {"tokens": streams["both"].tokens.astype(np.uint32), "tokens.offsets": streams["both"].starts}
+        columns |= self._fields.columns(np.argsort(order))
+        columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
+        for name, postings in inverted.items():
+            columns |= _stream_columns(name, postings, lengths[name])
+        write_arrays(folder / COLUMNS, columns)
+        (folder / IN_USE).touch()
+        write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
+        return ShardRecord(folder.name, len(ordered), self.n_words, seal_folder(folder))
+
+
+def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
+    known = sorted(vocabulary)
+    numbers = np.array([vocabulary[word] for word in known], np.int32)
+    numbers[numbers >= 0] = ranks[numbers[numbers >= 0]]
+    return Strings.pack("words", known) | {"words.terms": numbers}
+
+
+def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, Array]:
+    offsets, docs, tfs, _ = postings
+    dense, bits, ranks = _bitmaps(postings, len(lengths))
+    counts, max_tfs = count_terms(offsets, tfs)
+    # Sixteen bits hold every frequency but those of texts with a word 65,536 times or more.
+    small = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
+    return {
+        f"{name}.offsets": offsets,
+        f"{name}.docs": docs,
+        f"{name}.tfs": tfs.astype(small),
+        f"{name}.counts": counts,
+        f"{name}.max_tfs": max_tfs,
+        f"{name}.lengths": lengths.astype(np.int32),
+        f"{name}.uniques": np.bincount(docs, minlength=len(lengths)).astype(np.int32),
+        f"{name}.dense": dense,
+        f"{name}.bits": bits,
+        f"{name}.ranks": ranks,
+    }
+
+
+def _bitmaps(postings: Inverted, n_docs: int) -> tuple[Array, Array, Array]:
+    """The dense terms, their documents as bits, and the counts of bits before each word."""
+    doc_freqs = np.diff(postings.offsets)
+    dense = np.flatnonzero((doc_freqs > 0) & (doc_freqs >= n_docs / DENSE))
+    # The densest, if they are many: a row takes n_docs / 5 bytes.
+    dense = np.sort(dense[np.argsort(-doc_freqs[dense], kind="stable")][:MOST_DENSE])
+    n_words = -(-n_docs // 64)
+    bits = np.zeros((len(dense), n_words), np.uint64)
+    ranks = np.zeros((len(dense), n_words), np.int32)
+    for row, term in enumerate(dense.tolist()):
+        has = np.zeros(n_words * 64, bool)
+        has[postings.docs[postings.offsets[term] : postings.offsets[term + 1]]] = True
+        bits[row] = np.packbits(has, bitorder="little").view("<u8")
+        ranks[row, 1:] = np.cumsum(has.reshape(-1, 64).sum(axis=1))[:-1]
+    return dense, bits, ranks

@@ -1,0 +1,1 @@
+"""Checking that an index is undamaged and that its parts agree."""

@@ -1,0 +1,158 @@
+"""How are a shard's numbers kept on disk?
+
+As arrays in one file that is memory-mapped when read (see `archive`). A shard's documents are numbered
+0 … n-1 in the order of their docnos, its terms in the order of their bytes; both orders are those of UTF-8.
+
+    docnos, terms            sorted strings (see `Strings`)
+    words, words.terms       every word seen, and the number of its term (-1: a stop word)
+    S.offsets                where the postings of a term begin in the next two, for a stream S
+    S.docs, S.tfs            the postings: document numbers, ascending, and term frequencies
+    S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency
+    S.lengths, S.uniques     for each document: its terms in S, its distinct terms in S
+    S.dense                  the terms that at least one in 32 documents has, ascending
+    S.bits, S.ranks          for each of these a row: its documents as bits, 64 a word, and how many there are
+                             before each word; so a document is looked up without reading the postings
+    tokens, tokens.offsets   the terms of each document in their order, those of the title first
+    digests                  for each document, sixteen bytes that tell whether it has changed
+    field.*                  the other fields of the documents (see `fields`)
+
+The streams are title, body, and both (the two texts as one).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.storage.array_file import open_arrays
+from searchlab.indexing.storage.digest import DIGEST_BYTES
+from searchlab.indexing.storage.fields import FieldColumns
+from searchlab.indexing.storage.streams import Passages, Stream, Text
+from searchlab.indexing.storage.string_table import Array, Strings
+
+STREAMS = ("title", "body", "both")
+
+
+STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
+
+
+@dataclass(frozen=True, eq=False)
+class ShardColumns:
+    """All columns of one shard."""
+
+    docnos: Strings
+    terms: Strings
+    words: Strings
+    word_terms: Array
+    streams: Mapping[str, Stream]
+    tokens: Array
+    token_offsets: Array
+    digests: Array
+    fields: FieldColumns
+
+    @property
+    def n_docs(self) -> int:
+        """How many documents the shard holds."""
+        return len(self.docnos)
+
+    def term_of(self, word: str) -> str | None:
+        """The term of a word, None for a stop word; KeyError for a word that the shard has not seen."""
+        place = self.words.find(word)
+        if place < 0:
+            raise KeyError(word)
+        number = int(self.word_terms[place])
+        return None if number < 0 else str(self.terms[number])
+
+    def words_of(self, term: int) -> list[str]:
+        """The words that have the term with this number."""
+        order, numbers = self._by_term
+        first, after = np.searchsorted(numbers, [term, term + 1])
+        return self.words.take(order[first:after])
+
+    @cached_property
+    def _by_term(self) -> tuple[Array, Array]:
+        """The words in the order of their terms, and the numbers of these."""
+        order = np.argsort(self.word_terms, kind="stable")
+        return order, self.word_terms[order]
+
+    def all_words(self) -> dict[str, str | None]:
+        """The term of every word, None for stop words."""
+        terms = [*self.terms.take(np.arange(len(self.terms))), None]  # a stop word has the number -1
+        numbers = self.word_terms.tolist()
+        words = self.words.take(np.arange(len(self.words)))
+        return {word: terms[number] for word, number in zip(words, numbers, strict=True)}
+
+    @cached_property
+    def _texts(self) -> dict[str, Text]:
+        docs, starts, ends = np.arange(self.n_docs), self.token_offsets[:-1], self.token_offsets[1:]
+        middles = starts + self.streams["title"].lengths
+        # No phrase begins in the title and ends in the body: the two are passages of their own.
+        passages = {
+            "title": Passages(self.tokens, docs, starts, middles),
+            "body": Passages(self.tokens, docs, middles, ends),
+            "both": Passages(
+                self.tokens,
+                np.repeat(docs, 2),
+                np.column_stack([starts, middles]).ravel(),
+                np.column_stack([middles, ends]).ravel(),
+            ),
+        }
+        numbers = range(len(self.terms))
+        return {name: Text(self.terms, "", numbers, self.streams[name], passages[name]) for name in STREAMS}
+
+    def text(self, name: str) -> Text | None:
+        """A stream, or a field by its name; None if no document of the shard has this field."""
+        return self._texts[name] if name in STREAMS else self.fields.text(name)
+
+
+def open_columns(path: Path) -> ShardColumns:
+    """Map a shard's columns into memory, checking that they fit together."""
+    arrays = open_arrays(path)
+
+    def load(name: str) -> Array:
+        try:
+            return arrays[name]
+        except KeyError:
+            raise IndexCorrupt(f"{path}: lacks {name}; {REBUILD}") from None
+
+    def load_strings(name: str) -> Strings:
+        blob, offsets = load(name), load(f"{name}.offsets")
+        if not len(offsets) or offsets[-1] != len(blob):
+            raise IndexCorrupt(f"{path}: {name} does not fit its offsets; {REBUILD}")
+        return Strings(blob, offsets)
+
+    docnos = load_strings("docnos")
+    n_docs = len(docnos)
+    shard = ShardColumns(
+        docnos=docnos,
+        terms=load_strings("terms"),
+        words=load_strings("words"),
+        word_terms=load("words.terms"),
+        streams={stream: Stream(*(load(f"{stream}.{column}") for column in STREAM_COLUMNS)) for stream in STREAMS},
+        tokens=load("tokens"),
+        token_offsets=load("tokens.offsets"),
+        digests=load("digests"),
+        fields=FieldColumns.open(n_docs, load, load_strings),
+    )
+    if (
+        len(shard.token_offsets) != n_docs + 1
+        or shard.token_offsets[-1] != len(shard.tokens)
+        or shard.digests.shape != (n_docs, DIGEST_BYTES)
+    ):
+        raise IndexCorrupt(f"{path}: the columns of the documents do not fit together; {REBUILD}")
+    for name, stream in shard.streams.items():
+        fits = (
+            len(stream.offsets) == len(shard.terms) + 1
+            and stream.offsets[-1] == len(stream.docs) == len(stream.tfs)
+            and len(stream.counts) == len(stream.max_tfs) == len(shard.terms)
+            and len(stream.lengths) == len(stream.uniques) == shard.n_docs
+            and len(stream.dense) == len(stream.bits) == len(stream.ranks)
+        )
+        if not fits:
+            raise IndexCorrupt(f"{path}: the columns of {name} do not fit together; {REBUILD}")
+    return shard

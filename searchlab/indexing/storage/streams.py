@@ -1,0 +1,87 @@
+"""What can be searched in a document, and what is known of it?
+
+A text: the title, the body, both as one, or a field such as the authors. Each has its terms, their
+postings and lengths (a `Stream`), and its terms in the order of the text (`Passages`), for phrases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from searchlab.indexing.storage.string_table import Array, Strings
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The postings and lengths of one text in one shard."""
+
+    offsets: Array
+    docs: Array
+    tfs: Array
+    counts: Array
+    max_tfs: Array
+    lengths: Array
+    uniques: Array
+    dense: Array
+    bits: Array
+    ranks: Array
+
+
+@dataclass(frozen=True)
+class Passages:
+    """The terms of documents in the order of their texts: passage i, of docs[i], is tokens[starts[i]:ends[i]].
+
+    Passages stand in the order of their documents, of which some have none and some have two.
+    """
+
+    tokens: Array
+    docs: Array
+    starts: Array
+    ends: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """One text of all documents of a shard.
+
+    `terms` holds its terms, each behind `prefix`, at the numbers `numbers`; the stream counts terms from
+    the first of these, the passages name them by their number.
+    """
+
+    terms: Strings
+    prefix: str
+    numbers: range
+    stream: Stream
+    passages: Passages
+
+    def find(self, term: str) -> int:
+        """The place of a term in the stream, -1 if it does not occur in the shard."""
+        number = self.terms.find(self.prefix + term)
+        return number - self.numbers.start if number >= 0 else -1
+
+    def postings(self, place: int) -> tuple[Array, Array]:
+        """The documents of the term at a place, and its frequencies there."""
+        own = slice(self.stream.offsets[place], self.stream.offsets[place + 1])
+        return self.stream.docs[own], self.stream.tfs[own]
+
+
+def make_stream(offsets: Array, docs: Array, tfs: Array, lengths: Array) -> Stream:
+    """A stream without bitmaps; what can be counted is counted."""
+    counts, max_tfs = count_terms(offsets, tfs)
+    uniques = np.bincount(docs, minlength=len(lengths)).astype(np.int32)
+    none = np.zeros((0, 0), np.uint64)
+    return Stream(offsets, docs, tfs, counts, max_tfs, lengths, uniques, np.zeros(0, np.int64), none, none)
+
+
+def count_terms(offsets: Array, tfs: Array) -> tuple[Array, Array]:
+    """For each term, the sum and the largest of its frequencies."""
+    used = np.diff(offsets) > 0
+    counts = np.zeros(len(used), np.int64)
+    max_tfs = np.zeros(len(used), np.int32)
+    if used.any():
+        begins = offsets[:-1][used]
+        counts[used] = np.add.reduceat(tfs.astype(np.int64), begins)
+        max_tfs[used] = np.maximum.reduceat(tfs, begins)
+    return counts, max_tfs

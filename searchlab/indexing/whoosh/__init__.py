@@ -1,0 +1,1 @@
+"""Whoosh's part of a shard: schema, segment writer, stored documents. No other indexing module imports Whoosh."""

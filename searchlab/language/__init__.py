@@ -1,1 +1,0 @@
-"""How do language models learn from queries, judgments and the texts themselves?"""

@@ -1,0 +1,109 @@
+"""Which weights make training queries most likely?
+
+Maximum likelihood: given queries and their relevant documents, the weights that maximise Σ ln P(Q|D*) over these pairs
+are found by expectation and maximisation (Dempster, Laird, Rubin 1977; the conventional way of Chen's slide 1):
+
+    E   γ_nk = m_k·P_k(q_n|D*) / Σ_j m_j·P_j(q_n|D*)       which component was it that said the word?
+    M   m_k  = the mean of γ_nk over all words
+
+The likelihood never falls, and is concave in the weights: where EM ends does not depend on where it began, as long as
+no weight begins at 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.errors import SettingError
+from searchlab.mixtures.likelihood import (
+    Evidence,
+    Floats,
+    check_weights,
+    mixed,
+    raise_least,
+    responsibilities,
+    sum_pieces,
+)
+from searchlab.mixtures.setting_checks import require_among, require_number
+
+# How much each pair of a query and a relevant document counts.
+WEIGHINGS = ("query", "pair", "word")
+
+
+@dataclass(frozen=True)
+class EM:
+    """Settings: at most `iterations`, ended when the mean ln P of a word rises by less than `tolerance`.
+
+    `weighing` says what counts alike: each `query`, each `pair` of a query and a relevant document, or each `word` of a
+    pair, which is plain maximum likelihood. No weight ends below `least`.
+    """
+
+    iterations: int = 200
+    tolerance: float = 1e-7
+    weighing: str = "query"
+    least: float = 1e-6
+
+    def __post_init__(self) -> None:
+        require_number("EM: iterations", self.iterations, 1, 1_000_000, whole=True)
+        require_number("EM: tolerance", self.tolerance, 0, 1)
+        require_number("EM: least", self.least, 0, 1e-2)
+        require_among("weighing", self.weighing, WEIGHINGS)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Weights, a row for each group, and the mean ln P of a word before each iteration and after the last."""
+
+    weights: Floats
+    likelihoods: tuple[float, ...]
+
+    @property
+    def n_iterations(self) -> int:
+        """How many iterations were made."""
+        return len(self.likelihoods) - 1
+
+
+def train_em(evidence: Evidence, start: npt.ArrayLike | None = None, settings: EM | None = None) -> Fit:
+    """The most likely weights; from `start`, a row for each group, or from equal ones.
+
+    A group without a relevant document keeps the weights it began with.
+    """
+    settings = settings or EM()
+    if not evidence.relevant.any():
+        raise SettingError("EM: no relevant document in the training queries, expected at least one")
+    known = evidence.only_relevant()
+    n_groups = int(np.max(evidence.groups)) + 1
+    equal = np.full((n_groups, known.n_components), 1 / known.n_components)
+    weights = check_weights(equal if start is None else start, known.n_components, "EM: start")
+    if len(weights) < n_groups:
+        raise SettingError(f"EM: start has {len(weights)} groups, expected {n_groups}")
+    pair_weights = weigh_pairs(known, settings.weighing)
+    totals = np.zeros(len(weights))
+    np.add.at(totals, known.groups, pair_weights)
+    likelihoods: list[float] = []
+    while True:
+        sums = mixed(known, weights)
+        words = sum_pieces(known.counts * np.log(sums), known.pair_offsets) / known.lengths
+        likelihoods.append(float(pair_weights @ words))
+        rise = likelihoods[-1] - likelihoods[-2] if len(likelihoods) > 1 else np.inf
+        if len(likelihoods) > settings.iterations or rise < settings.tolerance:
+            return Fit(raise_least(weights, settings.least), tuple(likelihoods))
+        shares = responsibilities(known, weights, sums, pair_weights)
+        heard = totals > 0
+        weights = weights.copy()
+        weights[heard] = shares[heard] / shares[heard].sum(axis=1, keepdims=True)
+
+
+def weigh_pairs(evidence: Evidence, weighing: str) -> Floats:
+    """How much each relevant pair counts, 0 for the others; the sum is 1."""
+    relevant = evidence.relevant.astype(float)
+    if weighing == "query":
+        n_relevant = sum_pieces(relevant, evidence.query_offsets)
+        relevant /= np.maximum(n_relevant, 1)[evidence.query_of_pair]
+    elif weighing == "word":
+        relevant *= evidence.lengths
+    total = relevant.sum()
+    return np.asarray(relevant / total if total else relevant)

@@ -1,0 +1,277 @@
+"""Which weights put relevant documents before irrelevant ones?
+
+Minimum classification error (Chen, Learning to Rank using Language Models and SVMs, slides 2–7; Chen et al., ACM TALIP
+2004). For a training query Q and a relevant document D*, with D' among the irrelevant ones:
+
+    E = (1/|Q|)·(−ln P(Q|D*) + max over D' of ln P(Q|D'))       above 0 if D* stands behind an irrelevant document
+    L = 1 / (1 + exp(−α·E + β))
+    m_k = exp(m̃_k) / Σ_j exp(m̃_j),   m̃_k ← m̃_k − ε(i)·∂L/∂m̃_k
+
+A step in m̃ is a step in m without it (slide 7), which keeps m_k ≥ 0 and Σ m_k = 1:
+
+    m_k ← m_k·exp(−∇_k) / Σ_j m_j·exp(−∇_j),   ∇_k = ε(i)·∂L/∂m̃_k
+    ∂L/∂m̃_k = α·L·(1 − L)·∂E/∂m̃_k
+    ∂E/∂m̃_k = −(−m_k + (1/|Q|)·Σ_n m_k·P_k(q_n|D*) / Σ_j m_j·P_j(q_n|D*))
+
+Weights belong to groups of documents (`Evidence.groups`). If each document has its own, as on the slides, only those of
+D* move; if all share one set, D' moves with D*, and has the same gradient with the opposite sign (`rivals_learn`).
+
+Deviations: one step is made for all pairs at once, by the mean of their gradients in each group, instead of one after
+the other; and with `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
+(1/η)·ln((1/n)·Σ exp(η·(1/|Q|)·ln P(Q|D'))).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.errors import SettingError
+from searchlab.mixtures.em import weigh_pairs
+from searchlab.mixtures.likelihood import (
+    Evidence,
+    Floats,
+    Ints,
+    check_weights,
+    mixed,
+    raise_least,
+    responsibilities,
+    sum_pieces,
+)
+from searchlab.mixtures.setting_checks import require_among, require_number
+
+RIVALS = ("hardest", "soft")
+WEIGHINGS = ("query", "pair")
+SCHEDULES = ("decay", "bold")
+WATCHES = ("loss", "AP")
+# A bold step grows by this while the loss falls, and is halved where it does not.
+BOLDER = 1.3
+# Below this part of the first step nothing is gained.
+SMALLEST_STEP = 1e-6
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class MCE:
+    """Settings: α and β of the loss, the first step ε, and how many iterations.
+
+    By the schedule `decay`, ε(i) = step/(1 + decay·i); by `bold`, a step grows while the loss falls, and where the loss
+    would rise it is not made, but halved. `rivals` is the hardest irrelevant document, or a soft maximum over all of
+    sharpness η. `weighing` says what counts alike: each `query`, or each `pair` of a query and a relevant document.
+
+    What is watched is the `loss` or the `AP` of held-out queries, or of the training queries if none are held out: the
+    best of all iterations is kept, and with `patience` above 0, training ends when so many in a row have brought no
+    better one. No weight falls below `least`.
+    """
+
+    alpha: float = 5.0
+    beta: float = 0.0
+    step: float = 2.0
+    schedule: str = "decay"
+    decay: float = 0.02
+    iterations: int = 100
+    rivals: str = "hardest"
+    sharpness: float = 10.0
+    weighing: str = "query"
+    watch: str = "loss"
+    patience: int = 20
+    least: float = 1e-6
+
+    def __post_init__(self) -> None:
+        require_number("MCE: alpha", self.alpha, 1e-6, 1e6)
+        require_number("MCE: beta", self.beta, -1e6, 1e6)
+        require_number("MCE: step", self.step, 1e-9, 1e6)
+        require_number("MCE: decay", self.decay, 0, 1e6)
+        require_number("MCE: iterations", self.iterations, 0, 1_000_000, whole=True)
+        require_number("MCE: sharpness", self.sharpness, 1e-6, 1e6)
+        require_number("MCE: patience", self.patience, 0, 1_000_000, whole=True)
+        require_number("MCE: least", self.least, 0, 1e-2)
+        require_among("rivals", self.rivals, RIVALS)
+        require_among("weighing", self.weighing, WEIGHINGS)
+        require_among("schedule", self.schedule, SCHEDULES)
+        require_among("watch", self.watch, WATCHES)
+
+
+@dataclass(frozen=True, eq=False)
+class Loss:
+    """The mean loss of the pairs, its gradient in m̃ (a row for each group), and E of each relevant pair.
+
+    `fits` are (1/|Q|)·ln P(Q|D) of all pairs.
+    """
+
+    value: float
+    gradient: Floats
+    errors: Floats
+    fits: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The weights of the best iteration, a row for each group, and the losses from the start to the last.
+
+    `watched` is what was watched, the loss or AP.
+    """
+
+    weights: Floats
+    losses: tuple[float, ...]
+    held_out: tuple[float, ...]
+    best: int
+    watched: tuple[float, ...]
+
+    @property
+    def n_iterations(self) -> int:
+        """How many steps were made."""
+        return len(self.losses) - 1
+
+
+def train_mce(
+    evidence: Evidence,
+    start: npt.ArrayLike,
+    settings: MCE | None = None,
+    *,
+    held_out: Evidence | None = None,
+    rivals_learn: bool = True,
+    progress: Progress | None = None,
+) -> Training:
+    """The weights that lose least, from `start`, a row for each group.
+
+    Queries without a relevant, or without an irrelevant document have nothing to say, and are left out. A group without
+    a relevant document keeps the weights it began with.
+    """
+    settings = settings or MCE()
+    known = _contrasts(evidence, "the training queries")
+    watched = None if held_out is None or not held_out.is_contrast.any() else _contrasts(held_out, "held-out queries")
+    weights = check_weights(start, known.n_components, "MCE: start")
+    if len(weights) <= int(np.max(known.groups)):
+        raise SettingError(f"MCE: start has {len(weights)} groups, expected {int(np.max(known.groups)) + 1}")
+    weights = raise_least(weights, settings.least)
+    totals = np.zeros(len(weights))
+    np.add.at(totals, known.groups, weigh_pairs(known, settings.weighing))
+    diary = _Diary(settings, watched)
+    found = mce_loss(known, weights, settings, rivals_learn=rivals_learn)
+    diary.note(weights, known, found)
+    bold = settings.schedule == "bold"
+    step = settings.step
+    for iteration in range(settings.iterations):
+        if progress is not None:
+            progress("training", iteration, settings.iterations)
+        if not bold:
+            step = settings.step / (1 + settings.decay * iteration)
+        tried = update(weights, found.gradient, totals, step, settings.least)
+        outcome = mce_loss(known, tried, settings, rivals_learn=rivals_learn)
+        if bold:
+            fell = outcome.value <= found.value
+            step = step * BOLDER if fell else step / 2
+            if not fell and step >= settings.step * SMALLEST_STEP:
+                continue
+            if not fell:
+                break
+        weights, found = tried, outcome
+        diary.note(weights, known, found)
+        if settings.patience and len(diary.losses) - 1 - diary.best >= settings.patience:
+            break
+    return Training(diary.best_weights, tuple(diary.losses), tuple(diary.held_out), diary.best, tuple(diary.watched))
+
+
+class _Diary:
+    """The losses so far, and the best weights by what is watched."""
+
+    def __init__(self, settings: MCE, held_out: Evidence | None) -> None:
+        self._settings = settings
+        self._held_out = held_out
+        self.losses: list[float] = []
+        self.held_out: list[float] = []
+        self.watched: list[float] = []
+        self.best = 0
+        self.best_weights: Floats = np.zeros((0, 0))
+
+    def note(self, weights: Floats, evidence: Evidence, found: Loss) -> None:
+        """Write down how weights do, on the training queries and on those held out."""
+        self.losses.append(found.value)
+        if self._held_out is not None:
+            evidence, found = self._held_out, mce_loss(self._held_out, weights, self._settings, rivals_learn=False)
+            self.held_out.append(found.value)
+        by_loss = self._settings.watch == "loss"
+        self.watched.append(found.value if by_loss else average_precision(evidence, found.fits))
+        best = self.watched[self.best]
+        now = self.watched[-1]
+        if len(self.watched) == 1 or (now < best if by_loss else now > best):
+            self.best, self.best_weights = len(self.watched) - 1, weights
+
+
+def update(weights: Floats, gradient: Floats, totals: Floats, step: float, least: float = 0.0) -> Floats:
+    """The weights after one step of slide 7, each group's by its mean gradient; `totals` is what its pairs count."""
+    learning = totals > 0
+    slope = step * gradient[learning] / totals[learning, None]
+    # Only differences between components matter: the least slope as 0 keeps the exponents from overflowing.
+    raised = weights[learning] * np.exp(np.min(slope, axis=1, keepdims=True) - slope)
+    moved = weights.copy()
+    moved[learning] = raise_least(raised / raised.sum(axis=1, keepdims=True), least)
+    return moved
+
+
+def average_precision(evidence: Evidence, fits: Floats) -> float:
+    """AP of the pairs of each query, ranked by `fits`, in the mean; of equal ones the irrelevant stand first."""
+    order = np.lexsort((evidence.relevant, -fits, evidence.query_of_pair))
+    relevant = evidence.relevant[order].astype(float)
+    begins = evidence.query_offsets[:-1]
+    seen = np.cumsum(relevant)
+    seen -= (seen - relevant)[begins][evidence.query_of_pair]
+    ranks = np.arange(1, evidence.n_pairs + 1) - begins[evidence.query_of_pair]
+    sums = sum_pieces(relevant * seen / ranks, evidence.query_offsets)
+    return float(np.mean(sums / np.maximum(sum_pieces(relevant, evidence.query_offsets), 1)))
+
+
+def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn: bool = True) -> Loss:
+    """The loss of queries that all have relevant and irrelevant documents, and its gradient in m̃.
+
+    With `rivals_learn=False` the likelihoods of irrelevant documents are taken for constants.
+    """
+    totals = mixed(evidence, weights)
+    fits = sum_pieces(evidence.counts * np.log(totals), evidence.pair_offsets) / evidence.lengths
+    rivals, pairs, shares = _rivals(evidence, fits, settings)
+    relevant = np.flatnonzero(evidence.relevant)
+    queries = evidence.query_of_pair[relevant]
+    errors = rivals[queries] - fits[relevant]
+    losses = 0.5 * (1 + np.tanh(0.5 * (settings.alpha * errors - settings.beta)))
+    pair_weights = weigh_pairs(evidence, settings.weighing)[relevant]
+    slopes = pair_weights * settings.alpha * losses * (1 - losses)
+    # ∂L/∂ of each pair's (1/|Q|)·ln P(Q|D): relevant documents are pulled up, rivals pushed down.
+    pulls = np.zeros(evidence.n_pairs)
+    pulls[relevant] = -slopes
+    if rivals_learn:
+        pulls[pairs] = np.bincount(queries, slopes, evidence.n_queries)[evidence.query_of_pair[pairs]] * shares
+    gradient = responsibilities(evidence, weights, totals, pulls)
+    gradient -= weights * np.bincount(evidence.groups, pulls, len(weights))[:, None]
+    return Loss(float(pair_weights @ losses), gradient, errors, fits)
+
+
+def _rivals(evidence: Evidence, fits: Floats, settings: MCE) -> tuple[Floats, Ints, Floats]:
+    """Of each query the maximum over its irrelevant documents; the pairs that make it, and the share of each."""
+    candidates = np.where(evidence.relevant, -np.inf, fits)
+    highest = np.maximum.reduceat(candidates, evidence.query_offsets[:-1])
+    if settings.rivals == "hardest":
+        places = np.flatnonzero(candidates == highest[evidence.query_of_pair])
+        # Of equal ones the first.
+        _, firsts = np.unique(evidence.query_of_pair[places], return_index=True)
+        return highest, places[firsts], np.ones(len(firsts))
+    raised = np.exp(settings.sharpness * (candidates - highest[evidence.query_of_pair]))
+    sums = sum_pieces(raised, evidence.query_offsets)
+    n_irrelevant = sum_pieces((~evidence.relevant).astype(float), evidence.query_offsets)
+    pairs = np.flatnonzero(~evidence.relevant)
+    soft = highest + np.log(sums / n_irrelevant) / settings.sharpness
+    return soft, pairs, (raised / sums[evidence.query_of_pair])[pairs]
+
+
+def _contrasts(evidence: Evidence, what: str) -> Evidence:
+    """The queries that have both relevant and irrelevant documents."""
+    contrast = evidence.is_contrast
+    if contrast.all() and evidence.n_queries:
+        return evidence
+    if not contrast.any():
+        raise SettingError(f"MCE: none of {what} has both relevant and irrelevant documents, expected at least one")
+    return evidence.take(np.flatnonzero(contrast))

@@ -1,0 +1,98 @@
+"""How good is what needs no learning: one feature, or weights that somebody chose?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from searchlab.errors import SettingError
+from searchlab.evaluation.score_evaluation import evaluate_scores
+from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
+from searchlab.rankers.models import Floats, LinearModel, Model
+
+
+class Linear(Ranker):
+    """Fixed weights, given by hand: score Σ_k w_k · x_k.
+
+    `weights` has a number for each feature; None stands for 1 everywhere, the sum of all features.
+    """
+
+    name: ClassVar[str] = "linear"
+    title: ClassVar[str] = "fixed weights"
+
+    def __init__(self, weights: Sequence[float] | None = None) -> None:
+        self.weights = weights
+
+    def _check_settings(self) -> None:
+        self._numbers()
+
+    def _numbers(self) -> Floats | None:
+        if self.weights is None:
+            return None
+        try:
+            numbers = np.array(self.weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.full((), math.nan)
+        if numbers.ndim != 1 or not np.isfinite(numbers).all():
+            raise SettingError(f"weights is {self.weights!r}, expected a list of finite numbers")
+        return numbers
+
+    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+        n_features = training.X.shape[1]
+        numbers = self._numbers()
+        if numbers is None:
+            numbers = np.ones(n_features)
+        if len(numbers) != n_features:
+            raise SettingError(f"weights has {len(numbers)} numbers, expected {n_features}, one for each feature")
+        return LinearModel(numbers), {}
+
+
+class Single(Ranker):
+    """One feature as it is: score sign · x_k.
+
+    `feature` is the number of its column, counted from 0; None is the one of the highest MAP on the training rows, the
+    first of equals. `sign` is 1, or −1 if less is better.
+    """
+
+    name: ClassVar[str] = "single"
+    title: ClassVar[str] = "one feature"
+    tuned: ClassVar[str | None] = "feature"
+
+    def __init__(self, feature: int | None = None, sign: int = 1) -> None:
+        self.feature = feature
+        self.sign = sign
+
+    def _check_settings(self) -> None:
+        if self.feature is not None:
+            require_whole("feature", self.feature, 0)
+        if isinstance(self.sign, bool) or self.sign not in (1, -1):
+            raise SettingError(f"sign is {self.sign!r}, expected 1 or -1")
+
+    def values(self, training: Training) -> Sequence[int]:
+        """All columns."""
+        return range(training.X.shape[1])
+
+    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+        n_features = training.X.shape[1]
+        feature = self._best(training) if self.feature is None else int(self.feature)
+        if feature >= n_features:
+            raise SettingError(f"feature is {feature}, expected a column from 0 to {n_features - 1}")
+        weights = np.zeros(n_features)
+        weights[feature] = self.sign
+        return LinearModel(weights), {"feature": feature}
+
+    def _best(self, training: Training) -> int:
+        if not training.X.shape[1]:
+            raise SettingError("X has no features, expected at least one to choose from")
+        found = [_mean_precision(self.sign * column, training) for column in training.X.T]
+        return int(np.argmax(found))
+
+
+def _mean_precision(scores: Floats, training: Training) -> float:
+    """MAP by the rules of LETOR 3.0: grades from 1 are relevant."""
+    if not len(training.offsets) > 1:
+        return 0.0
+    return float(evaluate_scores(scores, training.grades, training.offsets, "AP", dialect="letor3").mean())

@@ -1,0 +1,216 @@
+"""How are documents ranked by a classifier that tells relevant from not relevant?
+
+Every row is an example of its own, whatever its query: relevant if its grade is at least `relevant`. Documents are
+ranked by the decision value (Nallapati, SIGIR 2004; Chen, Learning to Rank using Language Models and SVMs). An
+intercept is learnt, but as it is the same for all documents, linear models do without it.
+
+With `class_weight="balanced"` both classes weigh the same altogether, and a row as much as before in the mean: of many
+rows few are relevant, and calling none of them so would be a cheap success.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
+
+from searchlab.errors import SettingError
+from searchlab.indexing.storage.string_table import Array
+from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
+from searchlab.rankers.models import KERNELS, Floats, KernelModel, LinearModel, Model
+
+CLASS_WEIGHTS = (None, "balanced")
+
+# So many steps an optimiser may make; a kernel machine makes many small ones, of two rows each.
+STEPS = 2_000
+KERNEL_STEPS = 100_000
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Rows with their class, True for relevant, and how much each counts."""
+
+    X: Floats
+    labels: Array
+    weights: Floats
+
+    @classmethod
+    def of(cls, training: Training, relevant: float, class_weight: str | None) -> Examples:
+        """The rows of a training that count for anything."""
+        weights = np.ones(len(training.X)) if training.weights is None else training.weights
+        used = weights > 0
+        X, labels, weights = training.X[used], training.grades[used] >= relevant, weights[used]
+        if not labels.any() or labels.all():
+            found = "none" if not labels.any() else "all"
+            raise SettingError(f"{found} of {len(X)} rows have a grade from {relevant:g}, expected some but not all")
+        if class_weight == "balanced":
+            shares = np.where(labels, weights[labels].sum(), weights[~labels].sum()) / weights.sum()
+            weights = weights / (2 * shares)
+        return cls(X, labels, weights)
+
+    def sampled(self, n_rows: int, seed: int) -> Examples:
+        """At most so many rows, drawn from each class by its share; they weigh what all did."""
+        if len(self.X) <= n_rows:
+            return self
+        random = np.random.default_rng(seed)
+        n_true = min(max(round(n_rows * float(self.labels.mean())), 1), n_rows - 1)
+        drawn = []
+        for label, size in ((True, n_true), (False, n_rows - n_true)):
+            own = np.flatnonzero(self.labels == label)
+            drawn.append(random.permutation(own)[:size])
+        rows = np.sort(np.concatenate(drawn))
+        factor = self.weights.sum() / self.weights[rows].sum()
+        return Examples(self.X[rows], self.labels[rows], self.weights[rows] * factor)
+
+
+class SVMClassifier(Ranker):
+    """A support vector machine (scikit-learn's LinearSVC and SVC), ranked by the decision value
+
+        linear   minimise ½‖(w, b)‖² + C·Σ_i v_i·max(0, 1 − y_i·(w·x_i + b))²;  score w·x
+        others   minimise ½‖w‖² + C·Σ_i v_i·max(0, 1 − y_i·(w·φ(x_i) + b));     score w·φ(x) + b
+
+    with y_i = ±1, the weights v_i, and φ by the kernel: `poly` (γ x·v + coef0)^degree, `rbf` exp(−γ‖x − v‖²).
+    `gamma="scale"` is 1 / (features × variance of all values).
+
+    Deviations: the linear machine has the squared hinge, for which there is a quick and repeatable solver. A kernel
+    machine takes time that grows with the square of the rows: of more than `max_rows` as many are drawn, by `seed`,
+    and weigh what all did (`details_["n_rows"]`). It may make 100,000 steps (`details_["converged"]`).
+    """
+
+    name: ClassVar[str] = "svm"
+    title: ClassVar[str] = "support vector machine: relevant or not"
+    tuned: ClassVar[str | None] = "C"
+
+    def __init__(
+        self,
+        kernel: str = "linear",
+        C: float = 1.0,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        class_weight: str | None = "balanced",
+        relevant: float = 1,
+        max_rows: int = 4000,
+        seed: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.class_weight = class_weight
+        self.relevant = relevant
+        self.max_rows = max_rows
+        self.seed = seed
+
+    def _check_settings(self) -> None:
+        if self.kernel not in KERNELS:
+            raise SettingError(f"kernel is {self.kernel!r}, expected one of {', '.join(sorted(KERNELS))}")
+        _check_common(self.C, self.class_weight, self.relevant)
+        if self.gamma != "scale":
+            require_positive("gamma", self.gamma)
+        require_whole("degree", self.degree)
+        _require_finite("coef0", self.coef0)
+        require_whole("max_rows", self.max_rows, 2)
+        require_whole("seed", self.seed, 0)
+
+    def values(self, training: Training) -> Sequence[float]:
+        """C from 10⁻⁴ to 10, for kernel machines to 1."""
+        return [10.0**power for power in range(-4, 2 if self.kernel == "linear" else 1)]
+
+    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+        examples = Examples.of(training, self.relevant, self.class_weight)
+        details = {"n_relevant": int(examples.labels.sum()), "n_not_relevant": int((~examples.labels).sum())}
+        if self.kernel == "linear":
+            machine = LinearSVC(C=self.C, dual=False, tol=1e-6, max_iter=STEPS, random_state=self.seed)
+            converged = _fit(machine, examples)
+            return LinearModel(machine.coef_[0]), details | {"n_rows": len(examples.X), "converged": converged}
+        drawn = examples.sampled(self.max_rows, self.seed)
+        gamma = _scaled_gamma(training) if self.gamma == "scale" else float(self.gamma)
+        machine = SVC(
+            C=self.C, kernel=self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0,
+            cache_size=500, max_iter=KERNEL_STEPS, random_state=self.seed,
+        )  # fmt: skip
+        converged = _fit(machine, drawn)
+        model = KernelModel(
+            machine.support_vectors_,
+            machine.dual_coef_[0],
+            float(machine.intercept_[0]),
+            self.kernel,
+            gamma,
+            int(self.degree),
+            float(self.coef0),
+        )
+        found = {"n_rows": len(drawn.X), "n_vectors": len(model.vectors), "converged": converged}
+        return model, details | found
+
+
+class MaxEnt(Ranker):
+    """Maximum entropy, which for two classes is logistic regression:
+
+        P(relevant | x) = 1 / (1 + exp(−(w·x + b)))
+        minimise ½‖w‖² + C·Σ_i v_i·(−ln P(class of i | x_i));  score w·x
+
+    The score orders as the probability does. Sources: Nallapati (SIGIR 2004) and Chen, who name it as a discriminative
+    model beside the SVM. Deviation: the Gaussian prior ½‖w‖².
+    """
+
+    name: ClassVar[str] = "maxent"
+    title: ClassVar[str] = "maximum entropy: relevant or not"
+    tuned: ClassVar[str | None] = "C"
+
+    def __init__(self, C: float = 1.0, class_weight: str | None = "balanced", relevant: float = 1) -> None:
+        self.C = C
+        self.class_weight = class_weight
+        self.relevant = relevant
+
+    def _check_settings(self) -> None:
+        _check_common(self.C, self.class_weight, self.relevant)
+
+    def values(self, training: Training) -> Sequence[float]:
+        """C from 10⁻⁴ to 100."""
+        return [10.0**power for power in range(-4, 3)]
+
+    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+        examples = Examples.of(training, self.relevant, self.class_weight)
+        machine = LogisticRegression(C=self.C, solver="newton-cholesky", tol=1e-6, max_iter=STEPS)
+        converged = _fit(machine, examples)
+        n_relevant = int(examples.labels.sum())
+        details = {"n_relevant": n_relevant, "n_not_relevant": len(examples.X) - n_relevant}
+        return LinearModel(machine.coef_[0]), details | {"n_rows": len(examples.X), "converged": converged}
+
+
+def _fit(machine: Any, examples: Examples) -> bool:
+    """Train, and tell whether the optimum was reached."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        machine.fit(examples.X, examples.labels, sample_weight=examples.weights)
+    others = [warning for warning in caught if not issubclass(warning.category, ConvergenceWarning)]
+    for warning in others:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return len(caught) == len(others)
+
+
+def _scaled_gamma(training: Training) -> float:
+    mean = float(np.average(training.X.mean(axis=1), weights=training.weights))
+    variance = float(np.average(((training.X - mean) ** 2).mean(axis=1), weights=training.weights))
+    return 1.0 / (training.X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _check_common(C: float, class_weight: str | None, relevant: float) -> None:
+    require_positive("C", C)
+    if class_weight not in CLASS_WEIGHTS:
+        raise SettingError(f"class_weight is {class_weight!r}, expected None or 'balanced'")
+    _require_finite("relevant", relevant)
+
+
+def _require_finite(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise SettingError(f"{name} is {value!r}, expected a number")

@@ -1,0 +1,194 @@
+"""Which few rules, such as "BM25 is above 0.4", order documents best together?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from searchlab.errors import SettingError
+from searchlab.indexing.storage.string_table import Array
+from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
+from searchlab.rankers.models import Floats, Model, Offsets, RuleModel
+from searchlab.rankers.solvers.exponential_loss import GradedRows, best_rule, pair_potentials
+
+WEIGHINGS = ("pair", "query")
+
+# r is not taken to be nearer to 1 than this: a rule that no pair contradicts would have an infinite weight.
+LEAST_DOUBT = 1e-6
+
+# What gains less than this is noise of the sums.
+LEAST_GAIN = 1e-12
+
+
+class RankBoost(Ranker):
+    """RankBoost (Freund, Iyer, Schapire and Singer, JMLR 2003) with threshold rules.
+
+    From f = 0, each round adds the rule h(x) = [x_k > θ] that agrees most with the distribution D over the pairs of a
+    query whose first document has the higher grade, and D then shifts to pairs that are still in the wrong order:
+
+        D(i, j) ∝ w_i·w_j·exp(f(x_j) − f(x_i))
+        r = Σ D(i, j)·(h(x_i) − h(x_j)),     the rule with the largest |r| is taken
+        α = ½·ln((1 + r) / (1 − r)),         f ← f + ν·α·h
+
+    With ν = 1 each round lowers the exponential loss at least by the factor √(1 − r²) (their Theorem 1 and §3.2, third
+    method). D is never listed: it is a product, and r is a sum over rows (`potentials.py`; their §3.3 does so for two
+    grades).
+
+    `rounds` is how many rules are added; a rule may come again. Thresholds stand halfway between neighbouring values of
+    a feature; with `n_thresholds` at most so many are tried for a feature, which cut its rows into about equal parts.
+    `learning_rate` is ν.
+
+    Deviations: any number of grades; `weighing="query"` divides the pairs of a query by their number, so that each
+    query counts alike in the first D; 1 − |r| is taken to be at least 10⁻⁶. There are no missing values, so rules
+    have no default.
+    """
+
+    name: ClassVar[str] = "rankboost"
+    title: ClassVar[str] = "RankBoost: weighted threshold rules"
+    tuned: ClassVar[str | None] = "rounds"
+
+    def __init__(
+        self,
+        rounds: int = 300,
+        n_thresholds: int | None = None,
+        learning_rate: float = 1.0,
+        weighing: str = "pair",
+    ) -> None:
+        self.rounds = rounds
+        self.n_thresholds = n_thresholds
+        self.learning_rate = learning_rate
+        self.weighing = weighing
+
+    def _check_settings(self) -> None:
+        require_whole("rounds", self.rounds)
+        if self.n_thresholds is not None:
+            require_whole("n_thresholds", self.n_thresholds)
+        require_positive("learning_rate", self.learning_rate)
+        if self.learning_rate > 1:
+            raise SettingError(f"learning_rate is {self.learning_rate!r}, expected a number above 0 and up to 1")
+        if self.weighing not in WEIGHINGS:
+            raise SettingError(f"weighing is {self.weighing!r}, expected one of {', '.join(WEIGHINGS)}")
+
+    def values(self, training: Training) -> Sequence[int]:
+        """Numbers of rounds up to `rounds`, each half as large again as the one before.
+
+        They begin at 10. Fewer rules leave most documents with equal scores, whose order in the file then decides: a
+        few validation queries would often choose that by luck.
+        """
+        found = [min(10, self.rounds)]
+        while found[-1] < self.rounds:
+            found.append(min(self.rounds, found[-1] * 3 // 2))
+        return found
+
+    def fit_path(self, training: Training, values: Sequence[Any]) -> Iterator[Self]:
+        """One run of boosting, of which each ranker has the first rounds."""
+        each = [clone(self).set_params(rounds=value) for value in values]
+        for ranker in each:
+            ranker._check_settings()
+        boosting = self._boost(training, max(values, default=0))
+        for ranker in each:
+            yield ranker._take(training, *boosting.first(ranker.rounds))
+
+    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+        return self._boost(training, self.rounds).first(self.rounds)
+
+    def _boost(self, training: Training, rounds: int) -> Boosting:
+        rows = GradedRows.of(training)
+        X = training.X[rows.rows]
+        thresholds, codes = cut_features(X, self.n_thresholds)
+        starts = np.cumsum([0, *(len(cuts) for cuts in thresholds)])
+        scores = np.zeros(len(X))
+        queries = rows.query_of_rows()
+        logs, slopes = pair_potentials(scores, rows.grades, rows.log_weights, rows.offsets)
+        n_pairs = math.fsum(np.exp(logs).tolist())
+        shifts = logs if self.weighing == "query" else np.zeros(len(logs))
+        losses, features, chosen, weights = [], [], [], []
+        for _ in range(rounds):
+            if not rows.n_queries:
+                break
+            shares, log_loss = _shares(logs - shifts)
+            losses.append(log_loss)
+            rule, gain = best_rule(codes, starts, slopes * shares[queries])
+            if abs(gain) < LEAST_GAIN:
+                break
+            feature = int(np.searchsorted(starts, rule, "right")) - 1
+            gain = math.copysign(min(abs(gain), 1 - LEAST_DOUBT), gain)
+            weight = self.learning_rate * 0.5 * math.log((1 + gain) / (1 - gain))
+            scores[codes[feature] > rule - starts[feature]] += weight
+            features.append(feature)
+            chosen.append(float(thresholds[feature][rule - starts[feature]]))
+            weights.append(weight)
+            logs, slopes = pair_potentials(scores, rows.grades, rows.log_weights, rows.offsets)
+        if len(losses) == len(weights) and rows.n_queries:
+            losses.append(_shares(logs - shifts)[1])
+        relative = np.exp(np.array(losses) - losses[0]) if losses else np.zeros(0)
+        return Boosting(
+            np.array(features, dtype=np.int64),
+            np.array(chosen),
+            np.array(weights),
+            relative,
+            training.X.shape[1],
+            n_pairs,
+            rows.n_queries,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Boosting:
+    """The rules of a run in the order in which they were found, and the mean loss of a pair before and after each."""
+
+    features: Offsets
+    thresholds: Floats
+    weights: Floats
+    losses: Floats
+    n_columns: int
+    n_pairs: float
+    n_queries: int
+
+    def first(self, rounds: int) -> tuple[RuleModel, dict[str, Any]]:
+        """What was known after so many rounds."""
+        model = RuleModel(self.features[:rounds], self.thresholds[:rounds], self.weights[:rounds], self.n_columns)
+        n_rules = len(set(zip(model.features.tolist(), model.thresholds.tolist(), strict=True)))
+        return model, {
+            "n_pairs": self.n_pairs,
+            "n_queries_with_pairs": self.n_queries,
+            "n_rounds": len(model.weights),
+            "n_rules": n_rules,
+            "losses": self.losses[: rounds + 1].tolist(),
+        }
+
+
+def cut_features(X: Floats, n_thresholds: int | None = None) -> tuple[list[Floats], Array]:
+    """The thresholds of each feature, rising, and for each feature and row how many of them the value is above."""
+    thresholds = []
+    codes = np.empty(X.shape[::-1], dtype=np.int32)
+    for feature, column in enumerate(X.T):
+        found, counts = np.unique(column, return_counts=True)
+        cuts = _halfway(found)
+        if n_thresholds is not None and len(cuts) > n_thresholds:
+            below = np.cumsum(counts)[:-1]
+            wanted = np.arange(1, n_thresholds + 1) / (n_thresholds + 1) * len(column)
+            cuts = cuts[np.unique(np.minimum(np.searchsorted(below, wanted), len(cuts) - 1))]
+        thresholds.append(cuts)
+        codes[feature] = np.searchsorted(cuts, column, "left")
+    return thresholds, codes
+
+
+def _halfway(rising: Floats) -> Floats:
+    """A number from each value up to, but below, the next."""
+    low, high = rising[:-1], rising[1:]
+    middle = low / 2 + high / 2
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def _shares(logs: Floats) -> tuple[Floats, float]:
+    """Each query's share in the sum of all losses, and the logarithm of that sum."""
+    largest = float(np.max(logs))
+    shares = np.exp(logs - largest)
+    total = float(shares.sum())
+    return shares / total, largest + math.log(total)

@@ -1,0 +1,203 @@
+"""How does a Ranking SVM learn to order documents?
+
+    minimise  ½‖w‖² + C · Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
+
+With c = 1 this is the Ranking SVM (Herbrich et al.; Joachims 2002; Cao et al. SIGIR 2006, eq. 6–8). RSVM-IR (Cao et al.
+§5, eq. 9) weighs each pair by c = τ·μ (`pairs.py`): τ is what a mistake between these two grades costs the measure, μ
+lets queries with few pairs count as much as those with many. Either can be left out: τ alone is also the cost-sensitive
+SVM of Xu et al. (2006).
+
+C is 1/(2λ) of the paper, and what scikit-learn's LinearSVC calls C on explicit pairs. What is a good C depends on how
+many pairs there are, so the default, None, and the values worth trying are relative to what all pairs cost together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from searchlab.errors import SettingError, unknown_name
+from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
+from searchlab.rankers.models import LinearModel, Model
+from searchlab.rankers.solvers.hinge import Cost, Solution, solve_path
+from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors, simulate_rank_factors
+
+# C times the cost of all pairs: the default, and the values worth trying.
+USUAL = 100.0
+WORTH_TRYING = 10.0 ** np.arange(0.25, 4.1, 0.25)
+SOLVERS = ("qp", "gd")
+
+
+class RankingSVM(Ranker):
+    """RSVM: every pair of a query counts the same.
+
+    Settings: `C`, None for 100 / (the cost of all pairs); `tolerance`, the relative duality gap that is certified.
+    """
+
+    name: ClassVar[str] = "rsvm"
+    title: ClassVar[str] = "Ranking SVM"
+    tuned: ClassVar[str | None] = "C"
+    averaged: bool = True
+    bends: str = "powers"
+
+    def __init__(self, C: float | None = None, tolerance: float = 1e-5) -> None:
+        self.C = C
+        self.tolerance = tolerance
+
+    def values(self, training: Training) -> Sequence[float]:
+        """C from one that hardly learns to one that hardly forgives."""
+        total = self._total(training)
+        return [float(value) for value in WORTH_TRYING / total] if total > 0 else [1.0]
+
+    def fit_path(self, training: Training, values: Sequence[Any]) -> Iterator[Self]:
+        """A fitted ranker for each C, each begun where the one before ended."""
+        rankers = [clone(self).set_params(C=value) for value in values]
+        for each in rankers:
+            each._check_settings()
+        strengths = [each._strength(training) for each in rankers]
+        for each, strength, solution in zip(rankers, strengths, self._solve_path(training, strengths), strict=True):
+            yield each._take(training, *self._told(training, strength, solution))
+
+    def _learn(self, training: Training) -> tuple[Model, Mapping[str, Any]]:
+        strength = self._strength(training)
+        (solution,) = self._solve_path(training, [strength])
+        return self._told(training, strength, solution)
+
+    def _solve_path(self, training: Training, strengths: Sequence[float]) -> Iterator[Solution]:
+        rows = training.X, training.offsets, training.grades, self._cost(training)
+        return solve_path(
+            *rows, [1 / (2 * C) for C in strengths], row_weights=training.weights, tolerance=self.tolerance
+        )
+
+    def _cost(self, training: Training) -> Cost | None:
+        """The cost of a pair of grades in a query; None if all cost 1."""
+        return None
+
+    def _total(self, training: Training) -> float:
+        """What all pairs cost together."""
+        cost = self._cost(training)
+        return sum(
+            number * (1.0 if cost is None else cost(query, *pair))
+            for query, pairs in enumerate(training.pairs)
+            for pair, number in pairs.items()
+        )
+
+    def _strength(self, training: Training) -> float:
+        if self.C is not None:
+            return float(self.C)
+        total = self._total(training)
+        return USUAL / total if total > 0 else 1.0
+
+    def _told(self, training: Training, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
+        return LinearModel(solution.weights), {
+            "C": strength,
+            "n_pairs": training.n_pairs,
+            "objective": strength * solution.objective,
+            "dual_objective": strength * solution.dual_objective,
+            "gap": solution.gap,
+            "n_iterations": solution.n_iterations,
+            "converged": solution.converged,
+        }
+
+    def _check_settings(self) -> None:
+        if self.C is not None:
+            require_positive("C", self.C)
+        require_positive("tolerance", self.tolerance)
+
+
+class RankingSVMIR(RankingSVM):
+    """RSVM-IR: pairs weighed by τ and μ.
+
+    Settings, beside those of RSVM: `depth`, the k of the NDCG@k that τ is derived from (the paper has 1); `draws`,
+    None for the exact τ, a number for the paper's simulation with so many draws a query, and `seed` for these;
+    `solver`, "qp" for the exact solution, "gd" for the gradient descent of the paper's Figure 3.
+    """
+
+    name: ClassVar[str] = "rsvm-ir"
+    title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by grades and by query"
+    by_rank: ClassVar[bool] = True
+    by_query: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        C: float | None = None,
+        tolerance: float = 1e-5,
+        depth: int = 1,
+        draws: int | None = None,
+        seed: int = 0,
+        solver: str = "qp",
+    ) -> None:
+        super().__init__(C, tolerance)
+        self.depth = depth
+        self.draws = draws
+        self.seed = seed
+        self.solver = solver
+
+    def _solve_path(self, training: Training, strengths: Sequence[float]) -> Iterator[Solution]:
+        if self.solver == "qp":
+            yield from super()._solve_path(training, strengths)
+            return
+        from searchlab.rankers.solvers.gradient_descent import descend
+
+        rows = training.X, training.offsets, training.grades, self._cost(training)
+        for strength in strengths:
+            yield descend(*rows, 1 / (2 * strength), row_weights=training.weights, tolerance=self.tolerance)
+
+    def _cost(self, training: Training) -> Cost:
+        by_rank = self._rank_factors(training) if self.by_rank else None
+        by_query = query_factors(training.offsets, training.grades, training.weights) if self.by_query else None
+
+        def cost(query: int, grade: float, lower: float) -> float:
+            tau = 1.0 if by_rank is None else by_rank[grade, lower]
+            return tau if by_query is None else tau * float(by_query[query])
+
+        return cost
+
+    def _rank_factors(self, training: Training) -> dict[tuple[float, float], float]:
+        key = "τ", self.depth, self.draws, self.seed
+        if key not in training.recalled:
+            training.recalled[key] = self._find_rank_factors(training)
+        factors: dict[tuple[float, float], float] = training.recalled[key]
+        return factors
+
+    def _find_rank_factors(self, training: Training) -> dict[tuple[float, float], float]:
+        if self.draws is None:
+            return rank_factors(training.offsets, training.grades, self.depth, training.weights)
+        if training.weights is not None:
+            raise SettingError("sample_weight cannot be simulated, expected draws=None, the exact τ")
+        return simulate_rank_factors(training.offsets, training.grades, self.depth, self.draws, self.seed)
+
+    def _told(self, training: Training, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
+        model, details = super()._told(training, strength, solution)
+        if self.by_rank:
+            factors = self._rank_factors(training)
+            details["tau"] = {f"{high:g} over {low:g}": factor for (high, low), factor in factors.items()}
+        return model, details
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        require_whole("depth", self.depth)
+        require_whole("seed", self.seed, 0)
+        if self.draws is not None:
+            require_whole("draws", self.draws)
+        if self.solver not in SOLVERS:
+            raise unknown_name("solver", str(self.solver), SOLVERS)
+
+
+class RankingSVMIRRank(RankingSVMIR):
+    """RSVM-IR-Rank: pairs weighed by τ alone; also the cost-sensitive SVM for ranking of Xu et al. (2006)."""
+
+    name: ClassVar[str] = "rsvm-ir-rank"
+    title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by grades alone"
+    by_query: ClassVar[bool] = False
+
+
+class RankingSVMIRQuery(RankingSVMIR):
+    """RSVM-IR-Query: pairs weighed by μ alone."""
+
+    name: ClassVar[str] = "rsvm-ir-query"
+    title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by query alone"
+    by_rank: ClassVar[bool] = False

@@ -1,0 +1,1 @@
+"""Solvers of the pairwise losses that rankers minimise."""

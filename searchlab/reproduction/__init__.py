@@ -1,0 +1,1 @@
+"""Reproduction of the papers' experiments, with their figures and published numbers."""

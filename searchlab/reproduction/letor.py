@@ -1,0 +1,231 @@
+"""How well does every ranker do on a folder of LETOR folds?
+
+Each fold has a training, a validation and a test set. A ranker learns from the first, its settings are chosen by the
+second (`selection.py`), and the third, which nothing has looked at before, says how good it is. Means are taken over
+the queries of a fold, then over folds, as LETOR's own tables are. Folds run side by side on the machine's cores. What
+each query of a test set got is kept: tests of significance and curves are made of it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from searchlab.errors import SettingError, unknown_name
+from searchlab.evaluation.measure_plan import Floats
+from searchlab.features.feature_table import FeatureTable, concat
+from searchlab.features.letor.folds import Fold, read_folds
+from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.training.from_table import Recipe
+
+# What LETOR's tables show, by its names and by ours.
+MEASURES = {
+    "MAP": "AP",
+    **{f"NDCG@{k}": f"nDCG@{k}" for k in (1, 3, 5, 10)},
+    **{f"P@{k}": f"P@{k}" for k in (1, 5, 10)},
+}
+# What is kept for each query: also what the papers' figures show. Cao et al. (2006) discount by log(1 + rank) from
+# the first rank on (eq. 20), and take only definitely relevant documents, of grade 2, for relevant (eq. 21).
+EQ_20 = {f"NDCG@{k} (eq. 20)": f"nDCG(dcg='exp-log2')@{k}" for k in (1, 3, 5)}
+EQ_21 = {"MAP (grade 2)": "AP(rel=2)"}
+KEPT = {
+    **MEASURES,
+    **{f"NDCG@{k}": f"nDCG@{k}" for k in (*range(1, 11), 15, 20, 25, 30)},
+    **{f"P@{k}": f"P@{k}" for k in range(1, 11)},
+    **EQ_20,
+    **EQ_21,
+}
+# A ranker whose weights are given by hand cannot be tried without them.
+USUAL = tuple(name for name in RANKERS if name != "linear")
+
+# Told how many of how many pieces of work are done.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """One ranker on one fold: its measures on the test set, and how it was trained.
+
+    `per_query` has a value of each kept measure for each of `qids`, the queries of the test set.
+    """
+
+    fold: str
+    measures: Mapping[str, float]
+    train_seconds: float
+    choose_seconds: float
+    n_pairs: float | None
+    gap: float | None
+    chosen: tuple[Any, ...]
+    qids: tuple[str, ...]
+    per_query: Mapping[str, Floats]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain JSON."""
+        return {
+            "fold": self.fold,
+            **self.measures,
+            "train_seconds": self.train_seconds,
+            "choose_seconds": self.choose_seconds,
+            "pairs": self.n_pairs,
+            "gap": self.gap,
+            "chosen": list(self.chosen),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class RankerResult:
+    """One ranker on all folds."""
+
+    ranker: str
+    folds: tuple[FoldResult, ...]
+
+    def mean(self, measure: str) -> float:
+        """The mean over the queries of a fold, then over folds."""
+        return float(np.mean([np.mean(fold.per_query[measure]) for fold in self.folds]))
+
+    def values(self, measure: str) -> Floats:
+        """The value of each query of all test sets, in their order."""
+        return np.concatenate([fold.per_query[measure] for fold in self.folds])
+
+    @property
+    def qids(self) -> list[str]:
+        """The queries of all test sets, in the order of `values`."""
+        return [qid for fold in self.folds for qid in fold.qids]
+
+    @property
+    def train_seconds(self) -> float:
+        """What one fit of the chosen setting takes, in the mean over folds."""
+        return float(np.mean([fold.train_seconds for fold in self.folds]))
+
+    @property
+    def choose_seconds(self) -> float:
+        """What trying out all settings takes, in the mean over folds."""
+        return float(np.mean([fold.choose_seconds for fold in self.folds]))
+
+    @property
+    def n_pairs(self) -> float | None:
+        """How many pairs are learnt from, in the mean over folds, if pairs are."""
+        known = [fold.n_pairs for fold in self.folds if fold.n_pairs is not None]
+        return float(np.mean(known)) if known else None
+
+    @property
+    def gap(self) -> float | None:
+        """The largest certified duality gap, if there is a certificate."""
+        return max((fold.gap for fold in self.folds if fold.gap is not None), default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain JSON."""
+        return {
+            **{measure: self.mean(measure) for measure in self.folds[0].measures},
+            "train_seconds": self.train_seconds,
+            "choose_seconds": self.choose_seconds,
+            "pairs": self.n_pairs,
+            "gap": self.gap,
+            "folds": [fold.to_json() for fold in self.folds],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Folds that were read: of each its tables to train with, to choose by and to test with."""
+
+    folds: tuple[Fold, ...]
+    tables: tuple[tuple[FeatureTable, FeatureTable, FeatureTable], ...]
+
+    @cached_property
+    def whole(self) -> FeatureTable:
+        """All rows: those of the three parts of the first fold."""
+        return concat(self.tables[0])
+
+
+def read_data(folder: str | Path) -> Data:
+    """Read all folds of a folder; nothing that is tested may be seen in training."""
+    folds = read_folds(folder)
+    tables = [fold.read() for fold in folds]
+    for fold, parts in zip(folds, tables, strict=True):
+        _check(fold, parts)
+    return Data(tuple(folds), tuple(tables))
+
+
+def reproduce(
+    source: str | Path | Data,
+    rankers: Sequence[str] = USUAL,
+    *,
+    recipe: Recipe | None = None,
+    n_jobs: int | None = None,
+    progress: Progress = lambda done, of: None,
+) -> dict[str, RankerResult]:
+    """Every ranker on every fold of a folder, or of what was read from it before."""
+    from joblib import Parallel, delayed
+
+    for name in rankers:
+        if name not in RANKERS:
+            raise unknown_name("ranker", name, RANKERS)
+    base = recipe or Recipe()
+    # What cannot be made of a name is refused before any work is done.
+    recipes = {name: replace(base, ranker=name) for name in rankers}
+    data = source if isinstance(source, Data) else read_data(source)
+    folds, tables = data.folds, data.tables
+    # The slowest first, as far as that is known: cores are busy to the end.
+    work = [(name, number) for name in reversed(recipes) for number in range(len(folds))]
+    jobs = min(n_jobs or os.cpu_count() or 1, len(work))
+    results: dict[str, dict[int, FoldResult]] = {name: {} for name in recipes}
+    progress(0, len(work))
+    runner = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
+    steps = (delayed(_run)(recipes[name], folds[number].name, tables[number], number) for name, number in work)
+    for done, (name, number, result) in enumerate(runner(steps), start=1):
+        results[name][number] = result
+        progress(done, len(work))
+    return {
+        name: RankerResult(name, tuple(own[number] for number in range(len(folds)))) for name, own in results.items()
+    }
+
+
+def _check(fold: Fold, parts: tuple[FeatureTable, FeatureTable, FeatureTable]) -> None:
+    """Refuse a query that is in two parts of a fold."""
+    train, valid, test = (set(part.query_ids) for part in parts)
+    for one, other, names in ((train, valid, "train and validation"), (train | valid, test, "training and test")):
+        shared = sorted(one & other)
+        if shared:
+            raise SettingError(f"{fold.name}: query {shared[0]} is in the {names} sets, expected in one of them")
+
+
+def _run(
+    recipe: Recipe, fold: str, parts: tuple[FeatureTable, FeatureTable, FeatureTable], number: int
+) -> tuple[str, int, FoldResult]:
+    train, valid, test = parts
+    judge = recipe.judge()
+    began = time.perf_counter()
+    choice = recipe.learn(train, judge, valid)
+    choosing = time.perf_counter() - began
+    ranker = recipe.make_ranker()
+    best = choice.chosen[0]
+    if ranker.tuned is not None and best.value is not None:
+        ranker.set_params(**{ranker.tuned: best.value})
+    prepared = choice.preparation.apply(train)
+    began = time.perf_counter()
+    ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
+    training = time.perf_counter() - began
+    values = judge.values(test, choice.scores(test), list(KEPT.values()))
+    per_query = dict(zip(KEPT, values.T.copy(), strict=True))
+    details = [each.details_ for each in choice.rankers]
+    gaps = [each["gap"] for each in details if each.get("gap") is not None]
+    result = FoldResult(
+        fold,
+        {name: float(np.mean(per_query[name])) for name in MEASURES},
+        training,
+        choosing,
+        details[0].get("n_pairs"),
+        max(gaps, default=None),
+        tuple(trial.value for trial in choice.chosen),
+        tuple(test.query_ids),
+        per_query,
+    )
+    return recipe.ranker, number, result

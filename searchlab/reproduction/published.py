@@ -1,0 +1,66 @@
+"""Which numbers did others publish on the data that is tried here?
+
+They stand beside ours in tables, and serve nothing else. The papers' bar charts print no numbers; what is here was
+printed as a number.
+
+    LETOR      the baselines that came with LETOR 3.0, five folds, by its own rules; the last row is of a later paper
+    000        Cao et al., SIGIR 2006: the sign test of Table 2
+    003        Sun et al., OrdRank: P@n of Table II, minutes of training of Table III
+    004        Xu et al. 2006: the ranking functions of the simulation in §4.1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from searchlab.features.feature_table import FeatureTable
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """By what a dataset is recognised: how many queries, rows and features it has."""
+
+    name: str
+    n_queries: int
+    n_rows: int
+    n_features: int
+
+    def fit(self, table: FeatureTable) -> bool:
+        """Whether a table has just these sizes."""
+        return (table.n_queries, table.n_rows, table.n_features) == (self.n_queries, self.n_rows, self.n_features)
+
+    def describe(self) -> str:
+        """How it was recognised."""
+        sizes = f"{self.n_queries:,} queries, {self.n_rows:,} rows and {self.n_features} features"
+        return f"This is taken for {self.name}, because it has {sizes}; published numbers are shown beside ours."
+
+
+OHSUMED = Sizes("LETOR 3.0 OHSUMED", 106, 16_140, 45)
+
+LETOR_COLUMNS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
+LETOR_BASELINES = {
+    "RankSVM (LETOR)": (0.4334, 0.4958, 0.4207, 0.4164, 0.4140, 0.5974, 0.5319, 0.4864),
+    "RankBoost (LETOR)": (0.4411, 0.4632, 0.4555, 0.4494, 0.4302, 0.5576, 0.5447, 0.4966),
+    "ListNet (LETOR)": (0.4457, 0.5326, 0.4732, 0.4432, 0.4410, 0.6524, 0.5502, 0.4975),
+    "AdaRank-MAP (LETOR)": (0.4487, 0.5388, 0.4682, 0.4613, 0.4429, 0.6338, 0.5674, 0.4976),
+    "RankSVM, RBF by Nyström": (0.4473, 0.5730, 0.4874, 0.4780, 0.4505, 0.6801, 0.5688, 0.4983),
+}
+
+# P@1 to P@8; the names are those of our rankers.
+ORDRANK_PRECISIONS = {
+    "rsvm": (0.61346, 0.57245, 0.53645, 0.49834, 0.48745, 0.46149, 0.45806, 0.44573),
+    "mhr": (0.64372, 0.60043, 0.57359, 0.56017, 0.5387, 0.53254, 0.53003, 0.5224),
+    "ordrank": (0.65274, 0.60462, 0.56724, 0.57673, 0.54341, 0.54033, 0.5321, 0.52592),
+}
+# Minutes of training, trials 1 to 5 (the sums over hyperplanes). Their means are printed too: 1521.56, 536.98, 334.47.
+ORDRANK_MINUTES = {
+    "rsvm": (1728.64, 2013.57, 1845.36, 906.53, 1113.72),
+    "mhr": (586.23, 778.7, 625.60, 314.24, 380.15),
+    "ordrank": (399.05, 535.5, 343.34, 175.53, 218.92),
+}
+
+# p of RSVM-IR-QP's NDCG@1 against another's, by what the paper calls it.
+SIGN_TEST = {"RSVM": 0.0391, "BM25": 2.44e-13, "LMIR": 2.28e-12}
+
+# Weights of (x1, x2).
+SIMULATION = {"rsvm-ir-rank": (2.85, 3.01), "rsvm": (0.53, 2.04)}

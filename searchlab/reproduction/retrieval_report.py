@@ -1,0 +1,120 @@
+"""What do searches, language models and re-rankers give on several collections, side by side?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from searchlab import __version__
+from searchlab.evaluation.comparison import show_number
+from searchlab.evaluation.dialects import make_dialect
+from searchlab.report import plots
+from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, file_name
+from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, Outcome
+
+BETTER, WORSE = "↑", "↓"
+
+
+def retrieval_report(outcomes: Sequence[Outcome], seed: int = 0) -> Report:
+    """A section a collection; the lead says what is best on each, and where that stands beside the paper."""
+    lead = " ".join([*(outcome.verdict() for outcome in outcomes), where_we_stand(outcomes)])
+    facts = {
+        "searchlab": __version__,
+        "rules": make_dialect("trec").describe(),
+        "folds": str(outcomes[0].n_folds),
+        "seed": str(seed),
+        "significance": "randomisation test against BM25, corrected for all systems of a table (Holm), p < .05",
+    }
+    facts |= {
+        outcome.name: f"{outcome.n_docs:,} documents, {outcome.n_topics:,} topics with a relevant document"
+        for outcome in outcomes
+    }
+    return Report("Retrieval experiments", lead, tuple(map(_section, outcomes)), facts)
+
+
+def where_we_stand(outcomes: Sequence[Outcome]) -> str:
+    """What Figure 4 shows for OHSUMED, and on how many of these collections it is found too."""
+    learnt = [
+        (outcome, system.name)
+        for outcome in outcomes
+        for system in outcome.systems
+        if system.ranker is not None and system.features == "table1"
+    ]
+    said = "Cao et al. (Figure 4) find Ranking SVMs with the features of Table 1 better than BM25 on OHSUMED"
+    if not learnt:
+        return f"{said}; these were not tried here."
+    found = [outcome.comparison(name, MEASURES[0]) for outcome, name in learnt]
+    better = sum(each is not None and each.difference > 0 for each in found)
+    surely = sum(each is not None and each.significant and each.difference > 0 for each in found)
+    return f"{said}; here {better} of {len(found)} such re-rankers are, {surely} of them significantly."
+
+
+def marks_of(outcome: Outcome) -> dict[tuple[int, int], str]:
+    """A sign where a system is significantly better or worse than BM25, by row and column of the table."""
+    marks = {}
+    for row, system in enumerate(outcome.systems):
+        for column, measure in enumerate(MEASURES, start=1):
+            found = outcome.comparison(system.name, measure)
+            if found is not None and found.significant:
+                marks[row, column] = BETTER if found.difference > 0 else WORSE
+    return marks
+
+
+def _section(outcome: Outcome) -> Section:
+    name = file_name(outcome.name)
+    rows: list[tuple[Cell, ...]] = [
+        (system.name, *(outcome.mean(system.name, measure) for measure in MEASURES)) for system in outcome.systems
+    ]
+    skipped = f"; {outcome.n_skipped:,} without were left out" if outcome.n_skipped else ""
+    about = (
+        f"{outcome.n_docs:,} documents, {outcome.n_topics:,} topics with a relevant document{skipped}. What is trained "
+        f"is cross-validated in {outcome.n_folds} folds; re-rankers get the 200 best of BM25 and of RM3."
+    )
+    note = f"{BETTER} {WORSE}: significantly better or worse than {BASELINE} (randomisation test, Holm, p < .05)."
+    searches = [system.name for system in outcome.systems if system.ranker is None]
+    blocks: list[Block] = [
+        Paragraph(about),
+        Table(
+            name,
+            f"All systems on {outcome.name}",
+            ("", *MEASURES),
+            tuple(rows),
+            best=True,
+            marks=marks_of(outcome),
+            note=note,
+        ),
+        Figure(
+            f"{name}-searches",
+            f"Searches and language models on {outcome.name}",
+            "A group of bars for each measure, a bar a search",
+            plots.bars(
+                {measure: {each: outcome.mean(each, measure) for each in searches} for measure in MEASURES},
+                ylabel="mean",
+            ),
+        ),
+    ]
+    groups: dict[str, dict[str, plots.Interval | float]] = {}
+    for system in outcome.systems:
+        if system.features is not None and system.ranker is not None:
+            constant = {each: outcome.mean(each, MEASURES[0]) for each in (BASELINE, EXPANDED)}
+            groups.setdefault(system.features, dict(constant))[system.ranker] = outcome.mean(system.name, MEASURES[0])
+    if groups:
+        caption = f"Re-rankers by their features on {outcome.name}, beside the searches that they re-rank"
+        drawn = plots.bars(groups, ylabel=MEASURES[0])
+        blocks.append(Figure(f"{name}-rerankers", caption, "A group of bars for each set of features", drawn))
+    blocks += [Paragraph(f"{sentence}.") for sentence in outcome.sentences()]
+    blocks += [Paragraph(f"Left out: {reason}.") for reason in outcome.left_out]
+    return Section(outcome.name, tuple(blocks))
+
+
+def as_text(outcome: Outcome) -> str:
+    """The table for a terminal: a line a system, signs beside what is significant."""
+    marks = marks_of(outcome)
+    width = max(len(system.name) for system in outcome.systems)
+    lines = [f"{outcome.name:{width}}  " + " ".join(f"{measure:>8}" for measure in MEASURES)]
+    for row, system in enumerate(outcome.systems):
+        cells = [
+            f"{show_number(outcome.mean(system.name, measure)):>7}{marks.get((row, column), ' ')}"
+            for column, measure in enumerate(MEASURES, start=1)
+        ]
+        lines.append(f"{system.name:{width}}  {' '.join(cells)}".rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Highlighting: snippets, passages, and marked full texts."""

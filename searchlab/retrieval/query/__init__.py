@@ -1,0 +1,1 @@
+"""The query language: parser, syntax tree, matching, phrases, ranges, filters."""

@@ -1,0 +1,43 @@
+"""How are results restricted to some documents, without changing scores?
+
+A filter names a field and a value: `source=Lancet`, `year=1988`, or a range of values, `year=[1988 TO 1990]`. The
+value has to be a whole value of the field, but for case, accents and white space.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from searchlab.errors import SettingError
+from searchlab.retrieval.query.tree import Range
+
+_RANGE = re.compile(r"([\[{])\s*(?:(\S+)\s+)?TO(?:\s+(\S+?))?\s*([\]}])")
+_OPEN = (None, "*")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Only documents that have this value in this field."""
+
+    field: str
+    value: str
+
+    @classmethod
+    def parse(cls, text: str) -> Filter:
+        """A filter as users write it: `field=value`."""
+        field, equals, value = text.partition("=")
+        if not equals or not field.strip() or not value.strip():
+            raise SettingError(f"filter is {text!r}, expected field=value, as in year=[1988 TO 1990]")
+        return cls(field.strip(), value.strip())
+
+    @property
+    def range(self) -> Range | None:
+        """The range that is asked for, None for a single value."""
+        match = _RANGE.fullmatch(self.value)
+        if match is None:
+            return None
+        opening, low, high, closing = match.groups()
+        return Range(
+            self.field, None if low in _OPEN else low, None if high in _OPEN else high, opening == "[", closing == "]"
+        )

@@ -1,0 +1,1 @@
+"""Scoring of documents outside the top-k kernels: exhaustive, dense and mixture scoring."""

@@ -1,0 +1,1 @@
+"""Suggestions: autocomplete and spelling correction."""

@@ -1,0 +1,1 @@
+"""Scorers: each weighs a term in a document by one published formula."""

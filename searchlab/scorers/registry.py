@@ -1,0 +1,52 @@
+"""Which scorers are there, by their names on the command line?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from searchlab.errors import SettingError, unknown_name
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
+from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, Mixture, TwoStage
+
+SCORERS: dict[str, type[Scorer]] = {
+    "absolute": AbsoluteDiscount,
+    "bm25": BM25,
+    "bm25f": BM25F,
+    "dirichlet": Dirichlet,
+    "jm": JelinekMercer,
+    "mixture": Mixture,
+    "tfidf": TFIDF,
+    "two-stage": TwoStage,
+}
+
+
+K = TypeVar("K")
+
+
+def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
+    """A scorer by its name, with settings as a user writes them: `make_scorer("dirichlet", {"mu": "500"})`."""
+    return make_of(SCORERS, name, settings)
+
+
+def make_of(kinds: Mapping[str, type[K]], name: str, settings: Mapping[str, str] | None = None) -> K:
+    """One of several kinds of scorers by its name, with settings as a user writes them."""
+    if name not in kinds:
+        raise unknown_name("scorer", name, kinds)
+    kind = kinds[name]
+    known = {field.name.rstrip("_"): field for field in fields(kind)}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, text in (settings or {}).items():
+        if key not in known:
+            raise unknown_name(f"setting of {name}", key, known)
+        field = known[key]
+        if field.type in (str, "str"):
+            values[field.name] = text
+            continue
+        try:
+            values[field.name] = float(text)
+        except ValueError:
+            raise SettingError(f"{name}: {key} is {text!r}, expected a number") from None
+    return kind(**values)

@@ -1,0 +1,1 @@
+"""Topic models of an index: PLSA and word topics, how they are trained, stored and used to score."""

@@ -1,0 +1,1 @@
+"""Training: recipes, validation, cross-validation, training from tables and from an index, advice."""

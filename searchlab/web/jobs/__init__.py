@@ -1,0 +1,1 @@
+"""Work beside requests: thread pools and training jobs."""

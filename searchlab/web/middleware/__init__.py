@@ -1,0 +1,1 @@
+"""Middleware: authentication, CSRF, request bodies, security headers."""

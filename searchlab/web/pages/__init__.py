@@ -1,0 +1,1 @@
+"""HTML pages and forms, rendered from the answers of the API."""

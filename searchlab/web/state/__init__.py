@@ -1,0 +1,1 @@
+"""What the server holds between requests: open indexes, caches, the application state."""

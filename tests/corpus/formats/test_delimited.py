@@ -1,0 +1,112 @@
+import csv
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from searchlab.corpus import Notes, read_documents
+from searchlab.corpus.formats import delimited
+from searchlab.errors import RecordError, SourceError
+from searchlab.records import Document
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_header_names_the_columns_whatever_separates_them(write, delimiter):
+    rows = [["docno", "title", "abstract", "Year"], ["a", "First", "One.", "1999"], ["b", "", "Two.", ""]]
+    path = write("docs.csv", "\n".join(delimiter.join(row) for row in rows))
+    first, second = read_documents(path)
+    assert first == Document("a", "First", "One.", {"Year": "1999"})
+    assert second == Document("b", "", "Two.", {"Year": ""})
+    assert (first.place, second.place) == (f"{path}:2", f"{path}:3")
+
+
+def test_quoted_values_hold_separators_line_ends_and_quotes(write):
+    path = write("docs.csv", 'id,text\n1,"a, ""b""\n\nc" \n2,"",\n3,5" pipe\n'.replace(",\n", "\n"))
+    first, second, third = read_documents(path)
+    assert first == Document("1", "", 'a, "b"\n\nc')
+    assert (second, second.place) == (Document("2"), f"{path}:5")
+    assert third == Document("3", "", '5" pipe')
+
+
+def test_a_value_may_be_longer_than_the_module_csv_allows(write):
+    path = write("docs.csv", f'id,text\n1,"{"word " * 100_000}"\n')
+    [document] = read_documents(path)
+    assert len(document.body) == 500_000 > csv.field_size_limit()
+
+
+def test_capitals_do_not_matter_in_known_names_and_unnamed_columns_get_their_number(write):
+    path = write("docs.tsv", "\t ID \tTITLE\tText\tNote\n0\t1\tt\tb\tn\n")
+    assert list(read_documents(path)) == [Document("1", "t", "b", {"column_1": "0", "Note": "n"})]
+
+
+def test_rows_without_any_value_are_passed_over(write):
+    path = write("docs.csv", "\n\nid,text\n\n1,x\n , \n,\n2,y\n")
+    documents = list(read_documents(path))
+    assert [(document.docno, document.place) for document in documents] == [("1", f"{path}:5"), ("2", f"{path}:8")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "complaint"),
+    [
+        ("1,x,y", 2, "expected 2 columns, found 3 (separated by a comma)"),
+        ('1,"x\ny\nz",3', 2, "expected 2 columns, found 3 (separated by a comma)"),
+        ("1,x\n2", 3, "expected 2 columns, found 1 (separated by a comma)"),
+        ('1,x\n2,"x\ny', 3, "expected a closing quote, found the end of the file"),
+        ('1,"x"y', 2, "expected a comma after a closing quote, found 'y'"),
+        (",x", 2, "expected a docno, found an empty one"),
+        ("a b,x", 2, "expected a docno without blanks, found 'a b'"),
+    ],
+)
+def test_a_malformed_row_is_named_with_the_line_where_it_begins(write, message, rows, line, complaint):
+    path = write("docs.csv", f"id,text\n{rows}\n")
+    assert message(RecordError, read_documents, path) == f"{path}:{line}: {complaint}"
+
+
+@pytest.mark.parametrize(
+    ("header", "complaint"),
+    [
+        (
+            "name;text",
+            "expected a column with the docno (one of docno, doc_id, docid, id, _id), found the columns name, text",
+        ),
+        ("id,text,text", "expected every column once, found 'text' more than once"),
+        ('id,"te"xt', "expected a comma after a closing quote, found 'xt'"),
+        ('id,"text', "expected a closing quote, found the end of the file"),
+    ],
+)
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_table_whose_header_cannot_be_used_is_refused(write, message, header, complaint, strict):
+    path = write("docs.csv", f"{header}\n1,x\n")
+    assert message(SourceError, read_documents, path, format="csv", strict=strict) == f"{path}:1: {complaint}"
+
+
+def test_a_quote_that_is_never_closed_costs_one_row_not_the_file(write, monkeypatch):
+    monkeypatch.setattr(delimited, "LONGEST_ROW", 1000)
+    path = write("docs.csv", 'id,text\n1,"x\n' + "".join(f"{n},y\n" for n in range(2, 2000)))
+    notes = Notes()
+    documents = list(read_documents(path, notes=notes, strict=False))
+    assert [document.docno for document in documents] == [str(n) for n in range(2, 2000)]
+    [error] = notes.bad_records
+    assert str(error) == f"{path}:2: expected a closing quote, found none in 1,000 characters"
+
+
+def test_a_table_of_nothing_but_blanks_holds_no_documents(write, message):
+    path = write("docs.csv", "\n \n")
+    assert message(SourceError, read_documents, path, format="csv") == f"{path}: holds no documents"
+
+
+values = st.text(st.sampled_from('ab,;"\n é'), max_size=8)
+
+
+@given(rows=st.lists(st.tuples(values, values), min_size=1, max_size=5), delimiter=st.sampled_from(",;\t"))
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_the_module_csv_writes_is_read_back(tmp_path, rows, delimiter):
+    file = io.StringIO(newline="")
+    written = csv.writer(file, delimiter=delimiter)
+    written.writerow(["docno", "text", "note"])
+    written.writerows([number, *row] for number, row in enumerate(rows))
+    path = tmp_path / "docs.csv"
+    path.write_text(file.getvalue(), encoding="utf-8", newline="")
+    documents = list(read_documents(path))
+    assert [(document.body, document.fields["note"]) for document in documents] == rows

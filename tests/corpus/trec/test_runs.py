@@ -1,0 +1,93 @@
+import io
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from searchlab.corpus import Notes
+from searchlab.corpus.trec.runs import read_run
+from searchlab.errors import DuplicateError, RecordError, SearchlabError, SourceError
+from searchlab.records import Ranking
+from searchlab.retrieval.batch import write_run
+
+WORDS = st.text("abXY019-é", min_size=1, max_size=5)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@pytest.mark.parametrize("name", ["run", "run.gz"])
+def test_documents_are_ordered_by_score_then_docno_and_ranks_mean_nothing(write, name):
+    # By hand: 2.5 stands first though its rank is 9; of the ties, "b" follows "a" in bytes, and "é" both.
+    path = write(name, "7 Q0 a 1 1.5 x\n7 Q0 é 2 1.5 x\r\n\n7\tQ0\tc\t9\t25e-1\tx\n7 Q0 b one 1.5 x\n")
+    assert read_run(path) == [Ranking("7", ["c", "é", "b", "a"], [2.5, 1.5, 1.5, 1.5])]
+
+
+def test_interleaved_topics_come_together_in_the_order_of_their_first_lines(write):
+    path = write("run", "2 Q0 a 1 3 x\n1 Q0 a 1 -1 x\n2 Q0 b 2 4 x\n")
+    assert read_run(path) == [Ranking("2", ["b", "a"], [4.0, 3.0]), Ranking("1", ["a"], [-1.0])]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("1 Q0 b 1 2", "expected 6 columns, found 5"),
+        ("1 Q0 b 1 2 x y", "expected 6 columns, found 7"),
+        ("1 Q0 b 1 high x", "expected a finite number as score, found 'high'"),
+        ("1 Q0 b 1 nan x", "expected a finite number as score, found 'nan'"),
+        ("1 Q0 b 1 1e999 x", "expected a finite number as score, found '1e999'"),
+        ("1 Q0 b 1 1_0 x", "expected a finite number as score, found '1_0'"),
+    ],
+)
+def test_a_malformed_line_is_named_with_its_number_or_passed_over(write, message, line, complaint):
+    path = write("run", f"1 Q0 a 1 2.0 x\n{line}\n")
+    assert message(RecordError, read_run, path) == f"{path}:2: {complaint}"
+    notes = Notes()
+    assert read_run(path, strict=False, notes=notes) == [Ranking("1", ["a"], [2.0])]
+    assert [str(error) for error in notes.bad_records] == [f"{path}:2: {complaint}"]
+
+
+def test_a_document_that_is_found_twice_names_both_places(write, message):
+    path = write("run", "1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n1 Q0 a 2 2 x\n")
+    assert message(DuplicateError, read_run, path) == f"{path}:3: document a of topic 1 occurs already at {path}:1"
+
+
+def test_what_holds_no_results_is_refused(write, message, tmp_path):
+    path = write("run", "\n")
+    assert message(SourceError, read_run, path) == f"{path}: holds no results"
+    assert message(SourceError, read_run, tmp_path) == f"{tmp_path}: expected a file, found a folder"
+
+
+def test_reading_is_noted(write):
+    notes = Notes()
+    path = write("run", "1 Q0 a 1 2 x\n")
+    read_run(path, notes=notes)
+    assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, 13, 13)
+
+
+@given(found=st.dictionaries(WORDS, st.dictionaries(WORDS, FLOATS, min_size=1), min_size=1))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_written_is_read(tmp_path, found):
+    rankings = []
+    for qid, scores in found.items():
+        docnos = sorted(scores, key=lambda docno: (scores[docno], docno.encode()), reverse=True)
+        rankings.append(Ranking(qid, docnos, [scores[docno] for docno in docnos]))
+    file = io.StringIO()
+    write_run(file, rankings)
+    path = tmp_path / "run"
+    path.write_text(file.getvalue(), encoding="utf-8")
+    assert read_run(path) == rankings
+
+
+@given(content=st.binary(max_size=100) | st.lists(st.sampled_from([b"1 ", b"\t", b"\n", b"a ", b"\xff"])).map(b"".join))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_hostile_bytes_raise_only_our_errors(tmp_path, content):
+    path = tmp_path / "run"
+    path.write_bytes(content)
+    for strict in (True, False):
+        try:
+            rankings = read_run(path, strict=strict)
+        except SearchlabError as error:
+            assert "\n" not in str(error)
+            assert strict or not isinstance(error, RecordError)
+        else:
+            assert rankings
+            assert all(len(ranking.docnos) == len(ranking.scores) > 0 for ranking in rankings)

@@ -1,0 +1,47 @@
+"""Can every feature be told in words, and none be mistaken for another of its family?"""
+
+from collections import defaultdict
+
+import pytest
+
+from searchlab.features.catalogue import CATALOGUE
+from searchlab.features.descriptions import in_words
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_feature_has_words(name):
+    assert in_words(name)
+    assert "{" not in in_words(name)
+
+
+def test_different_features_of_a_family_have_different_words():
+    told = defaultdict(list)
+    for name in CATALOGUE:
+        told[name.partition(".")[0], in_words(name)].append(name)
+    assert [names for names in told.values() if len(names) > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("letor.title.bm25", "BM25 of the title"),
+        ("ordrank.title.H1", "BM25 of the title"),
+        ("semantic.both.rm3_50", "nearness in meaning to the best documents by RM3 (50 dimensions)"),
+        ("query.both.length", "length of the query, stop words left out"),
+        # A sum over all words of the query, and those over the words that the document has.
+        ("letor.title.log_idf", "how rare the query's words are in the title, by documents (log)"),
+        ("table1.title.log_idf", "how rare those words of the query are that the title has, by documents (log)"),
+        ("nallapati.body.icf", "how rare those words of the query are that the body has, by occurrences"),
+        ("ordrank.body.L6", "tf·idf, in the whole collection, of those words of the query that the body has"),
+        # The larger, the farther.
+        ("near.body.distance", "distance of the nearest two different words of the query in the body"),
+        ("doc.body.length", "length of the body"),
+    ],
+)
+def test_words_say_what_the_formula_says(name, words):
+    assert in_words(name) == words
+
+
+@pytest.mark.parametrize("name", ["", "lymphoma", "title:cell", "letor.title.nothing", "a.b.c", "semantic.both.x_50"])
+def test_what_is_no_feature_has_none(name):
+    assert in_words(name) == ""

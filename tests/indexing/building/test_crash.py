@@ -1,0 +1,197 @@
+"""Is an index whole, and free for the next writer, whenever its writer is killed?"""
+
+import importlib
+import os
+import pickle
+import select
+import signal
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from searchlab.indexing import snapshot as snapshots
+from searchlab.indexing.building import workers
+from searchlab.indexing.building.indexer import build_index, delete, merge
+from searchlab.indexing.checking.index_doctor import examine
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.manifest import SHARD_PREFIX, read_manifest
+from searchlab.indexing.storage.shard import hold
+from searchlab.records import Document
+
+sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
+crash = importlib.import_module("crash")
+
+# One thread of ours, and those of NumPy's BLAS, which sleep: a forked process has nothing to wait for.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+N_DOCS = 60
+# Where in an operation its process is killed: five of its calls, and one write, for each of seven operations.
+CALLS = (0.0, 0.3, 0.6, 0.85, 0.999)
+WRITE = 0.2
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_syncing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(crash, "WORDS_PER_SHARD", 500)
+        yield
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("crash")
+
+
+@pytest.fixture(scope="module")
+def steps(home):
+    return {step.operation.name: step for step in crash.rehearse(crash.plan(N_DOCS), home)}
+
+
+OPERATIONS = [operation.name for operation in crash.plan(N_DOCS)]
+
+
+def test_the_operations_do_what_they_are_to_be_killed_at(steps):
+    assert list(steps) == OPERATIONS
+    assert all(step.n_calls > 20 for step in steps.values())
+    assert steps["index"].old == 0
+    # More than one commit: the run's own, and those of the merging that it made necessary.
+    assert steps["update and merge"].new > steps["update and merge"].old + 1
+    assert len(steps["merge"].before) == len(steps["merge"].after) > 10
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_writer_killed_at_any_call_leaves_the_old_state_or_the_new(steps, home, operation):
+    outcomes = [crash.kill(steps[operation], "call", share, home) for share in CALLS]
+    assert [outcome.problems for outcome in outcomes] == [[]] * len(CALLS)
+    assert all(outcome.killed for outcome in outcomes)
+    # The commit comes late in every operation, and some time after it leftovers are swept.
+    assert outcomes[0].state == "old"
+    assert outcomes[-1].state == "new"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_writer_killed_within_a_write_leaves_the_old_state_or_the_new(steps, home, operation):
+    outcome = crash.kill(steps[operation], "write", WRITE, home)
+    assert (outcome.killed, outcome.problems) == (True, [])
+
+
+def die(*arguments):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def fork_to_die(work):
+    """Do something in a forked process that is killed by itself; what all processes that it started say on their way.
+
+    Their standard error is a pipe, which ends with the last of them.
+    """
+    reading, writing = os.pipe()
+    process = os.fork()
+    if not process:
+        try:
+            os.dup2(writing, 2)
+            os.set_inheritable(writing, False)
+            work()
+        finally:
+            os._exit(0)  # not reached
+    os.close(writing)
+    _, status = os.waitpid(process, 0)
+    assert os.WIFSIGNALED(status)
+    said = b""
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while True:
+            assert select.select([pipe], [], [], 60)[0], "a worker outlives its parent"
+            if not (piece := pipe.read(1000)):
+                return said.decode()
+            said += piece
+
+
+def give_half_and_die(self, documents):
+    message = pickle.dumps(documents)
+    self._stdin.write(message[: len(message) // 2])
+    self._stdin.flush()
+    die()
+
+
+# What of the parent is replaced, and by what, so that it dies after reading, within a batch, or waiting.
+MOMENTS = {
+    "all handed out": ("end", die),
+    "within a batch": ("give", give_half_and_die),
+    "waiting for shards": ("result", die),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_workers_end_when_their_parent_is_killed_and_the_index_can_be_written(build, tmp_path, moment):
+    old = crash.make_documents(range(5))
+    new = crash.make_documents(range(100), 1)
+    folder = build(old, folder=tmp_path / "index")
+
+    def work():
+        workers.WORTH_SHARING, workers.BATCH = 20, 7
+        setattr(workers.Worker, *MOMENTS[moment])
+        build_index(lambda: new, folder, crash.PLAIN, jobs=2)
+
+    assert fork_to_die(work) == ""
+    assert crash.read(folder) == (1, {document.docno: document for document in old})
+    assert examine(folder).healthy
+    build_index(lambda: new, folder, crash.PLAIN, jobs=1)
+    assert crash.read(folder) == (2, {document.docno: document for document in new})
+    assert crash.leftovers(folder) == []
+
+
+def tell(snapshot):
+    """Everything that a snapshot says: its documents, its postings, and its statistics."""
+    documents = list(snapshot.documents())
+    terms = {term for shard in snapshot.shards for term in shard.columns.terms}
+    statistics = {term: snapshot.term_stats("both", term) for term in sorted(terms)}
+    streams = [shard.columns.streams["both"] for shard in snapshot.shards]
+    postings = [(stream.docs.tolist(), stream.tfs.tolist()) for stream in streams]
+    return documents, statistics, postings, snapshot.n_docs, snapshot.n_tokens
+
+
+def shards_in(folder):
+    return {path.name for path in folder.glob(f"{SHARD_PREFIX}*")}
+
+
+def test_a_reader_answers_from_its_snapshot_while_its_shards_are_merged_away(build, tmp_path):
+    first = crash.make_documents(range(40))
+    folder = build(first, folder=tmp_path / "index", words_per_shard=300)
+    delete(folder, ["d00003"])
+
+    def change():
+        build_index(lambda: crash.make_documents(range(20, 60), 1), folder, crash.PLAIN, jobs=1)
+        delete(folder, ["d00004", "d00030"])
+        merge(folder)
+
+    with closing(Snapshot(folder)) as other:
+        before = tell(other)
+    with closing(Snapshot(folder)) as old:  # nothing of it was read yet
+        names = {shard.record.name for shard in old.shards}
+        assert len(names) > 2
+        killed, said = crash.fork(change)
+        assert not killed and said.isdigit()
+        with closing(Snapshot(folder)) as new:
+            assert names.isdisjoint(shard.record.name for shard in new.shards)
+            assert new.n_docs == 60 - 3
+        assert tell(old) == before
+        assert [document.docno for document in before[0]].count("d00030") == 1
+        assert names <= shards_in(folder)
+    build_index(lambda: [Document("next")], folder, crash.PLAIN, jobs=1)
+    assert names.isdisjoint(shards_in(folder))
+    assert crash.leftovers(folder) == []
+
+
+def test_a_reader_that_comes_while_its_shard_is_removed_opens_the_newer_state(build, tmp_path, monkeypatch):
+    folder = build([Document("old")], folder=tmp_path / "index")
+    manifest = read_manifest(folder)
+    with closing(Snapshot(folder)):  # so that the next run leaves the shard
+        build([Document("new")], folder=folder)
+    removing = hold(folder / manifest.shards[0].name, alone=True)
+    manifests = iter([manifest])
+    monkeypatch.setattr(snapshots, "read_manifest", lambda where: next(manifests, None) or read_manifest(where))
+    with closing(Snapshot(folder)) as snapshot:
+        assert list(snapshot.docnos()) == ["new"]
+    os.close(removing)

@@ -1,0 +1,364 @@
+"""What is valid after any sequence of acts, and what is refused?"""
+
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.judgments.database import Database
+from searchlab.judgments.judgment_store import JudgmentStore, SetSummary, TopicSummary, judgments_file
+from searchlab.records import Topic
+
+
+@pytest.fixture
+def store(tmp_path):
+    with JudgmentStore(tmp_path / "it.judgments.sqlite") as store:
+        yield store
+
+
+@pytest.fixture
+def judged(store):
+    """Two topics of a set, on which nothing has been said."""
+    store.add_topic("trials", "heat flow", "a")
+    store.add_topic("trials", "wings", "b")
+    return store
+
+
+def said(store, qid="a", docno="d", judge="ann"):
+    found = [one for one in store.judgments("trials", qid, judge) if one.docno == docno]
+    return (found[0].grade, found[0].note) if found else None
+
+
+def test_the_file_stands_beside_the_index(tmp_path):
+    assert judgments_file(tmp_path / "medical") == tmp_path / "medical.judgments.sqlite"
+    assert judgments_file(tmp_path / "v1.2") == tmp_path / "v1.2.judgments.sqlite"
+
+
+def test_reading_a_file_that_does_not_exist_finds_nothing_and_makes_nothing(tmp_path, store):
+    assert (store.sets(), store.topics("x"), store.judgments("x"), store.grades("x")) == ([], [], [], {})
+    assert (store.topic("x", "1"), store.find_topic("x"), store.undo("ann"), store.version()) == (None, None, None, 0)
+    assert store.past_queries("", 5) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_topics_keep_their_order_and_get_the_next_free_number(store):
+    assert store.add_topic("s", "first").qid == "1"
+    store.add_topic("s", "ninth", "9")
+    store.add_topic("s", "named", "x10")
+    assert store.add_topic("s", "tenth") == Topic("10", "tenth")
+    assert store.add_topic("other", "tenth").qid == "1"
+    assert [topic.qid for topic in store.topics("s")] == ["1", "9", "x10", "10"]
+    assert store.topic("s", "9") == Topic("9", "ninth")
+    assert store.topic("other", "9") is None
+
+
+def test_a_text_without_a_qid_is_the_topic_that_has_it_already(store):
+    first = store.add_topic("s", "Heat  flow")
+    assert first == Topic("1", "Heat flow")
+    assert store.add_topic("s", " heat\tFLOW\n") == first
+    assert len(store.topics("s")) == 1
+
+
+def test_the_same_qid_with_another_text_is_refused(judged):
+    assert judged.add_topic("trials", "heat\nflow", "a") == Topic("a", "heat flow")
+    with pytest.raises(SettingError, match="topic 'a' of the set 'trials' is 'heat flow', found 'Heat flow'"):
+        judged.add_topic("trials", "Heat flow", "a")
+
+
+def test_a_topic_is_found_by_its_text_but_for_case_and_blanks(judged):
+    judged.add_topic("later", "WINGS")
+    assert judged.find_topic("  Wings ") == ("trials", "b")
+    assert judged.find_topic("STRASSE") is None
+    judged.add_topic("later", "Straße", "s")
+    assert judged.find_topic("STRASSE") == ("later", "s")
+
+
+def test_a_judgment_is_given_and_changed_and_taken_back(judged):
+    given_ = judged.judge("trials", "a", "d", judge="ann", grade=2, note="why")
+    assert (given_.set, given_.qid, given_.docno, given_.judge, given_.grade, given_.note) == (
+        *("trials", "a", "d", "ann", 2),
+        "why",
+    )
+    assert judged.judgments("trials") == [given_]
+    judged.judge("trials", "a", "d", judge="ann", grade=1)
+    assert said(judged) == (1, "why")
+    judged.judge("trials", "a", "d", judge="ann", grade=1, note="")
+    assert said(judged) == (1, "")
+    assert judged.judge("trials", "a", "d", judge="ann", grade=None).grade is None
+    assert said(judged) is None
+    assert judged.grades("trials") == {}
+
+
+def test_undo_goes_back_act_by_act_notes_included(judged):
+    judged.judge("trials", "a", "d", judge="ann", grade=2, note="first")
+    judged.judge("trials", "a", "d", judge="ann", grade=0)
+    judged.judge("trials", "a", "d", judge="ann", grade=0, note="second")
+    judged.judge("trials", "a", "d", judge="ann", grade=None)
+    judged.judge("trials", "b", "e", judge="bob", grade=1)
+    for taken_back, valid in [(None, (0, "second")), (0, (0, "first")), (0, (2, "first")), (2, None)]:
+        undone = judged.undo("ann")
+        assert (undone.docno, undone.grade) == ("d", taken_back)
+        assert said(judged) == valid
+    assert judged.undo("ann") is None
+    assert said(judged, "b", "e", "bob") == (1, "")
+
+
+def test_after_an_undo_new_acts_are_undone_first_and_then_the_older_ones(judged):
+    for docno in "xyz":
+        judged.judge("trials", "a", docno, judge="ann", grade=1)
+    assert judged.undo("ann").docno == "z"
+    judged.judge("trials", "a", "w", judge="ann", grade=1)
+    assert [judged.undo("ann").docno for _ in range(3)] == ["w", "y", "x"]
+    assert judged.undo("ann") is None
+
+
+def test_what_changes_nothing_is_no_act(judged):
+    judged.judge("trials", "a", "d", judge="ann", grade=1, note="n")
+    before = judged.version()
+    judged.judge("trials", "a", "d", judge="ann", grade=1)
+    judged.judge("trials", "a", "d", judge="ann", grade=1, note="n")
+    judged.judge("trials", "a", "never", judge="ann", grade=None)
+    judged.add_topic("trials", "wings", "b")
+    assert judged.version() == before
+    judged.undo("ann")
+    assert said(judged) is None
+
+
+def test_an_import_is_not_undone_piece_by_piece(judged):
+    judged.judge("trials", "a", "d", judge="ann", grade=1)
+    judged.import_all("trials", [], {"a": {"d": 2, "e": 0}}, judge="ann")
+    judged.judge("trials", "a", "d", judge="ann", grade=0)
+    assert judged.undo("ann").grade == 0
+    assert said(judged) == (2, "")
+    assert judged.undo("ann") is None
+    assert judged.grades("trials") == {"a": {"d": 2, "e": 0}}
+
+
+def test_of_several_judges_the_lower_median_counts(judged):
+    for docno, grades in {
+        "one": [2],
+        "two": [2, 1],
+        "three": [0, 2, 2],
+        "four": [0, 0, 2, 2],
+        "junk": [-2, 1, 0],
+    }.items():
+        for judge, grade in zip(["ann", "bob", "cyd", "dan"], grades, strict=False):
+            judged.judge("trials", "b", docno, judge=judge, grade=grade)
+    assert judged.grades("trials") == {"b": {"one": 2, "two": 1, "three": 2, "four": 0, "junk": 0}}
+    assert judged.grades("trials", "bob") == {"b": {"two": 1, "three": 2, "four": 0, "junk": 1}}
+    assert judged.grades("trials", "nobody") == judged.grades("nothing") == {}
+    assert judged.topics("trials") == [TopicSummary("a", "heat flow", 0, 0), TopicSummary("b", "wings", 5, 3)]
+    assert judged.sets() == [SetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
+
+
+def test_judgments_are_those_of_a_topic_or_a_judge_in_order(judged):
+    for qid, docno, judge in [("b", "x", "ann"), ("a", "y", "bob"), ("a", "y", "ann"), ("a", "x", "bob")]:
+        judged.judge("trials", qid, docno, judge=judge, grade=1)
+    judged.add_topic("other", "else", "a")
+    judged.judge("other", "a", "z", judge="ann", grade=1)
+
+    def pairs(*of):
+        return [(one.qid, one.docno, one.judge) for one in judged.judgments(*of)]
+
+    assert pairs("trials") == [("a", "x", "bob"), ("a", "y", "ann"), ("a", "y", "bob"), ("b", "x", "ann")]
+    assert pairs("trials", "a") == [("a", "x", "bob"), ("a", "y", "ann"), ("a", "y", "bob")]
+    assert pairs("trials", None, "ann") == [("a", "y", "ann"), ("b", "x", "ann")]
+    assert pairs("trials", "a", "ann") == [("a", "y", "ann")]
+    assert [own.name for own in judged.sets()] == ["trials", "other"]
+
+
+def test_the_version_rises_with_each_change_that_another_made(tmp_path, judged):
+    other = JudgmentStore(tmp_path / "it.judgments.sqlite")
+    seen = [judged.version()]
+    other.add_topic("trials", "third")
+    seen.append(judged.version())
+    other.judge("trials", "a", "d", judge="ann", grade=1)
+    seen.append(judged.version())
+    other.undo("ann")
+    seen.append(judged.version())
+    assert seen == sorted(set(seen))
+    other.remember_query("heat")
+    assert judged.version() == seen[-1]
+    other.close()
+
+
+def test_queries_are_remembered_once_the_latest_first(store):
+    for text in ["Heat flow", "wings", "heat  shield", "HEAT FLOW", "%", "_", " \n"]:
+        store.remember_query(text)
+    assert store.past_queries("", 9) == ["_", "%", "HEAT FLOW", "heat shield", "wings"]
+    assert store.past_queries(" hEAT", 9) == ["HEAT FLOW", "heat shield"]
+    assert store.past_queries("heat", 1) == ["HEAT FLOW"]
+    assert store.past_queries("%", 9) == ["%"]
+    assert store.past_queries("heat", -1) == []
+
+
+def test_old_queries_are_forgotten(store, monkeypatch):
+    monkeypatch.setattr("searchlab.judgments.judgment_store.REMEMBERED", 3)
+    for text in ["a", "b", "c", "a", "d"]:
+        store.remember_query(text)
+    assert store.past_queries("", 9) == ["d", "a", "c"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"judge": ""}, "judge is empty, expected a text"),
+        ({"judge": " ann"}, "judge is ' ann', expected one printable line without blanks around it"),
+        ({"judge": "an\nn"}, "judge is 'an\\nn', expected one printable line"),
+        ({"judge": "x" * 101}, "judge has 101 characters, expected at most 100"),
+        ({"docno": ""}, "document is empty"),
+        ({"docno": "\ud800"}, "document is '\\ud800', expected characters that UTF-8 can write"),
+        ({"docno": "x" * 4001}, "document has 4,001 characters"),
+        ({"grade": 10}, "grade is 10, expected a whole number from -9 to 9"),
+        ({"grade": -10}, "grade is -10, expected"),
+        ({"grade": True}, "grade is True, expected"),
+        ({"grade": 1.0}, "grade is 1.0, expected"),
+        ({"note": "x" * 4001}, "note has 4,001 characters, expected at most 4,000"),
+        ({"qid": "zz"}, "no topic 'zz' in the set 'trials'; add it first"),
+        ({"set": "zz"}, "no topic 'a' in the set 'zz'"),
+        ({"set": "\ud800"}, "found '\\ud800', expected characters that UTF-8 can write"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_one_line(judged, change, message):
+    asked = {"set": "trials", "qid": "a", "docno": "d", "judge": "ann", "grade": 1} | change
+    place = asked.pop("set"), asked.pop("qid"), asked.pop("docno")
+    before = judged.version()
+    with pytest.raises(SettingError) as refused:
+        judged.judge(*place, **asked)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert judged.version() == before
+
+
+@pytest.mark.parametrize(
+    ("topic", "message"),
+    [
+        (("", "text", "1"), "set is empty"),
+        (("a\tb", "text", "1"), "set is 'a\\tb', expected one printable line"),
+        (("x" * 101, "text", "1"), "set has 101 characters"),
+        (("s", "text", "a b"), "qid is 'a b', expected one word without blanks"),
+        (("s", "text", "a\x01"), "qid is 'a\\x01', expected one word"),
+        (("s", "text", ""), "qid is empty"),
+        (("s", "text", "x" * 201), "qid has 201 characters"),
+        (("s", "text", "{1"), "qid is '{1', expected one that does not begin with {"),
+        (("s", " \n", "1"), "text is empty"),
+        (("s", "x" * 4001, "1"), "text has 4,001 characters"),
+        (("s", "x " * 10**6, "1"), "text has 2,000,000 characters"),
+    ],
+)
+def test_what_is_no_topic_is_refused(store, topic, message):
+    with pytest.raises(SettingError) as refused:
+        store.add_topic(*topic)
+    assert message in str(refused.value)
+    assert not store.path.exists()
+
+
+HOSTILE = [
+    "'; DROP TABLE acts; --",
+    '"',
+    "\0nul\0",
+    "a\nb",
+    "\u202e",
+    "<script>",
+    "%",
+    "{}",
+    "é",
+    "\U0001f600",
+    "\x7f",
+    "\\",
+]
+
+
+def test_hostile_names_and_notes_are_kept_as_they_are(judged):
+    for place, text in enumerate(HOSTILE):
+        judged.judge("trials", "a", text, judge="ann", grade=place % 3, note=text)
+    assert judged.grades("trials")["a"] == {text: place % 3 for place, text in enumerate(HOSTILE)}
+    assert {one.docno: one.note for one in judged.judgments("trials")} == {text: text for text in HOSTILE}
+
+
+DOCUMENTS = st.sampled_from(["d", "e", "'"])
+ACTS = st.one_of(
+    st.tuples(st.just("undo"), st.sampled_from(["ann", "bob"])),
+    st.tuples(
+        st.just("judge"),
+        *(st.sampled_from(["ann", "bob"]), st.sampled_from(["a", "b"]), DOCUMENTS),
+        st.sampled_from([None, 0, 1, 2]),
+        st.sampled_from([None, "", "n"]),
+    ),
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(ACTS, max_size=25))
+def test_what_is_valid_is_what_a_simple_history_says(tmp_path_factory, acts):
+    """A model of a few lines: lists of states, and a stack of acts a judge."""
+    with JudgmentStore(tmp_path_factory.mktemp("history") / "it.sqlite") as store:
+        store.add_topic("trials", "one", "a")
+        store.add_topic("trials", "two", "b")
+        states: dict[tuple[str, str, str], list[tuple[int | None, str]]] = {}
+        stacks: dict[str, list[tuple[str, str, str]]] = {"ann": [], "bob": []}
+        for kind, judge, *act in acts:
+            if kind == "undo":
+                undone = store.undo(judge)
+                key = stacks[judge].pop() if stacks[judge] else None
+                if key is None:
+                    assert undone is None
+                else:
+                    assert (undone.qid, undone.docno, undone.grade) == (key[1], key[2], states[key].pop()[0])
+                continue
+            qid, docno, grade, note = act
+            store.judge("trials", qid, docno, judge=judge, grade=grade, note=note)
+            history = states.setdefault((judge, qid, docno), [(None, "")])
+            now = (grade, history[-1][1] if note is None else note)
+            if now != history[-1]:
+                history.append(now)
+                stacks[judge].append((judge, qid, docno))
+        valid = {key: history[-1] for key, history in states.items() if history[-1][0] is not None}
+        found = {(one.judge, one.qid, one.docno): (one.grade, one.note) for one in store.judgments("trials")}
+        assert found == valid
+        grades = {}
+        for (_, qid, docno), (grade, _) in valid.items():
+            grades.setdefault(qid, {}).setdefault(docno, []).append(grade)
+        assert store.grades("trials") == {
+            qid: {docno: min(own) for docno, own in of.items()} for qid, of in grades.items()
+        }
+
+
+def test_nothing_is_ever_altered_or_removed(judged):
+    judged.judge("trials", "a", "d", judge="ann", grade=1)
+    judged.judge("trials", "a", "d", judge="ann", grade=None)
+    judged.undo("ann")
+    judged.undo("ann")
+    with sqlite3.connect(judged.path) as connection:
+        assert connection.execute("SELECT grade FROM acts ORDER BY id").fetchall() == [(1,), (None,)]
+        assert connection.execute("SELECT act FROM undone ORDER BY id").fetchall() == [(2,), (1,)]
+        assert connection.execute("SELECT count(*) FROM last").fetchone() == (0,)
+    connection.close()
+
+
+def test_the_large_queries_use_an_index(judged, monkeypatch):
+    """No table is scanned for what is asked often, and nothing is sorted aside."""
+    asked: list[str] = []
+    connect = Database._connect
+
+    def traced(database, how):
+        connection = connect(database, how)
+        connection.set_trace_callback(asked.append)
+        return connection
+
+    monkeypatch.setattr(Database, "_connect", traced)
+    with JudgmentStore(judged.path) as store:
+        store.find_topic("x")
+        store.grades("trials")
+        store.grades("trials", "ann")
+        store.topics("trials")
+    queries = [query for query in asked if query.startswith("SELECT") and "sqlite_schema" not in query]
+    assert len(queries) == 7
+    connection = sqlite3.connect(judged.path)
+    for query in queries:
+        steps = [step[3] for step in connection.execute(f"EXPLAIN QUERY PLAN {query}")]
+        assert not any(step.startswith("SCAN") for step in steps), (query, steps)
+        assert "last" not in query or not any("TEMP" in step for step in steps), (query, steps)
+    connection.close()

@@ -1,0 +1,153 @@
+"""Does what goes out as TREC's files come in again as the same?"""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchlab.corpus import read_qrels, read_topics
+from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
+from searchlab.judgments.judgment_store import Imported, JudgmentStore
+from searchlab.judgments.trec_exchange import import_texts, qrels_text, topics_text
+
+TOPICS = "b\twings\na\theat flow\n"
+QRELS = "b 0 y 0\nb 0 z 2\na 0 x 1\n"
+
+
+@pytest.fixture
+def store(tmp_path):
+    with JudgmentStore(tmp_path / "it.sqlite") as store:
+        yield store
+
+
+def test_what_comes_in_goes_out_by_topic_then_docno(store):
+    done = import_texts(store, "s", topics=TOPICS, qrels="a 0 x 1\nb 0 z 2\nb 0 y 0\n", judge="ann")
+    assert done == Imported(2, 3, 0, 0)
+    assert topics_text(store, "s") == TOPICS
+    assert qrels_text(store, "s") == QRELS
+    assert qrels_text(store, "s", "ann") == QRELS
+    assert qrels_text(store, "s", "bob") == qrels_text(store, "none") == topics_text(store, "none") == ""
+
+
+def test_coming_in_twice_changes_nothing(store):
+    import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
+    store.judge("s", "a", "x", judge="ann", grade=1, note="kept")
+    before = store.version()
+    assert import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann") == Imported(0, 0, 2, 3)
+    assert store.version() == before
+    assert import_texts(store, "s", qrels="a 0 x 2\n", judge="ann") == Imported(0, 1, 0, 0)
+    assert [(one.grade, one.note) for one in store.judgments("s", "a")] == [(2, "kept")]
+    assert import_texts(store, "s", qrels="a 0 x 2\n", judge="bob") == Imported(0, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("topics", "qrels", "error", "message"),
+    [
+        (None, None, SettingError, "nothing to import"),
+        (
+            None,
+            "a 0 x 1\nq 0 x 1\nr 0 x 1\n",
+            SettingError,
+            "not in the set 's': 'a', 'q', 'r'; import their texts too",
+        ),
+        ("a\theat\n", "a 0 x 1\na 0 y one\n", RecordError, "qrels:2: expected a whole number as grade, found 'one'"),
+        (
+            "a\theat\n",
+            "a 0 x 1\na 0 x 2\n",
+            DuplicateError,
+            "qrels:2: document x of topic a has the grade 2, but 1 at qrels:1",
+        ),
+        ("a\theat\nb\n", "a 0 x 1\n", RecordError, "topics:2: expected 2 columns separated by a tab, found 1"),
+        ("a\theat\na\tflow\n", None, DuplicateError, "topics:2: topic a occurs already at topics:1"),
+        (
+            "a\theat\n",
+            "a 0 x 12\n",
+            SettingError,
+            "the grade of document 'x' of topic 'a' is 12, expected a whole number",
+        ),
+        ("a\theat\n", "", SourceError, "qrels: holds no judgments"),
+        ("", "a 0 x 1\n", SourceError, "topics: holds no topics"),
+        ("neither\n", None, SourceError, "topics: unknown format"),
+        ("a\t" + "x" * 4001, "a 0 x 1\n", SettingError, "text has 4,001 characters"),
+        ("a" * 201 + "\theat\n", None, SettingError, "qid has 201 characters"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line_and_nothing_comes_in(store, topics, qrels, error, message):
+    with pytest.raises(error) as refused:
+        import_texts(store, "s", topics=topics, qrels=qrels, judge="ann")
+    assert message in str(refused.value)
+    assert store.sets() == []
+
+
+def test_another_text_for_a_known_topic_takes_the_judgments_back_too(store):
+    import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
+    with pytest.raises(SettingError, match="topic 'a' of the set 's' is 'heat flow', found 'other'"):
+        import_texts(store, "s", topics="c\tnew\na\tother\n", qrels="c 0 d 1\n", judge="ann")
+    assert topics_text(store, "s") == TOPICS
+    assert qrels_text(store, "s") == QRELS
+
+
+@pytest.mark.parametrize("docno", ["a b", "a\tb", "a\u2028b", " a", "a\x01b", "\x85"])
+def test_a_docno_that_is_no_column_is_not_written(store, docno):
+    store.add_topic("s", "heat", "1")
+    store.judge("s", "1", docno, judge="ann", grade=1)
+    with pytest.raises(SettingError, match=r"topic 1: a judged document is called .* cannot hold it"):
+        qrels_text(store, "s")
+
+
+def test_any_format_that_is_read_elsewhere_may_come_in(store):
+    topics = '{"_id": "q1", "text": "heat"}\n{"_id": "q2", "text": "wings"}\n'
+    qrels = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t0\n"
+    assert import_texts(store, "s", topics=topics, qrels=qrels, judge="ann").n_judgments == 2
+    assert store.grades("s") == {"q1": {"d1": 1}, "q2": {"d2": 0}}
+    smart = "1 12 0 0\n1 13 0 0\n"
+    import_texts(store, "t", topics="1\theat\n", qrels=smart, judge="ann")
+    assert store.grades("t") == {"1": {"12": 1, "13": 1}}
+
+
+WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+
+
+@settings(max_examples=150)
+@given(
+    st.dictionaries(WORDS, WORDS, min_size=1, max_size=5),
+    st.lists(st.tuples(st.integers(0, 4), WORDS, st.integers(-9, 9)), max_size=8),
+)
+def test_whatever_is_accepted_is_read_back_equal(tmp_path_factory, wanted, judged):
+    """Texts of all kinds: each is refused when it is added or when it is written, or survives."""
+    folder = tmp_path_factory.mktemp("exchange")
+    with JudgmentStore(folder / "it.sqlite") as store:
+        kept = []
+        for qid, text in wanted.items():
+            try:
+                kept.append(store.add_topic("s", text, qid))
+            except SettingError:
+                continue
+        for place, docno, grade in judged if kept else ():
+            store.judge("s", kept[place % len(kept)].qid, docno, judge="ann", grade=grade)
+        if kept:
+            (folder / "topics.tsv").write_text(topics_text(store, "s"), encoding="utf-8", newline="")
+            assert read_topics(folder / "topics.tsv") == kept
+        grades = store.grades("s")
+        try:
+            written = qrels_text(store, "s")
+        except SettingError:
+            assert any(docno.split() != [docno] or not docno.isprintable() for own in grades.values() for docno in own)
+            return
+        if grades:
+            (folder / "qrels.txt").write_text(written, encoding="utf-8", newline="")
+            assert read_qrels(folder / "qrels.txt") == grades
+            with JudgmentStore(folder / "other.sqlite") as other:
+                import_texts(other, "s", topics=topics_text(store, "s"), qrels=written, judge="bob")
+                assert other.grades("s") == grades
+                assert topics_text(other, "s") == topics_text(store, "s")
+
+
+@settings(max_examples=100)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_text_breaks_an_import(tmp_path_factory, topics, qrels):
+    with JudgmentStore(tmp_path_factory.mktemp("fuzz") / "it.sqlite") as store:
+        try:
+            import_texts(store, "s", topics=topics, qrels=qrels, judge="ann")
+        except SearchlabError as error:
+            assert str(error)
+            assert store.sets() == []

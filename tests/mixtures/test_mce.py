@@ -1,0 +1,223 @@
+"""Is MCE what slides 2 to 7 say, and does it put relevant documents first?"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.mixtures.likelihood import join, log_likelihoods, one_query
+from searchlab.mixtures.mce import MCE, RIVALS, WEIGHINGS, average_precision, mce_loss, train_mce, update
+from tests.mixtures.test_em import random_evidence
+
+
+def contrasts(seed, n_components=3, n_groups=1):
+    """Random queries that all have relevant and irrelevant documents."""
+    evidence = random_evidence(seed, 8, n_components, n_groups)
+    return evidence.take(np.flatnonzero(evidence.is_contrast))
+
+
+def softmax(free):
+    raised = np.exp(free)
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+def one_pair():
+    """A query of two words, a relevant document and two irrelevant ones."""
+    said = np.array([[[0.4, 0.1], [0.0, 0.2]], [[0.2, 0.1], [0.1, 0.2]], [[0.0, 0.1], [0.0, 0.2]]])
+    return one_query(said, np.ones(2), np.array([True, False, False]))
+
+
+def test_error_and_loss_by_hand():
+    # From halves: ln P of D* is ln(0.25·0.1), of the harder rival ln(0.15·0.15).
+    found = mce_loss(one_pair(), np.array([[0.5, 0.5]]), MCE(alpha=3, beta=0.5))
+    error = (math.log(0.15 * 0.15) - math.log(0.25 * 0.1)) / 2
+    assert found.errors.tolist() == pytest.approx([error])
+    assert found.value == pytest.approx(1 / (1 + math.exp(-3 * error + 0.5)))
+
+
+def test_a_soft_maximum_is_the_mean_of_exponentials():
+    found = mce_loss(one_pair(), np.array([[0.5, 0.5]]), MCE(rivals="soft", sharpness=2))
+    fits = [math.log(0.15 * 0.15) / 2, math.log(0.05 * 0.1) / 2]
+    soft = math.log(sum(math.exp(2 * fit) for fit in fits) / 2) / 2
+    assert found.errors.tolist() == pytest.approx([soft - math.log(0.25 * 0.1) / 2])
+    # The sharper, the nearer to the hardest, or as near as the number of rivals lets it.
+    sharp = mce_loss(one_pair(), np.array([[0.5, 0.5]]), MCE(rivals="soft", sharpness=1e4)).errors
+    assert sharp == pytest.approx(mce_loss(one_pair(), np.array([[0.5, 0.5]]), MCE()).errors, abs=1e-3)
+
+
+def test_a_step_is_that_of_slide_7():
+    # Only D* moves, as on the slides; its rivals have weights of their own.
+    evidence, alpha, beta, step = replace(one_pair(), groups=np.array([0, 1, 1])), 3.0, 0.5, 0.7
+    m1, m2 = 0.3, 0.7
+    settings = MCE(alpha=alpha, beta=beta, step=step)
+    start = np.array([[m1, m2], [0.5, 0.5]])
+    found = mce_loss(evidence, start, settings, rivals_learn=False)
+    loss = found.value
+    shares = [m1 * p / (m1 * p + m2 * c) for p, c in ((0.4, 0.1), (0.0, 0.2))]
+    nabla1 = -step * alpha * loss * (1 - loss) * (-m1 + sum(shares) / 2)
+    nabla2 = -step * alpha * loss * (1 - loss) * (-m2 + sum(1 - share for share in shares) / 2)
+    raised = m1 * math.exp(-nabla1), m2 * math.exp(-nabla2)
+    moved = update(start, found.gradient, np.array([1.0, 0.0]), step)
+    assert moved[0].tolist() == pytest.approx([raised[0] / sum(raised), raised[1] / sum(raised)], rel=1e-12)
+    assert moved[1].tolist() == [0.5, 0.5]
+    trained = train_mce(evidence, start, replace(settings, iterations=1, least=0), rivals_learn=False)
+    assert trained.weights[0].tolist() == pytest.approx(moved[0].tolist(), rel=1e-12)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    rivals=st.sampled_from(RIVALS),
+    weighing=st.sampled_from(WEIGHINGS),
+    n_groups=st.sampled_from([1, 3]),
+)
+def test_gradients_are_finite_differences(seed, rivals, weighing, n_groups):
+    evidence = contrasts(seed, n_groups=n_groups)
+    if not evidence.n_queries:
+        return
+    settings = MCE(alpha=3, beta=0.4, rivals=rivals, sharpness=2, weighing=weighing)
+    free = np.random.default_rng(seed).normal(size=(n_groups, 3))
+    gradient = mce_loss(evidence, softmax(free), settings).gradient
+    for place in np.ndindex(free.shape):
+        nudge = np.zeros_like(free)
+        nudge[place] = 1e-6
+        up, down = (mce_loss(evidence, softmax(free + sign * nudge), settings).value for sign in (1, -1))
+        assert gradient[place] == pytest.approx((up - down) / 2e-6, abs=1e-7)
+
+
+def test_without_rivals_learning_the_gradient_is_that_of_relevant_documents_alone():
+    # Each document is a group of its own: only that of D* has a gradient, the same as with rivals learning.
+    evidence = replace(one_pair(), groups=np.array([0, 1, 2]))
+    weights = np.array([[0.3, 0.7], [0.6, 0.4], [0.5, 0.5]])
+    alone = mce_loss(evidence, weights, MCE(), rivals_learn=False).gradient
+    together = mce_loss(evidence, weights, MCE()).gradient
+    assert alone[0].tolist() == pytest.approx(together[0].tolist())
+    assert not alone[1:].any()
+    assert together[1].any()
+    assert not together[2].any()  # not the hardest
+
+
+@given(seed=st.integers(0, 10**6), step=st.sampled_from([0.1, 5, 1e5]), schedule=st.sampled_from(["decay", "bold"]))
+def test_weights_stay_weights_whatever_the_step(seed, step, schedule):
+    evidence = contrasts(seed, n_groups=2)
+    if not evidence.n_queries:
+        return
+    trained = train_mce(evidence, np.full((2, 3), 1 / 3), MCE(step=step, schedule=schedule, iterations=10))
+    assert (trained.weights > 0).all()
+    assert trained.weights.sum(axis=1).tolist() == pytest.approx([1, 1])
+
+
+@given(seed=st.integers(0, 10**6), rivals=st.sampled_from(RIVALS))
+def test_bold_steps_never_raise_the_loss(seed, rivals):
+    evidence = contrasts(seed)
+    if not evidence.n_queries:
+        return
+    settings = MCE(step=20, schedule="bold", rivals=rivals, sharpness=2, iterations=30)
+    losses = train_mce(evidence, np.full((1, 3), 1 / 3), settings).losses
+    assert all(np.diff(losses) <= 0)
+
+
+def told_apart():
+    """Relevant documents are told by the first component, irrelevant ones by the second; the third is noise."""
+    rng = np.random.default_rng(4)
+    pieces = []
+    for _ in range(20):
+        said = rng.random((10, 3, 4)) * 0.2
+        relevant = np.arange(10) < 3
+        said[relevant, :, 0] += 0.2
+        said[~relevant, :, 1] += 0.2
+        said[..., 3] = 0.05
+        pieces.append(one_query(said, np.ones(3), relevant))
+    return join(pieces)
+
+
+@pytest.mark.parametrize("rivals", RIVALS)
+def test_training_lowers_the_loss_and_raises_precision(rivals):
+    evidence = told_apart()
+    trained = train_mce(evidence, np.full((1, 4), 0.25), MCE(rivals=rivals))
+    assert trained.losses[trained.best] < 0.5 * trained.losses[0]
+    weights = trained.weights[0]
+    assert weights[0] > 0.7
+    assert weights[1] < 0.05
+    before, after = (
+        average_precision(evidence, log_likelihoods(evidence, each))
+        for each in (np.full((1, 4), 0.25), trained.weights)
+    )
+    assert after > before + 0.3
+
+
+def test_documents_learn_their_own_weights():
+    # Document 0 is known by the first component, document 1 by the second; rivals by both alike.
+    said = np.array([[[0.3, 0.05, 0.02]], [[0.05, 0.3, 0.02]], [[0.15, 0.15, 0.02]]])
+    evidence = one_query(said, np.ones(1), np.array([True, True, False]), np.array([1, 2, 0]))
+    start = np.full((3, 3), 1 / 3)
+    trained = train_mce(evidence, start, MCE(step=5), rivals_learn=False)
+    assert trained.weights[1].argmax() == 0
+    assert trained.weights[2].argmax() == 1
+    assert trained.weights[0].tolist() == pytest.approx([1 / 3] * 3)  # it is relevant to nothing
+    assert trained.losses[-1] < trained.losses[0]
+
+
+def test_the_iteration_that_is_best_on_held_out_queries_is_kept():
+    evidence = told_apart()
+    # The held-out queries want the opposite: the longer, the worse.
+    opposite = replace(evidence, relevant=~evidence.relevant)
+    stopped = train_mce(evidence, np.full((1, 4), 0.25), MCE(patience=5), held_out=opposite)
+    assert (stopped.best, stopped.n_iterations) == (0, 5)
+    assert stopped.weights.tolist() == [[0.25] * 4]
+    assert stopped.held_out[-1] > stopped.held_out[0]
+    assert stopped.watched == stopped.held_out
+    watched = train_mce(evidence, np.full((1, 4), 0.25), MCE(watch="AP"), held_out=evidence)
+    assert watched.watched[watched.best] == max(watched.watched)
+
+
+def test_average_precision_by_hand():
+    # Ranked: relevant, irrelevant, relevant: (1 + 2/3)/2; alone: 1; a tie is lost: 1/2.
+    three = one_query(np.ones((3, 1, 1)), np.ones(1), np.array([True, False, True]))
+    one = one_query(np.ones((1, 1, 1)), np.ones(1), np.array([True]))
+    two = one_query(np.ones((2, 1, 1)), np.ones(1), np.array([True, False]))
+    found = average_precision(join([three, one, two]), np.array([3.0, 2.0, 1.0, 0.0, 5.0, 5.0]))
+    assert found == pytest.approx(((1 + 2 / 3) / 2 + 1 + 1 / 2) / 3)
+
+
+def test_queries_without_contrast_are_left_out():
+    evidence = one_pair()
+    all_relevant = one_query(np.ones((2, 1, 2)) * 0.1, np.ones(1), np.array([True, True]))
+    alone, together = (
+        train_mce(each, [[0.5, 0.5]], MCE(iterations=5)) for each in (evidence, join([all_relevant, evidence]))
+    )
+    assert alone.losses == together.losses
+    with pytest.raises(SettingError, match="none of the training queries has both relevant and irrelevant documents"):
+        train_mce(all_relevant, [[0.5, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"alpha": 0}, "MCE: alpha is 0, expected a number from 1e-06"),
+        ({"beta": math.inf}, "MCE: beta is inf"),
+        ({"step": -1}, "MCE: step is -1"),
+        ({"decay": -1}, "MCE: decay is -1"),
+        ({"iterations": 2.5}, "MCE: iterations is 2.5, expected a whole number"),
+        ({"sharpness": 0}, "MCE: sharpness is 0"),
+        ({"patience": -1}, "MCE: patience is -1"),
+        ({"least": 1}, "MCE: least is 1"),
+        ({"rivals": "all"}, "unknown rivals 'all'; there is: hardest, soft"),
+        ({"weighing": "word"}, "unknown weighing 'word'; there is: pair, query"),
+        ({"schedule": "slow"}, "unknown schedule 'slow'"),
+        ({"watch": "MAP"}, "unknown watch 'MAP'"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings, message):
+    with pytest.raises(SettingError, match=message):
+        MCE(**settings)
+
+
+def test_a_start_that_is_none_is_refused():
+    with pytest.raises(SettingError, match=r"MCE: start: the sum is 1\.5, expected 1"):
+        train_mce(one_pair(), [[0.5, 1.0]])
+    with pytest.raises(SettingError, match="MCE: start has 1 groups, expected 3"):
+        train_mce(replace(one_pair(), groups=np.array([0, 1, 2])), [[0.5, 0.5]])

@@ -1,0 +1,196 @@
+"""Do hyperplanes vote as the papers say?"""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.rankers.estimators.base_ranker import Training
+from searchlab.rankers.estimators.ordrank import MultipleHyperplanes, OrdRank
+from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankingSVM
+from searchlab.rankers.models import LinearModel, RuleModel, VotingModel, average
+
+BOTH = pytest.mark.parametrize("kind", [MultipleHyperplanes, OrdRank])
+
+
+def some_training(seed=1, sizes=(10, 7, 13), grades=(0, 1, 2, 4), weighted=False):
+    random = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    y = random.choice(grades, offsets[-1])
+    X = random.normal(size=(offsets[-1], 3)) + 0.4 * y[:, None]
+    weights = random.integers(0, 3, len(X)).astype(float) if weighted else None
+    return Training(X, y.astype(float), offsets, weights)
+
+
+def fit(ranker, training):
+    ranker._check_settings()
+    return ranker._take(training, *ranker._learn(training))
+
+
+def test_mean_votes_worked_by_hand():
+    # Two hyperplanes, x₁ and −x₂, on three documents.
+    model = VotingModel(np.array([[1.0, 0.0], [0.0, -1.0]]), ((2.0, 1.0), (1.0, 0.0)), "count")
+    X = np.array([[3.0, 5.0], [2.0, 1.0], [1.0, 5.0]])
+    # x₁ lets them win 2, 1, 0 times and lose 0, 1, 2 times. By −x₂ the second beats the other two, which are equal:
+    # each of these loses once. A vote is (wins − losses) / 2.
+    assert model.score(X, np.array([0, 3])).tolist() == pytest.approx([(1 - 0.5) / 2, (0 + 1) / 2, (-1 - 0.5) / 2])
+    parts = model.parts(X, 0)
+    assert [(part.amount, part.text) for part in parts] == [
+        (0.5, "grade 2 against 1: beats 2 of 2 others"),
+        (-0.25, "grade 1 against 0: beats 0.5 of 2 others"),
+    ]
+
+
+def ordrank_by_equations(planes, X):
+    """Sun et al.: with v = +1 or −1 for each two documents and hyperplane (eq. 3–4), the mean vote of each (eq. 5)."""
+    n = len(X)
+    votes = np.zeros(n)
+    for plane in planes:
+        f = X @ plane
+        for i in range(n):
+            for j in range(n):
+                if i != j:
+                    votes[i] += np.sign(f[i] - f[j])
+    return votes / (len(planes) * max(n - 1, 1))
+
+
+def borda(planes, X):
+    """Qin et al.: each hyperplane ranks the documents; a document has a point for each that is ranked below it."""
+    points = np.zeros(len(X))
+    for plane in planes:
+        points[np.argsort(X @ plane)] += np.arange(len(X))
+    return points
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 9), n_planes=st.integers(1, 6))
+def test_counted_votes_are_those_of_the_equations_and_order_as_borda_does(seed, n, n_planes):
+    random = np.random.default_rng(seed)
+    planes, X = random.normal(size=(n_planes, 3)), random.normal(size=(n, 3))
+    model = VotingModel(planes, ((1.0, 0.0),) * n_planes, "count")
+    found = model.score(X, np.array([0, n]))
+    assert found.tolist() == pytest.approx(ordrank_by_equations(planes, X).tolist())
+    # Points are the same numbers, on another scale: p = n_planes·(n − 1)·(vote + 1)/2.
+    assert (n_planes * (n - 1) * (found + 1) / 2).tolist() == pytest.approx(borda(planes, X).tolist())
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1), sizes=st.lists(st.integers(1, 6), min_size=1, max_size=3))
+def test_weighed_votes_are_mean_clipped_margins(seed, sizes):
+    random = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    planes, X = random.normal(size=(2, 3)), np.round(random.normal(size=(offsets[-1], 3)), 1)
+    expected = np.zeros(len(X))
+    for begin, end in pairwise(offsets.tolist()):
+        for i in range(begin, end):
+            for plane in planes:
+                margins = [float(plane @ X[i] - plane @ X[j]) for j in range(begin, end) if j != i]
+                expected[i] += sum(min(max(margin, -1.0), 1.0) for margin in margins) / max(len(margins), 1) / 2
+    model = VotingModel(planes, ((1.0, 0.0),) * 2, "score")
+    assert model.score(X, offsets).tolist() == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (MultipleHyperplanes, ((4, 2), (4, 1), (4, 0), (2, 1), (2, 0), (1, 0))),
+        (OrdRank, ((4, 2), (2, 1), (1, 0))),
+    ],
+)
+def test_there_is_a_hyperplane_for_all_or_for_adjacent_grades(kind, expected):
+    fitted = fit(kind(), some_training())
+    assert fitted.model_.grades == expected
+    assert fitted.model_.planes.shape == (len(expected), 3)
+    assert fitted.details_["n_hyperplanes"] == len(expected)
+
+
+@BOTH
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("C", [None, 0.05])
+def test_each_hyperplane_is_a_ranking_svm_of_two_grades(kind, weighted, C):
+    training = some_training(weighted=weighted)
+    fitted = fit(kind(C=C, tolerance=1e-9), training)
+    n_pairs = 0
+    for plane, pair in zip(fitted.model_.planes, fitted.model_.grades, strict=True):
+        rows = np.isin(training.grades, pair)
+        qid = np.repeat(np.arange(3), np.diff(training.offsets))[rows]
+        weights = None if training.weights is None else training.weights[rows]
+        alone = RankingSVM(C=C, tolerance=1e-9).fit(training.X[rows], training.grades[rows], qid, weights)
+        assert plane == pytest.approx(alone.model_.weights, abs=1e-4)
+        n_pairs += alone.details_["n_pairs"]
+    assert fitted.details_["n_pairs"] == n_pairs
+    assert fitted.details_["gap"] <= 1e-9
+    assert fitted.details_["converged"]
+    assert fitted.details_["C"] == C
+
+
+def test_of_two_grades_there_is_one_hyperplane_whatever_the_method():
+    training = some_training(grades=(0, 1))
+    ordrank, mhr = fit(OrdRank(), training), fit(MultipleHyperplanes(), training)
+    assert np.array_equal(ordrank.model_.planes, mhr.model_.planes)
+    linear = fit(RankingSVM(), training).model_.score(training.X, training.offsets)
+    votes = ordrank.model_.score(training.X, training.offsets)
+    for begin, end in pairwise(training.offsets.tolist()):
+        assert np.argsort(linear[begin:end]).tolist() == np.argsort(votes[begin:end]).tolist()
+
+
+def test_grades_that_never_meet_in_a_query_have_no_hyperplane():
+    X = np.random.default_rng(2).normal(size=(6, 2))
+    fitted = MultipleHyperplanes().fit(X, [2, 1, 2, 1, 1, 0], [1, 1, 2, 2, 3, 3])
+    assert fitted.model_.grades == ((2, 1), (1, 0))
+    with pytest.raises(SettingError, match="no two documents of a query have different grades: ordrank has nothing"):
+        # 2 and 0 meet, but they are not adjacent: 1 is between them.
+        OrdRank().fit(X, [2, 0, 2, 0, 1, 1], [1, 1, 2, 2, 3, 3])
+
+
+def test_a_grade_without_weight_is_not_between_two_others():
+    X, y, qid = np.random.default_rng(2).normal(size=(6, 2)), [2, 1, 0, 2, 1, 0], [1, 1, 1, 2, 2, 2]
+    fitted = OrdRank().fit(X, y, qid, sample_weight=[1, 0, 1, 1, 0, 1])
+    assert fitted.model_.grades == ((2, 0),)
+
+
+@BOTH
+def test_a_path_is_single_fits(kind):
+    training = some_training()
+    values = [0.01, None, 3.0]
+    path = list(kind(tolerance=1e-9, votes="score").fit_path(training, values))
+    assert [each.C for each in path] == values
+    for value, each in zip(values, path, strict=True):
+        alone = fit(kind(C=value, votes="score", tolerance=1e-9), training)
+        assert each.model_.planes == pytest.approx(alone.model_.planes, abs=1e-3)
+        assert each.model_.grades == alone.model_.grades
+        assert each.model_.votes == "score"
+        assert each.details_["C"] == value
+
+
+@BOTH
+def test_what_is_worth_trying_depends_on_the_pairs_of_a_hyperplane(kind):
+    training = some_training()
+    fitted = fit(kind(), training)
+    each = fitted.details_["n_pairs"] / fitted.details_["n_hyperplanes"]
+    assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / each).tolist())
+
+
+def test_the_average_of_votes_is_that_over_the_hyperplanes_of_all():
+    random = np.random.default_rng(3)
+    X, offsets = random.normal(size=(9, 2)), np.array([0, 4, 9])
+    models = [VotingModel(random.normal(size=(2, 2)), ((2.0, 1.0), (1.0, 0.0)), "score") for _ in range(3)]
+    together = average(models, [0.1, 5.0, 0.0])
+    assert np.array_equal(together.planes, np.vstack([model.planes for model in models]))
+    assert together.grades == models[0].grades * 3
+    assert together.votes == "score"
+    expected = np.mean([model.score(X, offsets) for model in models], axis=0)
+    assert together.score(X, offsets) == pytest.approx(expected)
+
+
+def test_linear_models_are_averaged_by_their_spreads():
+    models = [LinearModel(np.array([1.0, 0.0])), LinearModel(np.array([0.0, 8.0])), LinearModel(np.array([5.0, 5.0]))]
+    # ⅓·(1/½)·(1, 0) + ⅓·¼·(0, 8); what does not vary has no say.
+    assert average(models, [0.5, 4.0, 0.0]).weights.tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert average(models[:1], [0.5]) is models[0]
+    rules = RuleModel(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), 1)
+    with pytest.raises(SettingError, match="rules models cannot be averaged"):
+        average([rules, rules], [1.0, 1.0])

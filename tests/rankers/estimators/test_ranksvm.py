@@ -1,0 +1,269 @@
+"""Do Ranking SVMs minimise what their formula says, and tell the truth about it?"""
+
+from itertools import pairwise
+
+import cvxopt
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.rankers.estimators.base_ranker import Training
+from searchlab.rankers.estimators.ranksvm import (
+    USUAL,
+    WORTH_TRYING,
+    RankingSVM,
+    RankingSVMIR,
+    RankingSVMIRQuery,
+    RankingSVMIRRank,
+)
+from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
+
+KINDS = {kind.name: kind for kind in (RankingSVM, RankingSVMIR, RankingSVMIRRank, RankingSVMIRQuery)}
+every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+def some_training(seed=1, sizes=(9, 4, 12, 1), n_grades=3, n_features=3, weighted=False):
+    random = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    grades = random.integers(0, n_grades, offsets[-1])
+    X = random.normal(size=(offsets[-1], n_features)) + 0.5 * grades[:, None]
+    weights = random.integers(0, 3, len(X)).astype(float) if weighted else None
+    return Training(X, grades.astype(float), offsets, weights)
+
+
+def explicit_pairs(training, cost):
+    """Every pair of the definition: differences of features, and what each costs."""
+    mass = np.ones(len(training.X)) if training.weights is None else training.weights
+    differences, costs = [], []
+    for query, (begin, end) in enumerate(pairwise(training.offsets.tolist())):
+        for i in range(begin, end):
+            for j in range(begin, end):
+                high, low = training.grades[i], training.grades[j]
+                if high > low and mass[i] * mass[j] > 0:
+                    differences.append(training.X[i] - training.X[j])
+                    costs.append(mass[i] * mass[j] * cost(query, high, low))
+    return np.array(differences), np.array(costs)
+
+
+def costs_of(kind, training, depth=1):
+    """c = τ·μ, of which an ablation has only one and RSVM none."""
+    tau = rank_factors(training.offsets, training.grades, depth, training.weights)
+    mu = query_factors(training.offsets, training.grades, training.weights)
+    by_rank, by_query = kind in (RankingSVMIR, RankingSVMIRRank), kind in (RankingSVMIR, RankingSVMIRQuery)
+
+    def cost(query, high, low):
+        return (tau[high, low] if by_rank else 1.0) * (mu[query] if by_query else 1.0)
+
+    return cost
+
+
+def objective_of(weights, differences, costs, C):
+    return 0.5 * weights @ weights + C * costs @ np.maximum(0, 1 - differences @ weights)
+
+
+def fit(ranker, training):
+    ranker._check_settings()
+    return ranker._take(training, *ranker._learn(training))
+
+
+@every_kind
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("C", [0.02, 1.5, None])
+def test_objective_and_gap_are_true(kind, weighted, C):
+    training = some_training(weighted=weighted)
+    fitted = fit(kind(C=C, tolerance=1e-6), training)
+    differences, costs = explicit_pairs(training, costs_of(kind, training))
+    used = fitted.details_["C"]
+    assert used == (C if C is not None else pytest.approx(USUAL / costs.sum()))
+    objective = objective_of(fitted.model_.weights, differences, costs, used)
+    assert fitted.details_["objective"] == pytest.approx(objective, rel=1e-9)
+    gap = (fitted.details_["objective"] - fitted.details_["dual_objective"]) / fitted.details_["objective"]
+    assert fitted.details_["gap"] == pytest.approx(gap, abs=1e-9)
+    assert 0 <= fitted.details_["gap"] <= 1e-6
+    assert fitted.details_["converged"]
+    # No weights are better than what the gap leaves open, in whatever direction.
+    random = np.random.default_rng(2)
+    for size in (1e-3, 0.1, 1.0):
+        other = fitted.model_.weights + size * random.normal(size=3)
+        assert objective_of(other, differences, costs, used) >= objective * (1 - 2e-6)
+
+
+def solve_dual(differences, costs, C):
+    """The optimum by cvxopt: maximise Σα − ½‖Σα·x‖² with 0 ≤ α ≤ C·c (eq. 18–19)."""
+    n = len(costs)
+    inequalities = cvxopt.matrix(np.vstack([-np.eye(n), np.eye(n)]))
+    limits = cvxopt.matrix(np.concatenate([np.zeros(n), C * costs]))
+    options = {"show_progress": False, "abstol": 1e-12, "reltol": 1e-11, "feastol": 1e-11, "maxiters": 200}
+    Q = cvxopt.matrix(differences @ differences.T)
+    found = cvxopt.solvers.qp(Q, cvxopt.matrix(-np.ones(n)), inequalities, limits, options=options)
+    return np.array(found["x"]).ravel() @ differences
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.lists(st.integers(1, 8), min_size=1, max_size=4),
+    n_grades=st.integers(2, 4),
+    C=st.sampled_from([0.05, 0.5, 3.0]),
+    kind=st.sampled_from(list(KINDS.values())),
+    weighted=st.booleans(),
+)
+def test_the_weights_are_those_of_the_quadratic_programme(seed, sizes, n_grades, C, kind, weighted):
+    training = some_training(seed, tuple(sizes), n_grades, weighted=weighted)
+    fitted = fit(kind(C=C, tolerance=1e-9), training)
+    differences, costs = explicit_pairs(training, costs_of(kind, training))
+    if not len(costs):
+        assert fitted.model_.weights.tolist() == [0, 0, 0]
+        assert fitted.details_["n_pairs"] == 0
+        return
+    expected = solve_dual(differences, costs, C)
+    best = objective_of(expected, differences, costs, C)
+    assert fitted.details_["objective"] <= best * (1 + 1e-7)
+    # ½‖w − w*‖² ≤ P(w) − P*: two optima are as near as the objectives allow.
+    assert 0.5 * np.sum((fitted.model_.weights - expected) ** 2) <= 2e-6 * best + 1e-12
+
+
+def test_one_pair_worked_by_hand():
+    # ½w² + C·max(0, 1 − 2w): the slope w − 2C vanishes at w = 2C, unless the corner w = ½ comes first.
+    for C, weight in ((0.1, 0.2), (0.2, 0.4), (5.0, 0.5)):
+        fitted = RankingSVM(C=C, tolerance=1e-10).fit([[3.0], [1.0]], [1, 0], [7, 7])
+        assert fitted.model_.weights.tolist() == pytest.approx([weight], abs=1e-4)
+        assert fitted.details_["objective"] == pytest.approx(0.5 * weight**2 + C * (1 - 2 * weight), rel=1e-8)
+
+
+def test_pairs_are_counted_within_queries():
+    # Grades 2, 1, 0 make three pairs; 1, 0, 0 two; and what is in different queries makes none.
+    fitted = RankingSVM().fit(np.eye(6), [2, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2])
+    assert fitted.details_["n_pairs"] == 5
+    assert fitted.details_["C"] == 100 / 5
+    weighed = RankingSVM().fit(np.eye(6), [2, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2], [2, 1, 0, 1, 3, 0])
+    assert weighed.details_["n_pairs"] == 2 + 3
+
+
+def test_if_all_factors_are_one_weighing_pairs_changes_nothing():
+    # Of one relevant document each, and equally many others: τ and μ are 1.
+    random = np.random.default_rng(4)
+    grades = np.tile([0, 0, 1, 0, 0], 6)
+    X = random.normal(size=(30, 3)) + grades[:, None]
+    qid = np.repeat(np.arange(6), 5)
+    plain = RankingSVM(C=0.3, tolerance=1e-9).fit(X, grades, qid)
+    for kind in KINDS.values():
+        same = kind(C=0.3, tolerance=1e-9).fit(X, grades, qid)
+        assert same.model_.weights == pytest.approx(plain.model_.weights, abs=1e-5)
+        assert same.details_.get("tau", {"1 over 0": 1.0}) == {"1 over 0": pytest.approx(1.0)}
+    # And with queries of another shape it does change something.
+    grades[:2] = 1
+    other, plain = (kind(C=0.3).fit(X, grades, qid).model_.weights for kind in (RankingSVMIR, RankingSVM))
+    assert np.max(np.abs(other - plain)) > 0.01
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_ablations_are_the_two_factors_of_a_pairs_cost(depth):
+    training = some_training(7, (10, 6, 14), 4, weighted=True)
+    whole, by_rank, by_query = (
+        kind(depth=depth)._cost(training) for kind in (RankingSVMIR, RankingSVMIRRank, RankingSVMIRQuery)
+    )
+    expected = costs_of(RankingSVMIR, training, depth)
+    seen = set()
+    for query in range(3):
+        for high in range(1, 4):
+            for low in range(high):
+                found = whole(query, high, low)
+                assert found == pytest.approx(by_rank(query, high, low) * by_query(query, high, low), rel=1e-12)
+                assert found == pytest.approx(expected(query, high, low), rel=1e-12)
+                seen.add(round(found, 9))
+    assert len(seen) > 9
+    assert RankingSVM()._cost(training) is None
+
+
+def test_simulated_factors_are_near_the_exact_ones_and_the_seeds_own():
+    training = some_training(7, (10, 6, 14), 3)
+    exact = fit(RankingSVMIR(), training).details_["tau"]
+    assert list(exact) == ["2 over 1", "2 over 0", "1 over 0"]
+    drawn = fit(RankingSVMIR(draws=4000), training).details_["tau"]
+    assert drawn == pytest.approx(exact, abs=0.03)
+    assert drawn != exact
+    assert fit(RankingSVMIR(draws=4000), training).details_["tau"] == drawn
+    assert fit(RankingSVMIR(draws=4000, seed=1), training).details_["tau"] != drawn
+    with pytest.raises(SettingError, match="sample_weight cannot be simulated, expected draws=None"):
+        fit(RankingSVMIR(draws=10), some_training(weighted=True))
+
+
+@pytest.mark.parametrize("kind", [RankingSVMIR, RankingSVMIRRank, RankingSVMIRQuery])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradient_descent_finds_the_same_optimum(kind, weighted):
+    training = some_training(9, (20, 15, 30), 3, 5, weighted)
+    exact = fit(kind(tolerance=1e-8), training).details_
+    descended = fit(kind(solver="gd", tolerance=1e-4), training).details_
+    assert descended["converged"]
+    assert descended["gap"] <= 1e-4
+    assert descended["objective"] == pytest.approx(exact["objective"], rel=1e-4)
+    assert descended["n_iterations"] != exact["n_iterations"]
+
+
+def test_gradient_descent_goes_as_far_as_it_is_told_to():
+    training = some_training(9, (20, 15, 30), 3, 5)
+    gaps = [fit(RankingSVMIR(solver="gd", tolerance=tolerance), training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
+    assert [each["gap"] <= limit for each, limit in zip(gaps, (0.1, 1e-3, 1e-6), strict=True)] == [True] * 3
+    assert gaps[0]["n_iterations"] < gaps[1]["n_iterations"] < gaps[2]["n_iterations"]
+
+
+@every_kind
+def test_a_path_is_single_fits(kind):
+    training = some_training(11, (12, 8, 15), 3, 4)
+    ranker = kind(tolerance=1e-8)
+    values = [0.001, 0.1, 5.0, None, 0.1]
+    path = list(ranker.fit_path(training, values))
+    assert [each.C for each in path] == values
+    assert ranker.C is None
+    assert not hasattr(ranker, "model_")
+    for value, each in zip(values, path, strict=True):
+        alone = fit(kind(C=value, tolerance=1e-8), training)
+        assert each.details_["C"] == alone.details_["C"]
+        assert each.details_["objective"] == pytest.approx(alone.details_["objective"], rel=1e-7)
+        assert each.model_.weights == pytest.approx(alone.model_.weights, abs=1e-3)
+    assert np.linalg.norm(path[0].model_.weights) < np.linalg.norm(path[2].model_.weights) / 2
+
+
+def test_a_path_by_gradient_descent_is_single_fits():
+    training = some_training(11, (12, 8, 15), 3, 4)
+    ranker = RankingSVMIR(solver="gd", tolerance=1e-6)
+    for each in ranker.fit_path(training, [0.01, 1.0]):
+        alone = fit(RankingSVMIR(C=each.C, solver="gd", tolerance=1e-6), training)
+        assert np.array_equal(each.model_.weights, alone.model_.weights)
+
+
+def test_a_path_refuses_a_bad_value_before_it_begins():
+    with pytest.raises(SettingError, match=r"C is -1, expected a number above 0"):
+        next(RankingSVM().fit_path(some_training(), [1.0, -1]))
+
+
+@every_kind
+def test_what_is_worth_trying_depends_on_what_all_pairs_cost(kind):
+    training = some_training(weighted=True)
+    _, costs = explicit_pairs(training, costs_of(kind, training))
+    assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / costs.sum()).tolist())
+    assert WORTH_TRYING[0] < USUAL < WORTH_TRYING[-1]
+    alike = Training(training.X, np.ones(len(training.X)), training.offsets)
+    assert list(kind().values(alike)) == [1.0]
+    assert fit(kind(), alike).details_["C"] == 1.0
+
+
+def test_the_default_learns_alike_from_twice_the_queries():
+    random = np.random.default_rng(12)
+    grades = random.integers(0, 3, 40)
+    X = random.normal(size=(40, 3)) + 0.4 * grades[:, None]
+    qid = np.repeat([0, 1], 20)
+    once = RankingSVMIR(tolerance=1e-9).fit(X, grades, qid)
+    twice = RankingSVMIR(tolerance=1e-9).fit(np.tile(X, (2, 1)), np.tile(grades, 2), [*qid, *(qid + 2)])
+    assert twice.model_.weights == pytest.approx(once.model_.weights, abs=1e-4)
+    assert twice.details_["C"] == pytest.approx(once.details_["C"] / 2)
+
+
+def test_grades_without_a_gain_are_refused_where_gains_matter():
+    X, y, qid = np.eye(3), [1, 0, -1], [1, 1, 1]
+    assert RankingSVM().fit(X, y, qid).details_["n_pairs"] == 3
+    with pytest.raises(SettingError, match="grade is -1, expected a number from 0"):
+        RankingSVMIR().fit(X, y, qid)

@@ -1,0 +1,157 @@
+"""Does gradient descent find what the quadratic programme finds, and is it that of the paper?"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.rankers.solvers.gradient_descent import descend
+from searchlab.rankers.solvers.hinge import solve
+
+
+def example(n_queries=6, n_docs=30, n_features=8, n_grades=4, seed=1):
+    random = np.random.default_rng(seed)
+    offsets = np.arange(n_queries + 1) * n_docs
+    X = random.normal(size=(n_queries * n_docs, n_features))
+    scores = X @ random.normal(size=n_features) + 2 * random.normal(size=len(X))
+    grades = np.clip(np.floor(scores / 2 + n_grades / 2), 0, n_grades - 1).astype(int)
+    return X, offsets, grades
+
+
+def uneven(query, high, low):
+    return (1 + query) * (high - low)
+
+
+def explicit_pairs(X, offsets, grades, cost):
+    differences, costs = [], []
+    for query, (begin, end) in enumerate(pairwise(offsets)):
+        for i in range(begin, end):
+            for j in range(begin, end):
+                if grades[i] > grades[j]:
+                    differences.append(X[i] - X[j])
+                    costs.append(cost(query, grades[i], grades[j]))
+    return np.array(differences), np.array(costs)
+
+
+def figure_3(differences, costs, lam, step, n_steps):
+    """The paper's loop over all pairs: the weights after each step, the first being 0."""
+    weights = np.zeros(differences.shape[1])
+    yield weights
+    for _ in range(n_steps):
+        change = np.zeros_like(weights)
+        for difference, cost in zip(differences, costs, strict=True):
+            if weights @ difference < 1:
+                change = change + cost * difference
+        weights = weights + step * (change - 2 * lam * weights)
+        yield weights
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 9])
+def test_fixed_step_is_figure_3(n_steps):
+    X, offsets, grades = example(n_queries=2, n_docs=15)
+    differences, costs = explicit_pairs(X, offsets, grades, uneven)
+    found = descend(X, offsets, grades, uneven, 2.0, step=1e-4, max_iterations=n_steps)
+    path = list(figure_3(differences, costs, 2.0, 1e-4, n_steps))
+    objectives = [2.0 * w @ w + costs @ np.maximum(0, 1 - differences @ w) for w in path]
+    # The loss still falls: the last is the least.
+    assert np.argmin(objectives) == n_steps
+    assert found.weights == pytest.approx(path[-1], rel=1e-12)
+    assert found.objective == pytest.approx(objectives[-1], rel=1e-12)
+    assert (found.n_iterations, found.converged) == (n_steps, False)
+
+
+def test_one_step_worked_by_hand():
+    # x = 2, λ = ¼: from 0 the step is ¼·2, to w = ½, where the margin is 1 and the loss λw² alone.
+    found = descend([[2.0], [0.0]], [0, 2], [1, 0], None, 0.25, step=0.25, max_iterations=1)
+    assert found.weights.tolist() == [0.5]
+    assert found.objective == 1 / 16
+
+
+def test_fixed_step_comes_to_rest_near_the_optimum():
+    X, offsets, grades = example()
+    best = solve(X, offsets, grades, uneven, 5.0)
+    found = descend(X, offsets, grades, uneven, 5.0, step=2e-6, max_iterations=20_000)
+    assert found.converged
+    assert found.n_iterations < 20_000
+    assert best.dual_objective <= found.objective <= best.objective * 1.01
+    assert found.dual_objective <= best.objective
+
+
+def test_step_that_is_too_large_ends_at_the_best_that_was_seen():
+    X, offsets, grades = example()
+    found = descend(X, offsets, grades, uneven, 5.0, step=1e6)
+    assert not found.converged
+    assert np.isfinite(found.weights).all()
+    loss_of_zero = explicit_pairs(X, offsets, grades, uneven)[1].sum()
+    assert found.objective <= loss_of_zero * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.1, 1.0, 10.0, 1e3])
+@pytest.mark.parametrize("cost", [None, uneven])
+def test_line_search_finds_the_optimum_of_the_quadratic_programme(lam, cost):
+    X, offsets, grades = example(n_queries=10, n_docs=60, n_features=12)
+    best = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
+    found = descend(X, offsets, grades, cost, lam)
+    assert found.converged
+    assert found.gap <= 1e-4
+    assert found.dual_objective <= best.objective
+    # The gap says so; here the optimum itself does.
+    assert best.dual_objective <= found.objective <= best.objective * (1 + 1e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
+def test_both_agree_on_small_problems(seed, n_grades, lam, weighted):
+    random = np.random.default_rng(seed)
+    sizes = random.integers(0, 12, 4)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    X = random.normal(size=(offsets[-1], 3))
+    X = np.hstack([X, X[:, :1], np.ones((len(X), 1))])
+    grades = random.integers(0, n_grades, len(X))
+    mass = random.uniform(0, 3, len(X)) if weighted else None
+    best = solve(X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-7)
+    found = descend(X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-3, max_iterations=20_000)
+    assert found.objective <= best.objective * (1 + 1e-3) + 1e-12
+    assert found.objective >= best.dual_objective * (1 - 1e-9)
+    assert found.dual_objective <= best.objective * (1 + 1e-9)
+
+
+def test_descent_is_deterministic():
+    X, offsets, grades = example()
+    for step in (None, 1e-6):
+        first, second = (descend(X, offsets, grades, uneven, 5.0, step=step) for _ in range(2))
+        assert first.weights.tobytes() == second.weights.tobytes()
+
+
+def test_without_pairs_weights_are_zero():
+    for step in (None, 0.1):
+        found = descend(np.ones((2, 2)), [0, 1, 2], [0, 1], None, 1.0, step=step)
+        assert (found.weights.tolist(), found.objective, found.converged) == ([0, 0], 0, True)
+
+
+def test_rows_that_do_not_differ_lose_all():
+    for step in (None, 0.1):
+        found = descend(np.ones((4, 2)), [0, 4], [0, 0, 1, 1], None, 1.0, step=step)
+        assert (found.weights.tolist(), found.objective, found.converged) == ([0, 0], 4, True)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"step": 0.0}, "step is 0.0, expected a number above 0"),
+        ({"step": math.inf}, "step is inf"),
+        ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+        ({"lam": -1.0}, "lam is -1.0"),
+        ({"X": [[0.0], [math.nan]]}, "row 2, column 1 is nan"),
+        ({"row_weights": [1.0, -2.0]}, "row 2: weight is -2.0"),
+    ],
+)
+def test_what_cannot_be_descended_is_refused_by_name(changes, message):
+    given = {"X": [[0.0], [1.0]], "offsets": [0, 2], "grades": [1, 0], "cost": None, "lam": 1.0} | changes
+    with pytest.raises(SettingError, match=message):
+        descend(**given)

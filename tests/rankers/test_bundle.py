@@ -1,0 +1,441 @@
+"""Does a bundle keep all of a model, give back the same scores, and refuse what it does not fit?"""
+
+import copy
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.errors import SearchlabError, SettingError, SourceError, WriteFailed
+from searchlab.features.catalogue import CATALOGUE
+from searchlab.features.feature_table import FeatureTable
+from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.rankers.bundle import (
+    FORMAT,
+    Bundle,
+    _compact,
+    analysis_record,
+    columns_of,
+    fingerprint_of,
+    load_bundle,
+)
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.models import KernelModel, LinearModel, RuleModel, VotingModel
+from searchlab.records import Document
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.from_table import Recipe, train_from_table
+
+FEATURES = ("letor.both.bm25", "letor.title.bm25", "own")
+RANDOM = np.random.default_rng(5)
+
+
+def some_table(seed=1, n=14, names=FEATURES):
+    random = np.random.default_rng(seed)
+    values = random.normal(size=(n, len(names)))
+    values[random.random(values.shape) < 0.15] = np.nan
+    qids = np.repeat(["x", "y"], [n // 3, n - n // 3])
+    return FeatureTable(names, qids, [f"d{row}" for row in range(n)], values, random.integers(0, 3, n))
+
+
+def make_model(kind, n):
+    random = np.random.default_rng(n)
+    grades = ((2.0, 1.0), (1.0, 0.0))
+    vectors, coefficients = random.normal(size=(5, n)), random.normal(size=5)
+    return {
+        "linear": lambda: LinearModel(random.normal(size=n)),
+        "counted votes": lambda: VotingModel(random.normal(size=(2, n)), grades, "count"),
+        "weighed votes": lambda: VotingModel(random.normal(size=(2, n)), grades, "score"),
+        "rules": lambda: RuleModel(random.integers(0, n, 20), random.random(20), random.normal(size=20), n),
+        "rbf": lambda: KernelModel(vectors, coefficients, 0.1, "rbf", gamma=0.3),
+        "poly": lambda: KernelModel(vectors, coefficients, -0.1, "poly", gamma=0.3, degree=2),
+        "linear kernel": lambda: KernelModel(vectors, coefficients, 1 / 3, "linear"),
+    }[kind]()
+
+
+KINDS = ("linear", "counted votes", "weighed votes", "rules", "rbf", "poly", "linear kernel")
+RULES = {
+    "plain": ("query-minimum", "query-minmax", "none"),
+    "powers": ("query-minimum", "query-minmax", "powers"),
+    "learnt": ("indicator", "standard", "none"),
+    "learnt powers": ("indicator", "standard", "powers"),
+    "ranks": ("zero", "query-rank", "none"),
+}
+
+
+def make_bundle(kind="linear", rules="plain", features=FEATURES, **changes):
+    preparation = Preparation.named(*RULES[rules]).fit(some_table(names=features))
+    model = make_model(kind, len(columns_of(features, preparation)))
+    parts = {
+        "ranker": "rsvm",
+        "settings": {"C": 0.1, "depth": None},
+        "definitions": {name: CATALOGUE[name].formula for name in features if name in CATALOGUE},
+        "analyser": analysis_record(AnalysisSettings.choose()),
+        "first_stage": FirstStage(50, "bm25", {"k1": 1.5}),
+        "training": {"source": "é [x]\n[", "details": [{"gap": 1e-7, "losses": [1.0, 0.5]}, {"gap": 0.5}]},
+        "choice": {"tried": [{"value": 1.0, "mean": 0.5}], "chosen": [1.0]},
+        "trial": {"helps": True, "verdict": "rsvm helps"},
+    }
+    return Bundle(model=model, features=features, preparation=preparation, **(parts | changes))
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+all_rules = pytest.mark.parametrize("rules", RULES)
+
+
+@every_kind
+@all_rules
+def test_what_is_read_back_scores_the_same_to_the_last_bit(tmp_path, kind, rules):
+    bundle = make_bundle(kind, rules)
+    bundle.save(tmp_path / "model.json")
+    again = load_bundle(tmp_path / "model.json")
+    table = some_table(seed=2)
+    scores = bundle.scores(table)
+    assert len(set(scores.tolist())) > 3
+    assert np.array_equal(again.scores(table), scores)
+    assert again.to_json() == bundle.to_json()
+    assert again.influences() == bundle.influences()
+    assert repr(again.account(table, 6)) == repr(bundle.account(table, 6))
+    assert (again.first_stage, again.version, again.features) == (bundle.first_stage, bundle.version, FEATURES)
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
+
+
+def test_scores_are_those_of_the_prepared_rows():
+    bundle, table = make_bundle("linear", "powers"), some_table(seed=2)
+    prepared = bundle.preparation.apply(table)
+    assert bundle.scores(table).tolist() == (prepared.values @ bundle.model.weights).tolist()
+
+
+TRAINED = {
+    "rsvm-ir": {},
+    "mhr-weighted": {"C": 0.1},
+    "rankboost": {"rounds": 15},
+    "svm": {"kernel": "rbf"},
+    "maxent": {},
+    "rankboost-qd": {"decay": 0.5},
+    "single": {},
+}
+
+
+def training_table():
+    random = np.random.default_rng(8)
+    grades = random.integers(0, 3, 32)
+    values = random.normal(size=(32, 3)) + grades[:, None] * [0.6, 0.2, 0.0]
+    docnos = [f"d{row}" for row in range(32)]
+    return FeatureTable(["a", "b", "c"], np.repeat([f"q{n}" for n in range(4)], 8), docnos, values, grades)
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_the_same_training_gives_the_same_file_byte_for_byte(tmp_path, name):
+    recipe = Recipe(name, TRAINED[name], n_folds=0, n_parts=2)
+    for number in (1, 2):
+        trained = train_from_table(recipe, training_table(), source="here")
+        trained.save(tmp_path / f"{number}.json")
+    first = (tmp_path / "1.json").read_bytes()
+    assert (tmp_path / "2.json").read_bytes() == first
+    again = load_bundle(tmp_path / "1.json")
+    assert np.array_equal(again.scores(training_table()), trained.scores(training_table()))
+    train_from_table(replace(recipe, seed=3), training_table(), source="here").save(tmp_path / "3.json")
+    assert (tmp_path / "3.json").read_bytes() != first
+
+
+def test_the_file_is_for_people_too(tmp_path):
+    make_bundle("linear", "powers").save(tmp_path / "model.json")
+    lines = (tmp_path / "model.json").read_text(encoding="utf-8").splitlines()
+    assert lines[1] == f' "format": "{FORMAT}",'
+    (weights,) = [line for line in lines if line.strip().startswith('"weights"')]
+    assert weights.count(",") == 8
+    assert weights.endswith("]")
+    assert any("é [x]" in line for line in lines)
+
+
+def test_what_is_not_known_is_null(tmp_path):
+    bundle = make_bundle(training={"mean": math.nan, "all": [math.inf, 1.0], "n": np.int64(3)})
+    bundle.save(tmp_path / "model.json")
+    assert load_bundle(tmp_path / "model.json").training == {"mean": None, "all": [None, 1.0], "n": 3}
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(json_values)
+def test_lists_on_one_line_are_the_same_json(value):
+    text = json.dumps(value, ensure_ascii=False, indent=1)
+    compact = _compact(text)
+    assert json.loads(compact) == value
+    assert len(compact.split("\n")) <= len(text.split("\n"))
+
+
+def test_lists_of_numbers_are_on_one_line_and_others_are_not():
+    kept = {"w": [1, -2.5, 1e-9], "m": [[1, 2], [3]], "names": ["1", "2"], "none": [], "mixed": [1, None]}
+    assert _compact(json.dumps(kept, indent=1)).split("\n") == [
+        "{",
+        ' "w": [1, -2.5, 1e-09],',
+        ' "m": [',
+        "  [1, 2],",
+        "  [3]",
+        " ],",
+        ' "names": [',
+        '  "1",',
+        '  "2"',
+        " ],",
+        ' "none": [],',
+        ' "mixed": [',
+        "  1,",
+        "  null",
+        " ]",
+        "}",
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(WriteFailed, match="a folder, expected a file"):
+        make_bundle().save(tmp_path)
+    (tmp_path / "model.json").write_text("older")
+    with pytest.raises((ValueError, TypeError)):
+        make_bundle(training={"what": object()}).save(tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_text() == "older"
+
+
+# What a bundle refuses.
+
+
+def test_a_table_may_have_further_columns_in_any_order():
+    bundle, table = make_bundle(rules="learnt powers"), some_table(seed=2)
+    wider = table.with_values(
+        np.column_stack([table.values[:, ::-1], np.ones(table.n_rows)]), [*reversed(FEATURES), "more"]
+    )
+    assert np.array_equal(bundle.scores(wider), bundle.scores(table))
+    assert repr(bundle.account(wider, 3)) == repr(bundle.account(table, 3))
+
+
+def test_a_table_that_lacks_features_is_refused():
+    bundle, table = make_bundle(), some_table()
+    message = (
+        r"the model needs features letor\.both\.bm25, letor\.title\.bm25, which the table lacks; it has feature own$"
+    )
+    with pytest.raises(SettingError, match=message):
+        bundle.scores(table.select(["own"]))
+    with pytest.raises(SettingError, match=message):
+        bundle.account(table.select(["own"]), 0)
+    many = make_bundle(features=tuple("abcdef"))
+    with pytest.raises(SettingError, match=r"the model needs a, b, c and 3 more features, which the table lacks"):
+        many.scores(table)
+
+
+def test_rows_that_are_not_there_have_no_account():
+    for row in (-1, 14):
+        with pytest.raises(SettingError, match=f"row is {row}, expected 0 to 13"):
+            make_bundle().account(some_table(), row)
+
+
+@pytest.fixture(scope="module")
+def engine(build):
+    documents = [Document("d1", "heat flow", "flow over wings"), Document("d2", "wings", "heat")]
+    with SearchEngine(build(documents, settings=AnalysisSettings.choose())) as opened:
+        yield opened
+
+
+KNOWN = ("letor.both.bm25", "letor.title.bm25")
+
+
+def test_an_index_that_fits_is_taken(engine):
+    make_bundle(features=KNOWN).check_index(engine)
+    make_bundle(features=KNOWN, analyser=None, definitions={}).check_index(engine)
+
+
+def test_an_index_of_another_analyser_is_refused(engine):
+    other = analysis_record(AnalysisSettings.choose("none", "none"))
+    with pytest.raises(SettingError) as caught:
+        make_bundle(features=KNOWN, analyser=other).check_index(engine)
+    told = str(caught.value)
+    assert told.startswith(f"{engine.snapshot.folder}: its texts have stemmer porter, stop list default (")
+    assert "the model was trained on texts with stemmer none, stop list none (" in told
+    assert "\n" not in told
+
+
+def test_features_that_searchlab_does_not_compute_are_named(engine):
+    with pytest.raises(SettingError, match="the model needs feature own, which searchlab does not compute from an ind"):
+        make_bundle().check_index(engine)
+
+
+def test_a_formula_that_has_changed_is_refused(engine):
+    with pytest.raises(SettingError, match=r"the model knows letor\.both\.bm25 as 2·c, now it is .*: train it anew"):
+        make_bundle(features=KNOWN, definitions={"letor.both.bm25": "2·c"}).check_index(engine)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a JSON file"),
+        (b"{", "not a JSON file"),
+        (b"\xff\xfe", "not a JSON file"),
+        (b"[" * 100_000, "not a JSON file"),
+        (b"[]", "not a model of searchlab: format is 'list', expected 'searchlab model 1'"),
+        (b"{}", "not a model of searchlab: format is None"),
+        (b'{"format": "searchlab model 9"}', "format is 'searchlab model 9', expected 'searchlab model 1'"),
+        (b'{"format": "searchlab model 1"}', "malformed model .KeyError: 'features'"),
+    ],
+)
+def test_what_is_no_bundle_is_refused_in_one_line(tmp_path, content, message):
+    path = tmp_path / "model.json"
+    path.write_bytes(content)
+    with pytest.raises(SourceError, match=message) as caught:
+        load_bundle(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path):
+    with pytest.raises(SourceError, match=r"cannot be read .No such file"):
+        load_bundle(tmp_path / "none.json")
+    with pytest.raises(SourceError, match=r"cannot be read .Is a directory"):
+        load_bundle(tmp_path)
+
+
+def places(value, path=()):
+    """Every place in a JSON value below its top, but of lists the first two alone."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    for key, own in inner:
+        yield (*path, key)
+        yield from places(own, (*path, key))
+
+
+def changed(kept, path, change):
+    """A copy in which one place is changed."""
+    spoilt = copy.deepcopy(kept)
+    home = spoilt
+    for key in path[:-1]:
+        home = home[key]
+    change(home, path[-1])
+    return spoilt
+
+
+# What is told of a training may be anything: nothing depends on it.
+TOLD = ("training", "choice", "cross_validation")
+
+
+def delete(home, key):
+    del home[key]
+
+
+# Values of every type, and some that look right until they are used.
+STRANGE = [None, True, "", "a\nb", -1, 10**400, math.nan, math.inf, [], [[]], {}, {"name": "x"}, [1, "a"]]
+
+
+def is_harmless(bundle):
+    """Whether what was read can be used: other errors than ours would be a traceback for a user."""
+    table = some_table(seed=2)
+    table = table if set(bundle.features) <= set(FEATURES) else some_table(seed=2, names=bundle.features)
+    try:
+        scores = bundle.scores(table)
+        bundle.account(table, 2)
+        bundle.influences()
+    except SearchlabError as error:
+        return "\n" not in str(error)
+    return bool(np.isfinite(scores).all()) or bundle.model.kind == "kernel"
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [("linear", "learnt powers"), ("weighed votes", "plain"), ("rules", "ranks"), ("poly", "plain")],
+)
+def test_whatever_is_changed_in_a_file_it_is_refused_in_one_line_or_harmless(tmp_path, kind, rules, monkeypatch):
+    kept = json.loads(json.dumps(make_bundle(kind, rules).to_json()))
+    path = tmp_path / "model.json"
+    path.write_text("{}")
+    n_refused = n_harmless = 0
+    for place in places({key: kept[key] for key in kept if key not in TOLD}):
+        changes = [delete] + [lambda home, key, value=value: home.__setitem__(key, value) for value in STRANGE]
+        for change in changes:
+            spoilt = changed(kept, place, change)
+            # The text need not be written and parsed each time.
+            monkeypatch.setattr("searchlab.rankers.bundle.json.loads", lambda text, spoilt=spoilt: spoilt)
+            try:
+                bundle = load_bundle(path)
+            except SourceError as error:
+                assert "\n" not in str(error), place
+                n_refused += 1
+            else:
+                with np.errstate(all="ignore"):
+                    assert is_harmless(bundle), (place, spoilt)
+                n_harmless += 1
+    assert n_refused > 4 * n_harmless
+    assert n_harmless > 20
+
+
+MUST_BE_REFUSED = {
+    **{f"without {key}": ((key,), delete) for key in make_bundle().to_json()},
+    "a ranker without name": (("ranker", "name"), delete),
+    "settings in a list": (("ranker", "settings"), lambda home, key: home.__setitem__(key, [1])),
+    "a feature twice": (("features", 0, "name"), lambda home, key: home.__setitem__(key, "own")),
+    "a feature with a blank": (("features", 0, "name"), lambda home, key: home.__setitem__(key, "a b")),
+    "a feature by number": (("features", 0, "name"), lambda home, key: home.__setitem__(key, 1)),
+    "a feature less": (("features", 0), delete),
+    "a weight less": (("model", "weights", 0), delete),
+    "a weight that is none": (("model", "weights", 0), lambda home, key: home.__setitem__(key, None)),
+    "a weight in words": (("model", "weights", 0), lambda home, key: home.__setitem__(key, "much")),
+    "an unknown kind": (("model", "kind"), lambda home, key: home.__setitem__(key, "forest")),
+    "no analyser but a word": (("analyser",), lambda home, key: home.__setitem__(key, "porter")),
+    "an analyser without stemmer": (("analyser", "stemmer"), delete),
+    "candidates below 1": (("first_stage", "k"), lambda home, key: home.__setitem__(key, 0)),
+    "an unknown scorer": (("first_stage", "scorer"), lambda home, key: home.__setitem__(key, "bm52")),
+    "an unknown setting": (("first_stage", "settings"), lambda home, key: home.__setitem__(key, {"k7": 1})),
+    "an unknown filling": (("preparation", "filling", "name"), lambda home, key: home.__setitem__(key, "nil")),
+    "an unknown normalisation": (
+        ("preparation", "normalisation", "name"),
+        lambda home, key: home.__setitem__(key, "nil"),
+    ),
+    "an unknown bend": (("preparation", "bends"), lambda home, key: home.__setitem__(key, "cubes")),
+    "no bend": (("preparation", "bends"), delete),
+    "a trial in words": (("cross_validation",), lambda home, key: home.__setitem__(key, "good")),
+    "a training in pairs": (("training",), lambda home, key: home.__setitem__(key, [["a", 1]])),
+}
+
+
+@pytest.mark.parametrize(("place", "change"), MUST_BE_REFUSED.values(), ids=MUST_BE_REFUSED)
+def test_what_a_model_needs_must_be_there_and_make_sense(tmp_path, place, change):
+    kept = json.loads(json.dumps(make_bundle().to_json()))
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(changed(kept, place, change)))
+    with pytest.raises(SourceError) as caught:
+        load_bundle(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["analyser", "first_stage", "cross_validation"])
+def test_what_may_be_missing_is_null(tmp_path, key):
+    kept = make_bundle().to_json() | {key: None}
+    (tmp_path / "model.json").write_text(json.dumps(kept))
+    assert load_bundle(tmp_path / "model.json").to_json() == kept
+
+
+def test_the_fingerprint_changes_with_any_row_value_or_grade():
+    table = some_table()
+    first = fingerprint_of(table)
+    assert first == fingerprint_of(some_table())
+    assert len(first) == 16
+    values = table.values.copy()
+    values[0, 0] += 1e-9
+    grades = table.grades.copy()
+    grades[3] += 1
+    others = [
+        table.with_values(values),
+        table.with_grades(grades),
+        table.with_grades(None),
+        table.rows(slice(1, None)),
+        table.select(reversed(FEATURES)),
+        table.with_values(table.values, ["a", "b", "c"]),
+    ]
+    found = {fingerprint_of(other) for other in others} | {fingerprint_of(table, others[0]), first}
+    assert len(found) == len(others) + 2

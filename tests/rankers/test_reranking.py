@@ -1,0 +1,308 @@
+"""Does a model order what the first search finds, as it would order the same features in a table?"""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from searchlab.errors import IndexMissing, SettingError
+from searchlab.features.candidates import Candidates, searched, union
+from searchlab.features.extraction import extract
+from searchlab.features.feature_table import FeatureTable
+from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.rankers.bundle import Bundle, columns_of
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.models import LinearModel, VotingModel
+from searchlab.rankers.reranking import Reranker, best_first
+from searchlab.records import Document, Topic
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.language_models import Dirichlet
+
+FEATURES = ("letor.both.bm25", "letor.title.bm25", "match.both.coverage", "doc.both.length")
+
+
+@pytest.fixture(scope="module")
+def engine(build):
+    """Sixty documents in several shards; words that occur with others, so that expansion finds more."""
+    random = np.random.default_rng(4)
+    words = ["heat", "flow", "wings", "prison", "cell", "t", "lift", "drag", "and", "title"]
+    chances = np.array([8, 6, 4, 3, 5, 4, 7, 7, 5, 5]) / 54
+    documents = [
+        Document(
+            f"d{number:02d}",
+            " ".join(random.choice(words, 2, p=chances)),
+            " ".join(random.choice(words, int(random.integers(3, 12)), p=chances)),
+            {"year": int(1990 + number % 3)},
+        )
+        for number in random.permutation(60)
+    ]
+    with SearchEngine(build(documents, words_per_shard=150)) as opened:
+        assert len(opened.snapshot.shards) > 2
+        yield opened
+
+
+def make_bundle(weights=(1.0, 2.0, -0.5, 0.3), first_stage=None, model=None, bends="none"):
+    preparation = Preparation.named("query-minimum", "query-minmax", bends)
+    n = len(columns_of(FEATURES, preparation))
+    own = model or LinearModel(np.resize(np.array(weights), n))
+    return Bundle("own", {}, own, FEATURES, preparation, first_stage=first_stage)
+
+
+def by_hand(engine, bundle, text, candidates):
+    """Features, preparation, score, and then the order: equal scores by docno from the last."""
+    table = extract(engine, [Topic("q", text)], candidates, FEATURES)
+    prepared = bundle.preparation.apply(table)
+    scores = bundle.model.score(prepared.values, prepared.group_offsets)
+    ranked = sorted(zip(scores.tolist(), table.docnos.tolist(), strict=True), reverse=True)
+    return [docno for _, docno in ranked], [score for score, _ in ranked]
+
+
+@pytest.mark.parametrize("bends", ["none", "powers"])
+@pytest.mark.parametrize("text", ["heat flow", "wings drag drag", "cell unheard"])
+def test_documents_are_ranked_as_their_features_say(engine, text, bends):
+    stage = FirstStage(15, "dirichlet", {"mu": 100}, expanded=False)
+    bundle = make_bundle(first_stage=stage, bends=bends)
+    candidates = searched(engine, [Topic("q", text)], k=15, scorer=Dirichlet(mu=100))
+    docnos, scores = by_hand(engine, bundle, text, candidates)
+    hits = Reranker(engine, bundle).search(text, k=15)
+    assert hits.docnos == docnos
+    assert hits.scores.tolist() == pytest.approx(scores, abs=1e-12)
+    assert docnos != list(candidates.of("q").docnos)
+    assert Reranker(engine, bundle).search(text, k=4).docnos == docnos[:4]
+    assert [hit.docno for hit in hits[:3]] == docnos[:3]
+
+
+def test_what_expansion_finds_is_ranked_too(engine):
+    stage = FirstStage(8)
+    bundle = make_bundle(first_stage=stage)
+    topic = Topic("q", "cell")
+    plain, wider = searched(engine, [topic], k=8), searched(engine, [topic], k=8, expansion=RM3())
+    both = union(plain, wider)
+    assert len(both.of("q")) > 8
+    docnos, scores = by_hand(engine, bundle, topic.text, both)
+    hits = Reranker(engine, bundle).search(topic.text, k=len(docnos))
+    assert hits.docnos == docnos
+    assert hits.scores.tolist() == pytest.approx(scores, abs=1e-12)
+    assert stage.of(engine, engine.parse(topic.text)).docnos == both.of("q").docnos
+    (ranking,) = Reranker(engine, bundle).rank_topics([topic], k=5)
+    assert (ranking.qid, list(ranking.docnos)) == ("q", docnos[:5])
+
+
+def test_equal_scores_stand_by_docno_from_the_last(engine):
+    bundle = make_bundle((0.0, 0.0, 0.0, 0.0), FirstStage(12, expanded=False))
+    hits = Reranker(engine, bundle).search("heat", k=12)
+    assert hits.docnos == sorted(hits.docnos, reverse=True)
+    assert hits.scores.tolist() == [0.0] * 12
+    assert set(hits.docnos) == set(engine.search("heat", k=12).docnos)
+
+
+def test_names_are_compared_by_their_bytes():
+    docnos = ["b", "é", "a", "Z", "ab"]
+    assert [docnos[place] for place in best_first(np.zeros(5), docnos)] == ["é", "b", "ab", "a", "Z"]
+    assert best_first(np.array([1.0, 3.0, 3.0, -1.0, 2.0]), docnos).tolist() == [1, 2, 4, 0, 3]
+    assert best_first(np.zeros(0), []).tolist() == []
+
+
+@pytest.mark.parametrize("k", [None, 12, 1000])
+def test_what_the_first_search_found_beyond_follows_in_its_order(engine, k):
+    bundle = make_bundle(first_stage=FirstStage(5))
+    reranker, first = Reranker(engine, bundle), engine.search("heat flow", k=None)
+    candidates = set(FirstStage(5).of(engine, engine.parse("heat flow")).docnos)
+    n = len(candidates)
+    hits = reranker.search("heat flow", k=k)
+    assert len(hits) == len(hits.docnos) == min(len(first.docnos) if k is None else k, len(first.docnos))
+    assert set(hits.docnos[:n]) == candidates
+    tail = [docno for docno in first.docnos if docno not in candidates]
+    assert hits.docnos[n:] == tail[: len(hits) - n]
+    assert len(set(hits.docnos)) == len(hits.docnos)
+    # A list that is sorted by its scores stays as it is.
+    assert np.all(np.diff(hits.scores[n - 1 :]) < -0.99)
+    assert reranker.search("heat flow", k=3).docnos == hits.docnos[:3]
+
+
+def test_filters_hold_for_candidates_and_for_what_follows(engine):
+    bundle = make_bundle(first_stage=FirstStage(4))
+    hits = Reranker(engine, bundle).search("heat flow", k=None, filters=["year=1991"])
+    assert {hit.document.fields["year"] for hit in hits} == {1991}
+    expected = engine.search("heat flow", k=None, filters=["year=1991"]).docnos
+    assert sorted(hits.docnos) == sorted(expected)
+    alone = make_bundle(first_stage=FirstStage(6, expanded=False))
+    found = engine.search("heat flow", k=6, filters=["year=1991"])
+    chosen = Candidates({"q": FirstStage(6, expanded=False).of(engine, found.query, ["year=1991"])})
+    docnos, _ = by_hand(engine, alone, "heat flow", chosen)
+    assert Reranker(engine, alone).search("heat flow", k=6, filters=["year=1991"]).docnos == docnos
+    with pytest.raises(SettingError, match="unknown field 'yaer'"):
+        Reranker(engine, bundle).search("heat", filters=["yaer=1991"])
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("heat AND flow", "heat flow"),
+        ("+heat flow -prison", "heat flow"),
+        ("heat NOT prison", "heat"),
+        ("title:wings drag", "wings drag"),
+        ('"heat flow" year:1991', "heat flow"),
+        ("heat^3 year:[1990 TO 1991]", "heat"),
+        ("(heat OR wings) AND cell", "heat wings cell"),
+    ],
+)
+def test_features_of_a_structured_query_are_those_of_the_words_it_asks_for(engine, written, words):
+    bundle = make_bundle(first_stage=FirstStage(7))
+    first = engine.search(written, k=7, language="full")
+    assert len(first)
+    assert first.query.node is not None
+    chosen = FirstStage(7).of(engine, first.query)
+    # No expansion: what does not match is not wanted.
+    assert list(chosen.docnos) == first.docnos
+    docnos, scores = by_hand(engine, bundle, words, Candidates({"q": chosen}))
+    hits = Reranker(engine, bundle).search(written, k=len(docnos), language="full")
+    assert hits.docnos == docnos
+    assert hits.scores.tolist() == pytest.approx(scores, abs=1e-12)
+    everything = Reranker(engine, bundle).search(written, k=None, language="full")
+    assert sorted(everything.docnos) == sorted(engine.search(written, k=None, language="full").docnos)
+
+
+def test_a_query_that_only_selects_is_answered(engine):
+    hits = Reranker(engine, make_bundle(first_stage=FirstStage(5))).search("year:1991", k=None, language="full")
+    assert len(hits) == 20
+
+
+def test_in_the_plain_language_signs_are_no_syntax(engine):
+    reranker = Reranker(engine, make_bundle(first_stage=FirstStage(5)))
+    assert reranker.search("heat -flow", k=5).docnos == reranker.search("heat flow", k=5).docnos
+    # The words "and" and "title" are words there.
+    bundle = make_bundle(first_stage=FirstStage(9, expanded=False))
+    candidates = searched(engine, [Topic("q", "heat and title")], k=9)
+    docnos, _ = by_hand(engine, bundle, "heat and title", candidates)
+    assert Reranker(engine, bundle).search("heat and title", k=9).docnos == docnos
+
+
+def test_a_parsed_query_is_taken_as_it_is(engine):
+    reranker = Reranker(engine, make_bundle(first_stage=FirstStage(5)))
+    parsed = engine.parse('"heat flow"', language="full")
+    hits = reranker.search(parsed, k=5)
+    assert hits.query is parsed
+    assert hits.docnos == reranker.search('"heat flow"', k=5, language="full").docnos
+
+
+def test_a_query_that_finds_nothing_has_no_hits(engine):
+    reranker = Reranker(engine, make_bundle())
+    assert reranker.search("unheard", k=None).docnos == []
+    assert reranker.search("", k=5).docnos == []
+    (ranking,) = reranker.rank_topics([Topic("1", "unheard")])
+    assert ranking.docnos == []
+    assert reranker.explain("unheard", []) == []
+    with pytest.raises(SettingError, match="k is 0, expected 1 or more"):
+        reranker.search("heat", k=0)
+
+
+def test_one_hit_is_ranked(engine):
+    bundle = make_bundle(first_stage=FirstStage(1, expanded=False))
+    assert Reranker(engine, bundle).search("heat", k=1).docnos == engine.search("heat", k=1).docnos
+
+
+MODELS = {
+    "linear": None,
+    "votes": VotingModel(np.random.default_rng(1).normal(size=(2, 4)), ((2.0, 1.0), (1.0, 0.0)), "count"),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_an_explanation_adds_up_to_the_score_of_the_search(engine, model):
+    reranker = Reranker(engine, make_bundle(first_stage=FirstStage(6), model=model))
+    hits = reranker.search("heat flow", k=6)
+    accounts = reranker.explain("heat flow", hits.docnos)
+    assert [account.docno for account in accounts] == hits.docnos
+    assert [account.score for account in accounts] == pytest.approx(hits.scores.tolist())
+    for account in accounts:
+        assert math.fsum(share.amount for share in account.shares) == pytest.approx(account.score, abs=1e-9)
+    if model is None:
+        assert {share.label for share in accounts[0].shares} == set(FEATURES)
+        raw = next(share.raw for share in accounts[0].shares if share.label == "doc.both.length")
+        document = engine.document(hits.docnos[0])
+        assert raw == len(f"{document.title} {document.body}".split())
+
+
+def test_only_what_is_re_ranked_can_be_explained(engine):
+    reranker = Reranker(engine, make_bundle(first_stage=FirstStage(3, expanded=False)))
+    beyond = engine.search("heat", k=4).docnos[3]
+    with pytest.raises(
+        SettingError,
+        match=f"{beyond} is not among the 3 documents that are re-ranked for this query: the 3 best by bm25$",
+    ):
+        reranker.explain("heat", [beyond])
+    with pytest.raises(SettingError, match="nowhere"):
+        reranker.explain("heat", ["nowhere"])
+    with pytest.raises(SettingError, match="is not among the 0 documents"):
+        reranker.explain("unheard", ["d00"])
+    outside = next(
+        docno for docno in engine.search("heat", k=3).docnos if engine.document(docno).fields["year"] != 1991
+    )
+    with pytest.raises(SettingError, match="is not among the"):
+        reranker.explain("heat", [outside], filters=["year=1991"])
+
+
+def test_a_model_that_does_not_fit_the_index_is_not_put_to_work(engine):
+    strange = Bundle("own", {}, LinearModel(np.ones(1)), ("f1",), Preparation.named())
+    with pytest.raises(SettingError, match="the model needs feature f1, which searchlab does not compute"):
+        Reranker(engine, strange)
+    semantic = Bundle("own", {}, LinearModel(np.ones(1)), ("semantic.both.query_50",), Preparation.named())
+    with pytest.raises(IndexMissing):
+        Reranker(engine, semantic)
+    topical = Bundle("own", {}, LinearModel(np.ones(1)), ("topic.both.cosine",), Preparation.named())
+    with pytest.raises(IndexMissing):
+        Reranker(engine, topical)
+
+
+def test_scores_are_those_of_a_table_of_the_same_candidates(engine):
+    """The model of a bundle gives one answer, whether rows come from a file or from an index."""
+    bundle = make_bundle(first_stage=FirstStage(10, expanded=False))
+    table = extract(engine, [Topic("7", "heat lift")], searched(engine, [Topic("7", "heat lift")], k=10), FEATURES)
+    wider = FeatureTable(
+        [*FEATURES, "other"], table.qids, table.docnos, np.column_stack([table.values, np.zeros(table.n_rows)])
+    )
+    scores = dict(zip(table.docnos.tolist(), bundle.scores(wider).tolist(), strict=True))
+    hits = Reranker(engine, bundle).search("heat lift", k=10)
+    assert dict(zip(hits.docnos, hits.scores.tolist(), strict=True)) == scores
+
+
+# The first stage.
+
+
+def test_a_first_stage_is_read_back_from_json(engine):
+    stage = FirstStage(7, "bm25", {"k1": 0.9, "b": "0.4"}, expanded=False)
+    again = FirstStage.from_json(json.loads(json.dumps(stage.to_json())))
+    assert again == stage
+    assert again.make_scorer() == BM25(k1=0.9, b=0.4)
+    query = engine.parse("heat flow")
+    assert again.of(engine, query).docnos == tuple(engine.search(query, k=7, scorer=BM25(k1=0.9, b=0.4)).docnos)
+    assert again.label == "the 7 best by bm25(k1=0.9, b=0.4)"
+    assert FirstStage().label == "the 200 best by bm25 and the 200 best by RM3"
+
+
+def test_candidates_of_topics_are_those_of_each(engine):
+    topics = [Topic("1", "heat flow"), Topic("2", "wings"), Topic("3", "unheard")]
+    found = FirstStage(6).candidates(engine, topics)
+    for topic in topics:
+        assert found.of(topic.qid).docnos == FirstStage(6).of(engine, engine.parse(topic.text)).docnos
+    assert len(found.of("3")) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"k": 0}, "k is 0, expected a whole number of candidates from 1"),
+        ({"k": True}, "k is True, expected a whole number"),
+        ({"k": 2.0}, r"k is 2\.0, expected a whole number"),
+        ({"scorer": "bm52"}, "unknown scorer 'bm52'"),
+        ({"settings": {"k9": 1}}, "unknown setting of bm25 'k9'"),
+        ({"settings": {"k1": "much"}}, "bm25: k1 is 'much', expected a number"),
+    ],
+)
+def test_a_first_stage_that_makes_no_sense_is_refused(settings, message):
+    with pytest.raises(SettingError, match=message):
+        FirstStage(**settings)

@@ -1,0 +1,202 @@
+"""Are rankers tried fairly on LETOR folds, is each query's value kept, and does the report say what was found?"""
+
+import json
+
+import numpy as np
+import pytest
+
+from searchlab.errors import SettingError
+from searchlab.evaluation.dialects import DIALECTS
+from searchlab.report import plots
+from searchlab.report.content import Figure, Paragraph, Table
+from searchlab.reproduction import published
+from searchlab.reproduction.letor import KEPT, MEASURES, USUAL, read_data, reproduce
+from searchlab.reproduction.letor_report import letor_report
+from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, Sizes
+from searchlab.training.from_table import Recipe
+
+# The first feature orders good queries as their grades, bad ones the other way round.
+GOOD = [(2, 0.9), (1, 0.5), (0, 0.1)]
+BAD = [(0, 0.9), (1, 0.5), (2, 0.1)]
+
+
+def write_part(path, queries):
+    rng = np.random.default_rng(len(queries))
+    lines = []
+    for qid, rows in queries.items():
+        for number, (grade, value) in enumerate(rows):
+            noise, hint = rng.random(), grade / 4 + rng.random()
+            lines.append(f"{grade} qid:{qid} 1:{value} 2:{noise:.3f} 3:{hint:.3f} #docid = {qid}-{number}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two folds over eight queries; one tests one good query, the other a good one and two bad ones."""
+    home = tmp_path_factory.mktemp("folds")
+    good = {f"g{number}": GOOD for number in range(4)}
+    rest = {f"h{number}": GOOD + [(0, 0.2)] * number for number in range(2)}
+    bad = {f"b{number}": BAD for number in range(2)}
+    write_part(home / "Fold1" / "train.txt", good | bad)
+    write_part(home / "Fold1" / "vali.txt", {"h0": rest["h0"]})
+    write_part(home / "Fold1" / "test.txt", {"h1": rest["h1"]})
+    write_part(home / "Fold2" / "train.txt", {qid: good[qid] for qid in ("g0", "g1", "g2")} | {"h1": rest["h1"]})
+    write_part(home / "Fold2" / "vali.txt", {"h0": rest["h0"]})
+    write_part(home / "Fold2" / "test.txt", {"g3": good["g3"]} | bad)
+    return home
+
+
+@pytest.fixture(scope="module")
+def data(folder):
+    return read_data(folder)
+
+
+@pytest.fixture(scope="module")
+def results(data):
+    names = ["rsvm", "rsvm-ir", "mhr", "ordrank", "single"]
+    return reproduce(data, names, recipe=Recipe(n_folds=0), n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def first_feature(folder):
+    """What the first feature alone gives, which can be worked out by hand."""
+    return reproduce(folder, ["single"], recipe=Recipe("single", {"feature": 0}), n_jobs=1)["single"]
+
+
+def test_the_value_of_each_query_is_kept(first_feature):
+    assert first_feature.qids == ["h1", "g3", "b0", "b1"]
+    assert first_feature.values("NDCG@1").tolist() == [1, 1, 0, 0]
+    assert first_feature.values("P@2").tolist() == [1, 1, 0.5, 0.5]
+    # A bad query has its relevant documents at ranks 2 and 3; only the one of grade 2 counts for Cao et al.
+    assert first_feature.values("MAP")[2] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert first_feature.values("MAP (grade 2)")[2] == pytest.approx(1 / 3)
+    # Grades 0, 1, 2 in this order: .7232 by LETOR's discount, .5869 by eq. 20.
+    assert first_feature.values("NDCG@3")[2] == pytest.approx(0.7232, abs=5e-5)
+    assert first_feature.values("NDCG@3 (eq. 20)")[2] == pytest.approx(0.5869, abs=5e-5)
+
+
+def test_means_are_over_the_queries_of_a_fold_and_then_over_folds(first_feature):
+    # 1 of 1 query in one fold, 1 of 3 in the other: not 2 of 4.
+    assert first_feature.mean("NDCG@1") == pytest.approx((1 + 1 / 3) / 2)
+    assert [fold.measures["NDCG@1"] for fold in first_feature.folds] == pytest.approx([1, 1 / 3])
+
+
+def test_json_has_means_and_folds_and_not_the_values_of_queries(first_feature):
+    record = json.loads(json.dumps(first_feature.to_json()))
+    times = {"train_seconds", "choose_seconds", "pairs", "gap"}
+    assert set(record) == {*MEASURES, *times, "folds"}
+    assert [set(fold) for fold in record["folds"]] == [{"fold", "chosen", *MEASURES, *times}] * 2
+    assert record["NDCG@1"] == pytest.approx(2 / 3)
+    assert set(MEASURES) < set(KEPT)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_all_that_is_kept_can_be_measured_in_every_dialect(folder, dialect):
+    recipe = Recipe("single", {"feature": 0}, dialect=dialect)
+    found = reproduce(folder, ["single"], recipe=recipe, n_jobs=1)["single"]
+    assert found.values("NDCG@1").tolist() == [1, 1, 0, 0]
+    assert found.values("MAP (grade 2)").tolist() == pytest.approx([1, 1, 1 / 3, 1 / 3])
+    # In LETOR 4.0, and there alone, a list of three documents has no NDCG@5.
+    assert found.values("NDCG@5")[1] == (0 if dialect == "letor4" else 1)
+
+
+def test_the_whole_is_every_row_once(data):
+    assert data.whole.n_queries == 8
+    assert data.whole.n_rows == 8 * 3 + 1
+
+
+def test_a_query_in_two_parts_is_refused(folder, tmp_path):
+    for part in ("train", "vali", "test"):
+        write_part(tmp_path / f"{part}.txt", {"a": GOOD, part: GOOD})
+    with pytest.raises(SettingError, match="query a is in the train and validation sets"):
+        read_data(tmp_path)
+
+
+def test_an_unknown_ranker_is_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(SettingError, match=r"unknown ranker 'rvsm' \(did you mean rsvm"):
+        reproduce(tmp_path / "nowhere", ["rvsm"])
+    assert "linear" not in USUAL
+
+
+@pytest.fixture(scope="module")
+def report(results, data):
+    return letor_report(results, data, Recipe(), name="folds")
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Figures take time, and only some tests look at them."""
+    monkeypatch.setattr(plots, "_drawn", lambda *arguments, **options: "<svg/>")
+
+
+def blocks_of(report, kind):
+    return {block.name: block for section in report.sections for block in section.blocks if isinstance(block, kind)}
+
+
+def texts_of(report):
+    return [block.text for section in report.sections for block in section.blocks if isinstance(block, Paragraph)]
+
+
+def test_the_report_has_the_figures_and_tables_of_both_papers(report, results):
+    assert set(blocks_of(report, Figure)) == {
+        *("figure-1b", "figure-1c", "figure-2", "figure-4", "figure-5", "figure-6", "ndcg-at-n"),
+        *("ordrank-3", "ordrank-4"),
+    }
+    tables = blocks_of(report, Table)
+    assert set(tables) == {"rankers", "names", "directions", "figure-4", "figure-5", "table-2", "table-ii", "table-iii"}
+    assert tables["rankers"].rows[0][:2] == ("rsvm", results["rsvm"].mean("MAP"))
+    assert [row[0] for row in tables["table-iii"].rows] == ["Fold1", "Fold2", "mean"]
+    # 8 queries: 7 with 3 pairs, and h1 with 1·1 + 1·2 + 1·2 = 5.
+    assert [row[:2] for row in tables["figure-5"].rows] == [("3–3", 7), ("5–5", 1)]
+    assert "8 queries, 25 rows, 3 features" in report.facts["data"]
+
+
+def test_nothing_published_is_shown_beside_other_data(report, results):
+    tables = blocks_of(report, Table)
+    assert report.facts["recognised as"] == "nothing that numbers were published for"
+    assert len(tables["rankers"].rows) == len(results)
+    assert len(tables["table-ii"].rows) == 3
+    assert len(tables["table-2"].columns) == 5
+    assert len(tables["table-iii"].columns) == 4
+    assert not any("taken for" in text for text in texts_of(report))
+
+
+def test_published_numbers_stand_beside_ours_where_the_sizes_are_those_of_ohsumed(results, data, monkeypatch, undrawn):
+    sizes = Sizes("LETOR 3.0 OHSUMED", 8, 25, 3)
+    monkeypatch.setattr(published, "OHSUMED", sizes)
+    report = letor_report(results, data, Recipe(), name="folds")
+    tables = blocks_of(report, Table)
+    assert tables["rankers"].rows[len(results)][:3] == ("RankSVM (LETOR)", 0.4334, 0.4958)
+    assert tables["table-ii"].rows[3:][0] == ("rsvm (paper)", *ORDRANK_PRECISIONS["rsvm"])
+    assert tables["table-2"].rows[0][-1] == "0.0391"
+    # The paper has five trials, these are two: no minutes are put beside them.
+    assert len(tables["table-iii"].columns) == 4
+    assert any("because it has 8 queries, 25 rows and 3 features" in text for text in texts_of(report))
+    assert "in LETOR's own table" in report.lead
+
+
+def test_only_just_these_sizes_are_recognised(data):
+    assert Sizes("x", 8, 25, 3).fit(data.whole)
+    for wrong in ((7, 25, 3), (8, 24, 3), (8, 25, 2)):
+        assert not Sizes("x", *wrong).fit(data.whole)
+
+
+def test_published_means_are_those_of_the_published_trials():
+    means = {name: float(np.mean(minutes)) for name, minutes in ORDRANK_MINUTES.items()}
+    assert means == pytest.approx({"rsvm": 1521.56, "mhr": 536.98, "ordrank": 334.47}, abs=0.01)
+
+
+def test_what_was_not_tried_is_left_out(results, data, undrawn):
+    report = letor_report({"mhr": results["mhr"]}, data, Recipe(), ["g0", "b0"], name="folds")
+    assert set(blocks_of(report, Figure)) == {
+        "figure-1b",
+        "figure-1c",
+        "figure-6",
+        "figure-2",
+        "ordrank-3",
+        "ordrank-4",
+    }
+    assert any(
+        text.startswith("Two queries, query g0 with 3 pairs and query b0 with 3 pairs.") for text in texts_of(report)
+    )

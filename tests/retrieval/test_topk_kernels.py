@@ -1,0 +1,139 @@
+"""Does the kernel that leaves out hopeless documents find what scoring all of them finds?"""
+
+import numpy as np
+import pytest
+
+from searchlab.records import Document
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.topk_kernels import WINDOW
+from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.registry import SCORERS
+
+N_DOCS = 20_000
+VOCABULARY = 2_000
+
+
+@pytest.fixture(scope="session")
+def many_documents():
+    """Short documents over words w0, w1, … of falling frequency (Zipf), by a fixed seed."""
+    chance = np.random.default_rng(20_000)
+    odds = 1 / np.arange(1, VOCABULARY + 1)
+    words = np.array([f"w{number}" for number in range(VOCABULARY)])
+    lengths = chance.integers(1, 25, N_DOCS)
+    drawn = words[chance.choice(VOCABULARY, lengths.sum(), p=odds / odds.sum())]
+    texts = np.split(drawn, np.cumsum(lengths)[:-1])
+    # Every fifth document is a copy of its neighbour: ties everywhere.
+    return [
+        Document(f"doc{number:05}", " ".join(texts[number - (number % 5 == 1)][:2]), " ".join(text[2:]))
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture(scope="session")
+def medium(build, many_documents):
+    """The same documents as one shard and as several, with the kernel and without."""
+    folders = [build(many_documents), build(many_documents, words_per_shard=90_000)]
+    pairs = [tuple(SearchEngine(folder, compiled=compiled) for compiled in (True, False)) for folder in folders]
+    assert [len(engine.snapshot.shards) for engine, _ in pairs] == [1, 3]
+    assert pairs[0][0].snapshot.shards[0].columns.n_docs > 2 * WINDOW
+    return pairs
+
+
+QUERIES = [
+    "w0",
+    "w1999",
+    "w0 w1",
+    "w0 w1 w2 w3 w4 w5 w6 w7 w8 w9",
+    "w0 w1500 w30",
+    "w900 w901 w902",
+    "w3 w3 w3 w700 w12 w0 w1 unknown",
+    "w50 w60 w70 w80 w1000",
+]
+
+
+@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("k", [1, 10, 100, 1000, None])
+def test_leaving_out_hopeless_documents_changes_nothing(medium, name, k):
+    scorer = SCORERS[name]()
+    for pruned, unpruned in medium:
+        for query in QUERIES if k else QUERIES[1::3]:
+            found, expected = (engine.search(query, k=k, scorer=scorer) for engine in (pruned, unpruned))
+            assert len(found) == len(expected) > 0
+            assert found.scores == pytest.approx(expected.scores, abs=1e-9, rel=1e-9)
+            all_scores = dict(zip(found.docnos, found.scores, strict=True))
+            if found.docnos == expected.docnos:
+                continue
+            # Where the order differs, only rounding may have decided.
+            for docno, score in zip(expected.docnos, expected.scores, strict=True):
+                if docno in all_scores:
+                    assert all_scores[docno] == pytest.approx(score, abs=1e-9)
+                else:
+                    assert score == pytest.approx(expected.scores[-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("scorer", [BM25(), BM25F(), *(SCORERS[name]() for name in ("dirichlet", "tfidf"))])
+@pytest.mark.parametrize("query", QUERIES)
+def test_the_k_best_are_the_first_of_all(medium, scorer, query):
+    for pruned, _ in medium:
+        everything = pruned.search(query, k=None, scorer=scorer)
+        for k in (1, 2, 7, 50, 333, len(everything)):
+            hits = pruned.search(query, k=k, scorer=scorer)
+            assert hits.docnos == everything.docnos[:k]
+            assert hits.scores.tolist() == everything.scores[:k].tolist()
+
+
+@pytest.mark.parametrize("stream", ["title", "body"])
+def test_leaving_out_changes_nothing_in_a_single_field(medium, stream):
+    for pruned, unpruned in medium:
+        for query in QUERIES:
+            found, expected = (engine.search(query, k=20, stream=stream) for engine in (pruned, unpruned))
+            assert found.docnos == expected.docnos
+            assert found.scores.tolist() == expected.scores.tolist()
+
+
+EDGES = [0, WINDOW - 1, WINDOW, 2 * WINDOW - 1, 2 * WINDOW]
+
+
+@pytest.fixture(scope="module")
+def windows(build):
+    """Two windows of documents and one more, with rare words at the edges of windows."""
+
+    def body(number):
+        return " ".join(["every"] + ["edge"] * (number in EDGES) + ["last"] * (number == EDGES[-1]))
+
+    return SearchEngine(build(Document(f"{number:05}", "", body(number)) for number in range(2 * WINDOW + 1)))
+
+
+@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("k", [1, 3, 5, 6, None])
+def test_documents_at_the_edges_of_windows_are_found(windows, name, k):
+    hits = windows.search("edge", k=k, scorer=SCORERS[name]())
+    found = sorted(map(int, hits.docnos), reverse=True)
+    assert set(found) <= set(EDGES)
+    assert len(found) == min(k or len(EDGES), len(EDGES))
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_the_best_documents_are_found_in_the_last_window(windows, name):
+    hits = windows.search("last every edge edge", k=5, scorer=SCORERS[name]())
+    assert int(hits.docnos[0]) == EDGES[-1]
+    assert {int(docno) for docno in hits.docnos} == set(EDGES)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_of_ties_over_all_windows_the_last_docnos_are_found(windows, name):
+    n_docs = len(windows)
+    hits = windows.search("every", k=2 * WINDOW - 10, scorer=SCORERS[name]())
+    plain = [number for number in range(n_docs - 1, -1, -1) if number not in EDGES]
+    found = [int(docno) for docno in hits.docnos if int(docno) not in EDGES]
+    assert found == plain[: len(found)]
+    assert len(found) >= len(hits) - len(EDGES)
+
+
+def test_a_search_leaves_nothing_behind_for_the_next(windows):
+    first = windows.search("edge last", k=3)
+    for query in ("every", "last every", "edge every edge", "last"):
+        windows.search(query, k=1)
+    again = windows.search("edge last", k=3)
+    assert again.docnos == first.docnos
+    assert again.scores.tolist() == first.scores.tolist()

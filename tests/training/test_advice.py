@@ -1,0 +1,198 @@
+"""Is a user told what to do next, and is the number of further topics about right?"""
+
+import numpy as np
+import pytest
+
+from searchlab.errors import SettingError
+from searchlab.evaluation.comparison import compare_values
+from searchlab.evaluation.significance import paired_t
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.records import Document, Topic
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.advice import Advice, advise, advise_before, topics_needed
+from searchlab.training.from_index import train_from_index
+from searchlab.training.from_table import Recipe, Trial
+
+
+def differing(n, mean, deviation, seed=3):
+    """Differences of n topics with exactly this mean and deviation."""
+    own = np.random.default_rng(seed).normal(size=n)
+    own = (own - np.mean(own)) / np.std(own, ddof=1)
+    return mean + deviation * own
+
+
+def against(name, mean, deviation=0.1, n=20, seed=3):
+    return compare_values("rsvm", 0.3 + differing(n, mean, deviation, seed), name, np.full(n, 0.3), "AP")
+
+
+def advice_on(*comparisons, n=20, n_judgments=0):
+    return advise(Trial("rsvm", n, 5, "trec", {}, comparisons, n_judgments))
+
+
+# How many more topics, by hand.
+
+
+def test_the_number_of_topics_is_that_of_the_formula():
+    # (1.96 + .84)/1.4 = 2; 2² = 4 times as many topics are needed.
+    assert topics_needed(20, 1.4) == pytest.approx(80)
+    assert topics_needed(20, 2.8) == pytest.approx(20)
+    assert topics_needed(20, 0.0) == topics_needed(20, -1.0) == float("inf")
+
+
+def test_what_may_be_chance_is_told_with_how_many_more_topics_would_settle_it():
+    # t = .02/(.08/√20) = 1.118: 20·(2.8/1.118)² = 125.4 topics, 105.4 more, rounded up to 110.
+    advice = advice_on(against("BM25", 0.02, 0.08), n_judgments=160)
+    assert (advice.kind, advice.n_more) == ("not yet", 110)
+    assert advice.sentence == (
+        "rsvm does not yet help for certain: AP .3000 → .3200 against BM25 on 20 held-out topics, p = .29, "
+        "which may be chance; about 110 more topics (about 880 judgments at the rate so far) would probably settle it, "
+        "if they go as these did."
+    )
+
+
+def test_without_a_number_of_judgments_topics_alone_are_told():
+    assert "about 110 more topics would probably settle it" in advice_on(against("BM25", 0.02, 0.08)).sentence
+
+
+@pytest.mark.parametrize(
+    ("t", "n_more"),
+    [(2.0, 20), (1.9, 25), (1.0, 140), (0.85, 200), (0.84, None), (0.1, None)],
+    ids=["19.2 more", "23.4 more", "136.8 more", "197 more", "202 more: more than ten times as many", "15,660 more"],
+)
+def test_the_number_is_rounded_up_and_out_of_proportion_it_is_not_told(t, n_more):
+    advice = advice_on(against("BM25", t * 0.1 / np.sqrt(20)))
+    assert (advice.kind, advice.n_more) == ("not yet", n_more)
+
+
+def test_thousands_of_topics_are_not_asked_for_though_there_be_hundreds():
+    # t = 1: 200·7.84 - 200 = 1368 more, less than ten times as many.
+    advice = advice_on(against("BM25", 0.1 / np.sqrt(200), n=200), n=200)
+    assert advice.n_more is None
+    assert advice.sentence.endswith(
+        "; no sensible number of further judgments is in sight that would show so small a difference."
+    )
+
+
+def test_the_number_is_right_four_times_of_five():
+    """So many topics in all, drawn with the difference that was found, are significant in about 80 % of the draws."""
+    n, mean, deviation = 25, 0.03, 0.1
+    found = against("BM25", mean, deviation, n=n)
+    assert not found.significant
+    total = round(topics_needed(n, found.t.statistic))
+    random = np.random.default_rng(11)
+
+    def power(size):
+        return np.mean([paired_t(random.normal(mean, deviation, size)).p < 0.05 for _ in range(1500)])
+
+    assert total == 87
+    assert power(total) == pytest.approx(0.8, abs=0.04)
+    assert power(n) < 0.4
+
+
+# What else there is to say.
+
+
+def test_what_helps_is_to_be_used():
+    advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", 0.01, 0.2))
+    assert advice == Advice(
+        "helps", "rsvm helps: AP .3000 → .4000 against BM25 on 20 held-out topics, p < .001: use it."
+    )
+
+
+def test_what_hurts_is_not_to_be_used():
+    advice = advice_on(against("BM25", -0.1, 0.05))
+    assert advice == Advice(
+        "hurts", "rsvm hurts: AP .3000 → .2000 against BM25 on 20 held-out topics, p < .001: stay with BM25."
+    )
+
+
+def test_what_is_worse_by_chance_does_not_help_so_far():
+    advice = advice_on(against("BM25", -0.01, 0.1))
+    assert (advice.kind, advice.n_more) == ("not yet", None)
+    assert advice.sentence.startswith("rsvm does not help so far: AP .3000 → .2900 against BM25 on 20 held-out topics")
+    assert advice.sentence.endswith(", which may be chance: stay with BM25 for now.")
+
+
+def test_equal_rankings_make_no_difference():
+    advice = advice_on(against("BM25", 0.0, 0.0))
+    assert advice == Advice(
+        "not yet",
+        "rsvm makes no difference so far: AP .3000, as with BM25 on 20 held-out topics: stay with BM25 for now.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "kind", "told"),
+    [
+        (-0.1, 0.05, "hurts", "worse than RM3: AP .3000 → .2000"),
+        (-0.01, 0.1, "not yet", "no better than RM3: AP .3000 → .2900"),
+        (0.0, 0.0, "not yet", "no better than RM3: AP .3000, as with RM3"),
+    ],
+)
+def test_what_needs_no_training_and_is_as_good_is_to_be_preferred(mean, deviation, kind, told):
+    advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", mean, deviation))
+    assert advice.kind == kind
+    assert advice.sentence.startswith(f"rsvm is better than BM25, but {told}")
+
+
+def test_what_may_be_chance_is_not_told_as_better():
+    advice = advice_on(against("BM25", 0.01, 0.1), against("RM3", -0.1, 0.05))
+    assert advice.sentence.startswith("rsvm is perhaps better than BM25, but worse than RM3: AP .3000 → .2000")
+    assert ": stay with RM3" in advice.sentence
+
+
+def test_what_hurts_the_first_search_is_told_against_it():
+    advice = advice_on(against("BM25", -0.1, 0.05), against("RM3", -0.2, 0.05))
+    assert advice.kind == "hurts"
+    assert " against BM25 " in advice.sentence
+
+
+# Too little to say.
+
+
+@pytest.mark.parametrize("change", [0.1, -0.1])
+def test_of_few_topics_nothing_is_concluded(change):
+    advice = advice_on(against("BM25", change, 0.01, n=7), n=7, n_judgments=70)
+    assert (advice.kind, advice.n_more) == ("too few", 3)
+    assert advice.sentence == (
+        f"7 topics with a relevant document are too few to say whether rsvm helps (AP .3000 → {0.3 + change:.4f} "
+        "against BM25): judge at least 3 more topics (about 30 judgments at the rate so far)."
+    ).replace("0.", ".")
+    assert advice_on(against("BM25", change, 0.01, n=10), n=10).kind != "too few"
+
+
+def test_before_training_it_is_told_what_is_missing():
+    assert advise_before(3, 30) == Advice(
+        "too few",
+        "Too few judgments: 3 topics have a relevant document, 4 are the least to learn from, 10 to say whether it "
+        "helps; judge 1 more topic (about 10 judgments at the rate so far).",
+        1,
+    )
+    assert advise_before(0, 0).sentence.endswith("; judge 4 more topics.")
+    assert advise_before(1, 5).sentence.startswith("Too few judgments: 1 topic has a relevant document")
+    assert advise_before(4, 5) is None
+
+
+def test_a_trial_carries_its_advice():
+    trial = Trial("rsvm", 20, 5, "trec", {}, (against("BM25", 0.02, 0.08),), 160)
+    assert trial.to_json()["advice"] == advise(trial).to_json()
+    assert list(advise(trial).to_json()) == ["kind", "sentence", "n_more"]
+
+
+def test_how_many_judgments_a_topic_took_is_known_of_what_was_trained_from_an_index(build):
+    words = [f"w{number}" for number in range(6)]
+    documents = [Document(f"{word}-{n}", "", f"{word} " * n + "a b c") for word in words for n in range(1, 4)]
+    qrels = {word: {f"{word}-1": 1, f"{word}-2": 0, "elsewhere": 0} for word in words}
+    recipe = Recipe("single", {"feature": 0}, measure="AP", dialect="trec", n_folds=2)
+    with SearchEngine(build(documents)) as engine:
+        topics = [Topic(word, word) for word in words]
+        found = train_from_index(engine, topics, qrels, ["score.both.bm25"], recipe=recipe, first_stage=FirstStage(8))
+    # Three judgments a topic, and four topics more.
+    assert found.trial["advice"]["n_more"] == 4
+    assert "(about 12 judgments at the rate so far)" in found.trial["advice"]["sentence"]
+    assert found.training["topics"] == {word: word for word in words}
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(SettingError, match="kind of advice is 'maybe', expected one of too few, not yet"):
+        Advice("maybe", "")

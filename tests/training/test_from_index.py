@@ -1,0 +1,270 @@
+"""Is a model trained from an index compared with the search that it re-ranks, and recommended if it is better?"""
+
+import numpy as np
+import pytest
+
+from searchlab.errors import DuplicateError, SettingError
+from searchlab.evaluation.run_evaluation import evaluate_run
+from searchlab.features.latent_semantics.semantic_space import SemanticSpace
+from searchlab.rankers.bundle import load_bundle
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.reranking import Reranker
+from searchlab.records import Document, Topic
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
+from searchlab.training.from_index import compare_with_first_stage, prepare, train_from_index, train_task
+from searchlab.training.from_table import Recipe, cross_validate
+
+N_TOPICS = 16
+FEATURES = ("letor.both.bm25", "letor.title.bm25", "doc.both.length")
+# A title without the word has no BM25: as 0, not as the least that a title with it has.
+RECIPE = Recipe("rsvm-ir", filling="zero", measure="nDCG@10", dialect="trec", bends="none", n_folds=4, n_parts=2)
+QUICK = Recipe("rsvm", {"C": 0.05}, measure="nDCG@10", dialect="trec", bends="none", n_folds=4, n_parts=2)
+
+
+def make_topics(n=N_TOPICS):
+    return [Topic(str(number), f"w{number}") for number in range(n)]
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """For each topic three documents with its word in the title, and five that have it in the body, more often."""
+    random = np.random.default_rng(1)
+    filler = [f"f{number}" for number in range(40)]
+    found = []
+    for number in range(N_TOPICS):
+        word = f"w{number}"
+        for copy in range(8):
+            text = " ".join(random.choice(filler, 10))
+            if copy < 3:
+                found.append(Document(f"{number:02d}-good{copy}", f"{word} f2", text))
+            else:
+                found.append(Document(f"{number:02d}-bad{copy}", "f3 f4", f"{text} {' '.join([word] * (copy - 1))}"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(build, documents):
+    return build(documents)
+
+
+@pytest.fixture(scope="module")
+def engine(folder):
+    with SearchEngine(folder) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def qrels():
+    """What has the word in its title is relevant; a document that no search finds is, too."""
+    return {str(n): {f"{n:02d}-good{copy}": 1 for copy in range(3)} | {"elsewhere": 1} for n in range(N_TOPICS)}
+
+
+@pytest.fixture(scope="module")
+def bundle(engine, qrels):
+    return train_from_index(
+        engine, make_topics(), qrels, FEATURES, recipe=RECIPE, first_stage=FirstStage(20), source="topics.tsv"
+    )
+
+
+def test_a_planted_signal_helps(bundle):
+    trial = bundle.trial
+    assert trial["helps"]
+    assert list(trial["means"]) == ["rsvm-ir", "BM25", "RM3"]
+    assert list(trial["means"]["BM25"]) == ["nDCG@10", "AP", "P@10"]
+    # Three of four relevant documents can be found: AP .75 at the best.
+    assert trial["means"]["rsvm-ir"]["AP"] == pytest.approx(0.75)
+    assert trial["means"]["BM25"]["AP"] < 0.5
+    assert trial["verdict"].startswith("rsvm-ir helps: nDCG@10 .")
+    assert "against BM25 on 16 held-out topics (16 better, 0 worse, p < .001)" in trial["verdict"]
+    assert trial["verdict"].endswith("recommended: use it.")
+    assert (trial["n_queries"], trial["n_folds"], trial["dialect"]) == (16, 4, "trec")
+
+
+def test_the_bundle_knows_what_it_fits(bundle, engine, tmp_path):
+    assert bundle.first_stage == FirstStage(20)
+    assert bundle.analyser["fingerprint"] == engine.snapshot.manifest.settings.fingerprint
+    assert set(bundle.definitions) == set(FEATURES)
+    assert bundle.training["index"] == {"name": "it", "n_docs": 128}
+    assert bundle.training["n_skipped_topics"] == 0
+    assert bundle.training["source"] == "topics.tsv"
+    bundle.save(tmp_path / "model.json")
+    again = load_bundle(tmp_path / "model.json")
+    assert again.to_json() == bundle.to_json()
+    hits = Reranker(engine, again).search("w3", k=3)
+    assert {docno[:7] for docno in hits.docnos} == {"03-good"}
+
+
+def test_what_is_kept_serves_words_that_no_topic_had(engine, bundle, build, documents):
+    fresh = [Document("new-good", "w99 f2", "f1 f2 f3 f4 f5"), Document("new-bad", "f3 f4", "f1 f2 w99 w99 w99 w99 f5")]
+    with SearchEngine(build([*documents, *fresh])) as other:
+        assert other.search("w99", k=2).docnos == ["new-bad", "new-good"]
+        assert Reranker(other, bundle).search("w99", k=2).docnos == ["new-good", "new-bad"]
+
+
+def test_noise_is_not_recommended(engine):
+    random = np.random.default_rng(7)
+    noise = {
+        str(n): {f"{n:02d}-{kind}": 1 for kind in random.choice(["good0", "good1", "bad3", "bad4", "bad7"], 2, False)}
+        for n in range(N_TOPICS)
+    }
+    found = train_from_index(engine, make_topics(), noise, ["doc.both.length"], recipe=QUICK, first_stage=FirstStage(8))
+    assert not found.trial["helps"]
+    assert "recommended: stay with" in found.trial["verdict"]
+    assert "rsvm helps" not in found.trial["verdict"]
+
+
+def test_the_search_itself_as_a_model_neither_helps_nor_hurts(engine, qrels):
+    recipe = Recipe("single", {"feature": 0}, measure="AP", dialect="trec", n_folds=2)
+    task = prepare(engine, make_topics(), qrels, ["score.both.bm25"], FirstStage(8, expanded=False))
+    found = train_task(engine, task, recipe, FirstStage(8, expanded=False), source="", progress=lambda *step: None)
+    assert list(found.trial["means"]) == ["single", "BM25"]
+    assert found.trial["means"]["single"] == pytest.approx(found.trial["means"]["BM25"])
+    assert not found.trial["helps"]
+
+
+def test_few_topics_are_too_few_to_say(engine, qrels):
+    found = train_from_index(engine, make_topics(6), qrels, FEATURES, recipe=QUICK, first_stage=FirstStage(10))
+    assert found.trial["verdict"].startswith("Too few topics to say whether rsvm helps: nDCG@10 ")
+    assert found.trial["verdict"].endswith("recommended: judge more topics.")
+
+
+# What is prepared, and what is compared.
+
+
+@pytest.fixture(scope="module")
+def task(engine, qrels):
+    topics = [*make_topics(), Topic("none", "w1"), Topic("never", "f1"), Topic("lost", "unheard")]
+    judged = {**qrels, "never": {"x": 0}, "lost": {"00-good0": 2}}
+    return prepare(engine, topics, judged, FEATURES, FirstStage(6))
+
+
+def test_topics_without_a_relevant_document_are_skipped(task):
+    assert [topic.qid for topic in task.topics] == [*(str(n) for n in range(N_TOPICS)), "lost"]
+    assert task.n_skipped == 2
+
+
+def test_candidates_and_grades_are_those_of_the_first_stage(task, engine, qrels):
+    for topic in make_topics():
+        chosen = FirstStage(6).of(engine, engine.parse(topic.text))
+        (rows,) = [rows for qid, rows in task.table.queries() if qid == topic.qid]
+        assert tuple(task.table.docnos[rows]) == chosen.docnos
+        assert task.table.grades[rows].tolist() == [qrels[topic.qid].get(docno, 0) for docno in chosen.docnos]
+    assert "lost" not in task.table.query_ids
+    assert task.table.names == FEATURES
+
+
+def test_baselines_are_the_searches_alone(task, engine):
+    assert list(task.baselines) == ["BM25", "RM3"]
+    for name, expansion in (("BM25", None), ("RM3", RM3())):
+        for topic, ranking in zip(task.topics, task.baselines[name], strict=True):
+            query = engine.parse(topic.text) if expansion is None else expansion.expand(engine, topic.text)
+            hits = engine.search(query, k=1000)
+            assert (ranking.qid, ranking.docnos, ranking.scores) == (topic.qid, hits.docnos, hits.scores.tolist())
+    assert list(prepare(engine, make_topics(4), {str(n): {"x": 1} for n in range(4)}, FEATURES,
+                        FirstStage(3, "dirichlet", expanded=False)).baselines) == ["dirichlet"]  # fmt: skip
+
+
+def test_rankings_by_a_model_are_followed_by_what_the_search_found_beyond(task):
+    scores = np.arange(task.table.n_rows, dtype=float)
+    rankings = {ranking.qid: ranking for ranking in task.reranked(scores)}
+    first = {ranking.qid: ranking for ranking in task.baselines["BM25"]}
+    assert list(rankings) == [topic.qid for topic in task.topics]
+    for qid, rows in task.table.queries():
+        own = task.table.docnos[rows].tolist()[::-1]
+        found = rankings[qid]
+        assert list(found.docnos[: len(own)]) == own
+        assert list(found.docnos[len(own) :]) == [docno for docno in first[qid].docnos if docno not in own]
+        assert all(np.diff(found.scores) < 0)
+    assert list(rankings["lost"].docnos) == []
+    assert any(len(rankings[qid].docnos) > rows.stop - rows.start for qid, rows in task.table.queries())
+
+
+def test_equal_scores_are_ordered_by_docno(task):
+    for ranking, (_, rows) in zip(task.reranked(np.zeros(task.table.n_rows)), task.table.queries(), strict=False):
+        own = task.table.docnos[rows].tolist()
+        assert list(ranking.docnos[: len(own)]) == sorted(own, reverse=True)
+
+
+def test_the_trial_evaluates_complete_runs_against_all_judgments(task):
+    scores = cross_validate(QUICK, task.table, QUICK.judge(task.qrels))
+    trial = compare_with_first_stage(QUICK, task, scores)
+    qrels = {topic.qid: task.qrels[topic.qid] for topic in task.topics}
+    for name, run in {"rsvm": task.reranked(scores), **task.baselines}.items():
+        expected = evaluate_run(qrels, run, ["nDCG@10", "AP", "P@10"], complete=True)
+        assert trial.means[name] == pytest.approx(expected.means)
+    # A topic for which nothing is found counts as 0 for all.
+    assert trial.n_queries == 17
+    assert [each.name_b for each in trial.comparisons] == ["BM25", "RM3"]
+
+
+def test_no_topic_is_ranked_by_a_model_that_has_seen_it(engine, qrels, monkeypatch):
+    seen, ranked = [], []
+    learn = Recipe.learn
+
+    def listen(self, train, judge, *others):
+        seen.append(set(train.query_ids))
+        choice = learn(self, train, judge, *others)
+        score = type(choice).scores
+        monkeypatch.setattr(
+            type(choice), "scores", lambda own, table: ranked.append(set(table.query_ids)) or score(own, table)
+        )
+        return choice
+
+    monkeypatch.setattr(Recipe, "learn", listen)
+    train_from_index(engine, make_topics(8), qrels, FEATURES, recipe=QUICK, first_stage=FirstStage(6))
+    assert len(seen) == 5
+    assert seen[-1] == {str(n) for n in range(8)}
+    assert all(len(qids) == 6 for qids in seen[:4])
+    assert set.union(*ranked) == {str(n) for n in range(8)}
+    for held_out in ranked:
+        assert any(held_out.isdisjoint(qids) and held_out | qids == seen[-1] for qids in seen[:4])
+
+
+def test_without_folds_there_is_no_trial(engine, qrels):
+    recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, bends="none")
+    found = train_from_index(engine, make_topics(4), qrels, FEATURES, recipe=recipe, first_stage=FirstStage(6))
+    assert found.trial is None
+    assert found.first_stage == FirstStage(6)
+
+
+def test_what_features_need_is_made(build, documents, qrels):
+    folder = build(documents)
+    with SearchEngine(folder) as opened:
+        features = ["letor.both.bm25", "semantic.both.query_50"]
+        recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, bends="none")
+        found = train_from_index(opened, make_topics(4), qrels, features, recipe=recipe, first_stage=FirstStage(6))
+        SemanticSpace.open(opened.snapshot)
+        assert len(Reranker(opened, found).search("w1", k=3)) == 3
+
+
+def test_what_cannot_be_trained_from_is_told(engine, qrels):
+    with pytest.raises(SettingError, match="3 of 5 topics have a relevant document, expected at least 4"):
+        train_from_index(engine, [*make_topics(3), Topic("x", "w1"), Topic("y", "w2")], qrels, FEATURES)
+    with pytest.raises(DuplicateError, match="topic 0 occurs 2 times"):
+        train_from_index(engine, [*make_topics(4), Topic("0", "w1")], qrels, FEATURES, first_stage=FirstStage(3))
+    with pytest.raises(SettingError, match="unknown feature set 'semantics'"):
+        train_from_index(engine, make_topics(4), qrels, "semantics")
+    lost = [Topic(str(n), f"unheard{n}") for n in range(4)]
+    with pytest.raises(SettingError, match="none of 4 topics has a candidate in the index"):
+        train_from_index(engine, lost, qrels, FEATURES, recipe=QUICK)
+
+
+def test_progress_is_told_by_stages(engine, qrels):
+    told = []
+    train_from_index(
+        engine,
+        make_topics(4),
+        qrels,
+        FEATURES,
+        recipe=QUICK,
+        first_stage=FirstStage(6),
+        progress=lambda stage, done, of: told.append((stage, done, of)),
+    )
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
+        "searching",
+        "extracting",
+        "cross-validating",
+        "training",
+    ]
+    assert all(0 <= done <= of for _, done, of in told)
