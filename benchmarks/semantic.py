@@ -29,6 +29,7 @@ from searchlab.features.latent_semantics.semantic_space import SemanticSpace, bu
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.results import Hits
+from searchlab.types import no_progress
 
 DIMS = (50, 100, 200)
 DEPTH = 200
@@ -103,8 +104,8 @@ def compare_exact(folder: Path, dims: int = semantic_space.DIMS) -> list[str]:
     from scipy.sparse.linalg import svds
 
     snapshot = Snapshot(folder)
-    A = semantic_space._matrix(snapshot, semantic_space._Weights.count(snapshot), semantic_space.silent)
-    ours, V = timed(lambda: decompose(A, dims, semantic_space.SEED, semantic_space.silent))
+    A = semantic_space._matrix(snapshot, semantic_space._Weights.count(snapshot), no_progress)
+    ours, V = timed(lambda: decompose(A, dims, semantic_space.SEED, no_progress))
     start = np.random.default_rng(0).standard_normal(min(A.shape)).astype(np.float32)
     theirs, found = timed(lambda: svds(A, dims, v0=start)[2][::-1].T)
     shares = [np.linalg.norm(found[:, :n].T @ V[:, :n]) ** 2 / n for n in (50, dims)]

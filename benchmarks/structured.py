@@ -104,8 +104,8 @@ def open_searchlab(folder: Path) -> tuple[Search, Search]:
 
     engine = searchlab.open(folder)
     return (
-        lambda text: engine.search(text, k=LIMIT, language="full"),
-        lambda text: set(engine.search(text, k=None, language="full").docnos),
+        lambda text: engine.search(text, k=LIMIT, syntax="full"),
+        lambda text: set(engine.search(text, k=None, syntax="full").docnos),
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_qrels as read_qrels
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
+    from searchlab.corpus.trec.runs import write_run as write_run
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare as compare
     from searchlab.evaluation.fusion import fuse as fuse
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
     from searchlab.retrieval.batch import search_topics as search_topics
-    from searchlab.retrieval.batch import write_run as write_run
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
     from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
@@ -95,7 +95,8 @@ _HOMES = {
     "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.records": "Document Ranking TermStats Topic",
-    "searchlab.retrieval.batch": "search_topics write_run",
+    "searchlab.corpus.trec.runs": "write_run",
+    "searchlab.retrieval.batch": "search_topics",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.query.filters": "Filter",

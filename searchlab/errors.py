@@ -99,3 +99,10 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
     near = get_close_matches(name, names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     return SettingError(f"unknown {kind} {name!r}{hint}; there is: {', '.join(names)}")
+
+
+def name_some(names: Iterable[str], limit: int = 3) -> str:
+    """The first names of a long list, and how many more there are: "a, b and 3 more"."""
+    listed = list(names)
+    more = len(listed) - limit
+    return ", ".join(listed[:limit]) + (f" and {more:,} more" if more > 0 else "")

@@ -6,9 +6,12 @@ Documents come in, topics are asked, a run comes out. Their parts carry the name
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+# Relevance grades by qid, then docno: what every function that needs judgments takes; `Qrels` is one.
+Judgments = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,27 @@ class Topic:
     text: str
     fields: Mapping[str, str] = field(default_factory=dict)
     place: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Qrels(Mapping[str, Mapping[str, int]]):
+    """The grades by qid, then docno, in the order of the file: `qrels["7"]["doc-3"]` is a grade."""
+
+    grades: Mapping[str, Mapping[str, int]]
+
+    def __getitem__(self, qid: str) -> Mapping[str, int]:
+        return self.grades[qid]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grades)
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    @property
+    def n_judgments(self) -> int:
+        """How many pairs were judged."""
+        return sum(map(len, self.grades.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ ROOMS = [
     "web",
     "cli",
 ]
-SHARED = {"errors", "records"}
+SHARED = {"atomic_file", "errors", "json_numbers", "records", "types"}
 HOMES = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [
@@ -62,7 +62,7 @@ HOMES = {
         "topic_models/*.py",
         "mixtures/topic_training.py",
     ],
-    "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py"],
+    "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
     "nltk": ["analysis/*.py"],
     "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
     "typer": ["cli/*.py"],

@@ -10,7 +10,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.corpus import Collection, Notes
-    from searchlab.corpus.trec.qrels import Qrels
+    from searchlab.records import Qrels
 
 
 def own_collection(folder: Path) -> Collection | None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def reading_bar(notes: Notes) -> Iterator[Callable[[str, int], None]]:
+def reading_bar(notes: Notes) -> Iterator[Callable[[str, int, int], None]]:
     """A bar that moves with the bytes read; once all is read, one that moves to and fro, since no end is known."""
     if not sys.stderr.isatty():
-        yield lambda stage, n_docs: None
+        yield lambda stage, n_docs, total: None
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -36,11 +36,12 @@ def reading_bar(notes: Notes) -> Iterator[Callable[[str, int], None]]:
         reading = bar.add_task("reading", total=None, documents=0, rate=0.0)
         other = bar.add_task("writing", total=None, documents=0, rate=0.0, visible=False)
 
-        def show(stage: str, n_docs: int) -> None:
+        def show(stage: str, n_docs: int, total: int) -> None:
             rate = n_docs / (bar.tasks[0].elapsed or 1e-9)
             if stage == "reading":
-                total = notes.bytes_total or None
-                bar.update(reading, total=total, completed=notes.bytes_read, documents=n_docs, rate=rate)
+                bar.update(
+                    reading, total=notes.bytes_total or None, completed=notes.bytes_read, documents=n_docs, rate=rate
+                )
             else:
                 bar.update(reading, visible=False)
                 bar.update(other, description=stage, visible=True, documents=n_docs, rate=rate)
@@ -52,13 +53,13 @@ def reading_bar(notes: Notes) -> Iterator[Callable[[str, int], None]]:
 def stage_bar() -> Iterator[Callable[..., None]]:
     """A bar for work in stages: called with a stage, how much is done, and, if it is known, of how much."""
     if not sys.stderr.isatty():
-        yield lambda stage, done, total=None: None
+        yield lambda stage, done, total: None
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     with _bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
         task = bar.add_task("", total=None)
-        yield lambda stage, done, total=None: bar.update(task, description=stage, completed=done, total=total)
+        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total or None)
 
 
 def tracked(topics: list[Any]) -> Iterator[Any]:

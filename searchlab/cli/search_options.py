@@ -52,7 +52,7 @@ class Asking:
     stream: str = "both"
     filters: tuple[str, ...] = ()
     expand: str | None = None
-    language: str = "plain"
+    syntax: str = "plain"
     # Trained weights, and the scorer that they make with the index that is searched.
     weights: MixtureWeights | None = None
     trained: AnyScorer | None = None
@@ -71,8 +71,8 @@ class Asking:
     ) -> Asking:
         """What options say; mistakes in them are told at once, before an index is opened."""
         own = dict(pairs(settings or (), "--set"))
-        language = "full" if full else "plain"
-        asking = cls(scorer, own, stream, tuple(filters or ()), expand, language, _read_weights(weights, scorer, own))
+        syntax = "full" if full else "plain"
+        asking = cls(scorer, own, stream, tuple(filters or ()), expand, syntax, _read_weights(weights, scorer, own))
         _ = asking.scorer, asking.expansion
         return asking
 
@@ -115,7 +115,7 @@ class Asking:
 
     def understand(self, engine: SearchEngine, text: str) -> Query:
         """A query as the engine understands it, expanded if that is wished."""
-        query = engine.parse(text, self.scorer, self.stream, self.language)
+        query = engine.parse(text, self.scorer, self.stream, self.syntax)
         if self.expansion is None:
             return query
         return self.expansion.learn(engine, self.search(engine, query, self.expansion.documents), stream=self.stream)

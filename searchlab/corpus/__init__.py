@@ -7,9 +7,10 @@ two registries say which there are. `find_collection` tells what a folder holds.
 from searchlab.corpus.collection import Collection, find_collection
 from searchlab.corpus.documents import DOCUMENT_FORMATS, read_documents
 from searchlab.corpus.notes import Notes, SkippedFile
-from searchlab.corpus.trec.qrels import Qrels, read_qrels
+from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.runs import read_run
 from searchlab.corpus.trec.topics import TOPIC_FORMATS, read_topics
+from searchlab.records import Qrels
 
 __all__ = [
     "DOCUMENT_FORMATS",

@@ -19,7 +19,6 @@ from searchlab.evaluation.measures import MEAN, parse_measure
 from searchlab.evaluation.run_evaluation import Evaluation
 from searchlab.evaluation.significance import (
     TIE,
-    Floats,
     Interval,
     Outcome,
     bootstrap_interval,
@@ -28,6 +27,7 @@ from searchlab.evaluation.significance import (
     randomisation_test,
     sign_test,
 )
+from searchlab.types import Floats
 
 # Where chance is called a good explanation.
 ALPHA = 0.05

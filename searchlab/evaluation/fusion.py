@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.evaluation.measure_plan import Floats, Ints
 from searchlab.records import Ranking
+from searchlab.types import Floats, Ints
 
 RRF_CONSTANT = 60
 

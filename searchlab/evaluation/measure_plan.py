@@ -8,15 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import Dialect, make_dialect
 from searchlab.evaluation.kernels import measure_kernels
 from searchlab.evaluation.measures import FAMILIES, Measure, parse_measure, parse_measures
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from searchlab.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

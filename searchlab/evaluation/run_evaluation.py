@@ -6,25 +6,22 @@ evaluated, in the order of the judgments. In the dialect `trec` every number is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
 
 import numpy as np
 
-from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
+from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
-from searchlab.evaluation.measure_plan import Floats, Ints, Plan, make_plan
+from searchlab.evaluation.measure_plan import Plan, make_plan
 from searchlab.evaluation.measures import GEOMETRIC, TOTAL, Measure, parse_measure
 from searchlab.evaluation.score_evaluation import round_scores
-from searchlab.records import Ranking
+from searchlab.records import Judgments, Ranking
+from searchlab.types import Floats, Ints
 
-Judgments = Mapping[str, Mapping[str, int]]
-
-# How many names an error message shows, and the least AP that a geometric mean takes (trec_eval's).
-NAMED = 3
 LEAST_AP = 1e-5
 
 
@@ -163,7 +160,7 @@ def judge_run(
         if by_qid.setdefault(ranking.qid, ranking) is not ranking:
             raise DuplicateError(name, f"topic {ranking.qid} has two rankings")
     if by_qid.keys().isdisjoint(qrels):
-        has, judged = _some(by_qid), _some(qrels)
+        has, judged = name_some(by_qid), name_some(qrels)
         raise SourceError(name, f"shares no topic with the judgments: it has {has}, judged are {judged}")
     missing = tuple(qid for qid in qrels if qid not in by_qid)
     unjudged = tuple(qid for qid in by_qid if qid not in qrels)
@@ -202,11 +199,6 @@ def judge_run(
 
 def _offsets(lengths: list[int]) -> Ints:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64), dtype=np.int64)])
-
-
-def _some(names: Iterable[str]) -> str:
-    named = list(names)
-    return ", ".join(named[:NAMED]) + (f" and {len(named) - NAMED:,} more" if len(named) > NAMED else "")
 
 
 def _check_ranking(ranking: Ranking, name: str) -> None:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
-from searchlab.evaluation.measure_plan import Floats, Ints, make_plan
+from searchlab.evaluation.measure_plan import make_plan
 from searchlab.evaluation.measures import Measure
+from searchlab.types import Floats, Ints
 
 
 def evaluate_scores(

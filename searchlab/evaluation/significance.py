@@ -21,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-
-Floats = npt.NDArray[np.float64]
+from searchlab.types import Floats
 
 # Up to so many differences that are not 0, all assignments of signs are tried: 2^16 of them.
 EXACT_UP_TO = 16

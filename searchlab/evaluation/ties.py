@@ -17,10 +17,11 @@ import numpy.typing as npt
 
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
-from searchlab.evaluation.measure_plan import Floats, Ints, Plan, discounts_for, make_plan
+from searchlab.evaluation.measure_plan import Plan, discounts_for, make_plan
 from searchlab.evaluation.measures import TOTAL, Measure
-from searchlab.evaluation.run_evaluation import Evaluation, JudgedRun, Judgments, evaluate_judged, judge_run
-from searchlab.records import Ranking
+from searchlab.evaluation.run_evaluation import Evaluation, JudgedRun, evaluate_judged, judge_run
+from searchlab.records import Judgments, Ranking
+from searchlab.types import Floats, Ints
 
 N_DRAWS = 200
 # A mean that ties could move by more than this deserves a warning.

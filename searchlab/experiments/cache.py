@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from searchlab import __version__
+from searchlab.atomic_file import open_atomic_binary
 from searchlab.errors import WriteFailed
 from searchlab.features.feature_table import FeatureTable
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Ranking
+from searchlab.types import Array
 
 FOLDER = "cache"
 _ABOUT = "about"
@@ -56,16 +56,9 @@ class Cache:
     def put(self, kind: str, key: str, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
         """Keep arrays of numbers or texts, and what is to be known about them, as plain JSON."""
         path = self.path(kind, key)
-        aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-        try:
-            with aside.open("wb") as file:
-                everything: dict[str, Any] = {_ABOUT: np.array(json.dumps(dict(about))), **arrays}
-                np.savez(file, **everything)
-            aside.replace(path)
-        except OSError as error:
-            raise WriteFailed(f"{path}: cannot be written ({error.strerror})") from None
-        finally:
-            aside.unlink(missing_ok=True)
+        everything: dict[str, Any] = {_ABOUT: np.array(json.dumps(dict(about))), **arrays}
+        with open_atomic_binary(path) as file:
+            np.savez(file, **everything)
 
     def sweep(self) -> None:
         """Remove what was not asked for: pieces of earlier plans."""

@@ -29,7 +29,7 @@ from searchlab.experiments.results import (
 )
 from searchlab.experiments.runner import run_systems, union_of
 from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.training.from_table import Progress
+from searchlab.types import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def run_experiment(
     output: str | Path | None = None,
     n_jobs: int | None = None,
     fresh: bool = False,
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Finished:
     """Run a plan, as far as its results are not there yet; `fresh` takes nothing from earlier runs."""
     began = time.perf_counter()

@@ -13,20 +13,17 @@ from pathlib import Path
 from searchlab.corpus import find_collection
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.topics import read_topics
-from searchlab.errors import IndexMissing, SettingError, SourceError
-from searchlab.evaluation.run_evaluation import Judgments
+from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
 from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import FoldPlan, Plan
+from searchlab.experiments.scorer_tuning import useful_topics
 from searchlab.indexing.building.indexer import index as make_index
 from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
 from searchlab.indexing.storage.manifest import MANIFEST
-from searchlab.records import Topic
+from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import Progress, deal
-from searchlab.training.scorer_tuning import useful_topics
-
-# So many names are told in a message.
-NAMED = 3
+from searchlab.training.from_table import deal
+from searchlab.types import Progress, no_progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +59,7 @@ class Setting:
         }
 
 
-def open_setting(plan: Plan, progress: Progress = lambda stage, done, of: None) -> Setting:
+def open_setting(plan: Plan, progress: Progress = no_progress) -> Setting:
     """Open what a plan names; a collection without an index is indexed first."""
     folder = find_index(plan, progress)
     engine = SearchEngine(folder)
@@ -77,7 +74,7 @@ def open_setting(plan: Plan, progress: Progress = lambda stage, done, of: None) 
     return Setting(engine, tuple(useful), own, folds, len(topics) - len(useful))
 
 
-def find_index(plan: Plan, progress: Progress = lambda stage, done, of: None) -> Path:
+def find_index(plan: Plan, progress: Progress = no_progress) -> Path:
     """The folder of the index: beside the plan, or by its name in `indexes/`."""
     if plan.index is not None:
         beside = plan.file.parent / plan.index
@@ -91,7 +88,9 @@ def find_index(plan: Plan, progress: Progress = lambda stage, done, of: None) ->
     if not (folder / MANIFEST).exists():
         if plan.collection is None:
             raise IndexMissing(f"{folder}: no index here; `searchlab index SOURCE -i {folder}` makes one")
-        make_index([plan.collection], folder, progress=lambda stage, n_docs: progress(f"indexing: {stage}", n_docs, 0))
+        make_index(
+            [plan.collection], folder, progress=lambda stage, done, total: progress(f"indexing: {stage}", done, total)
+        )
     return folder
 
 
@@ -113,10 +112,10 @@ def deal_topics(plan: FoldPlan, qids: list[str], known: list[str]) -> tuple[tupl
     listed = {qid for fold in plan.queries for qid in fold}
     strangers = sorted(listed.difference(known))
     if strangers:
-        raise SettingError(f"found topics that do not exist: {_some(strangers)}, expected qids of the topics")
+        raise SettingError(f"found topics that do not exist: {name_some(strangers)}, expected qids of the topics")
     homeless = [qid for qid in qids if qid not in listed]
     if homeless:
-        raise SettingError(f"found no fold with {_some(homeless)}, expected each judged topic in a fold")
+        raise SettingError(f"found no fold with {name_some(homeless)}, expected each judged topic in a fold")
     folds = [tuple(qid for qid in qids if qid in own) for own in map(set, plan.queries)]
     for number, fold in enumerate(folds, start=1):
         if not fold:
@@ -146,8 +145,3 @@ def learnt_fingerprint(engine: SearchEngine) -> str:
             files = []
         found[path.parent.relative_to(folder).as_posix()] = files
     return fingerprint(found)
-
-
-def _some(names: list[str]) -> str:
-    more = len(names) - NAMED
-    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -14,10 +14,10 @@ import numpy as np
 
 from searchlab.evaluation.comparison import Comparison, show_number, show_p
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.measure_plan import Floats
 from searchlab.evaluation.significance import TIE, bootstrap_interval
 from searchlab.experiments.results import Results
 from searchlab.experiments.runner import Outcome
+from searchlab.experiments.scorer_tuning import show_settings
 from searchlab.records import Ranking, Topic
 from searchlab.report.content import (
     Block,
@@ -34,7 +34,7 @@ from searchlab.report.content import (
 from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.highlight.snippets import make_snippet
 from searchlab.training.from_table import FEW_QUERIES
-from searchlab.training.scorer_tuning import show_settings
+from searchlab.types import Floats
 
 BETTER, WORSE = "▲", "▼"
 # Below this, chance is told to be hardly the cause; up to .05, unlikely to be.

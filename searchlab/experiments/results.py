@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from searchlab import __version__
+from searchlab.atomic_file import open_atomic
+from searchlab.corpus.trec.runs import write_run
 from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare
 from searchlab.evaluation.dialects import make_dialect
@@ -31,7 +33,6 @@ from searchlab.experiments.inputs import Setting
 from searchlab.experiments.plan import Plan
 from searchlab.experiments.runner import Outcome
 from searchlab.rankers.bundle import Bundle
-from searchlab.retrieval.batch import new_file, write_run
 from searchlab.training.from_table import Trial
 
 FORMAT = "searchlab experiment 1"
@@ -116,14 +117,14 @@ def write_runs(results: Results, folder: Path) -> list[str]:
     for outcome in results.outcomes:
         slug = outcome.system.slug
         names.append(f"runs/{slug}.run")
-        with new_file(folder / names[-1]) as file:
+        with open_atomic(folder / names[-1]) as file:
             write_run(file, outcome.rankings, slug)
         bundle = results.bundle(outcome)
         if bundle is not None:
             names.append(f"models/{slug}.json")
             bundle.save(folder / names[-1])
     names.append(PER_QUERY)
-    with new_file(folder / PER_QUERY) as file:
+    with open_atomic(folder / PER_QUERY) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["qid", "fold", "system", *results.plan.measures])
         fold_of = results.setting.fold_of()
@@ -182,7 +183,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[st
     """Write the manifest with the sizes of all files, and remove files of an earlier one that are no longer made."""
     before = read_manifest(folder)
     whole = {**manifest, "files": {name: (folder / name).stat().st_size for name in sorted(names)}}
-    with new_file(folder / MANIFEST) as file:
+    with open_atomic(folder / MANIFEST) as file:
         file.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     for name in before["files"] if before else ():
         path = folder / name

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import SettingError, SourceError
-from searchlab.evaluation.measure_plan import Floats
-from searchlab.evaluation.run_evaluation import Judgments, evaluate_run
+from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.cache import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
 from searchlab.experiments.inputs import Setting
 from searchlab.experiments.plan import Plan, System
+from searchlab.experiments.scorer_tuning import choose_by_folds
 from searchlab.features.candidates import Candidates
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
@@ -31,11 +31,11 @@ from searchlab.features.sets import FeatureSet
 from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.records import Ranking
+from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.batch import search_topics
 from searchlab.training.from_index import DEPTH, Task, prepare
-from searchlab.training.from_table import Progress, Recipe, make_bundle, require_differences
-from searchlab.training.scorer_tuning import choose_by_folds
+from searchlab.training.from_table import Recipe, make_bundle, require_differences
+from searchlab.types import Floats, Progress, no_progress
 
 SEARCHING, TRAINING = "searching", "training"
 
@@ -70,7 +70,7 @@ def run_systems(
     cache: Cache,
     *,
     n_jobs: int | None = None,
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> list[Outcome]:
     """The outcome of each system, in the order of the plan."""
     outcomes = {

@@ -14,11 +14,11 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.types import Array
 
 # So many missing documents are named in a message.
 NAMED = 5

@@ -27,7 +27,6 @@ import numpy as np
 
 from searchlab.features.counts import Counts, StreamCounts
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.string_table import Array
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25, BM25F
 from searchlab.scorers.gains import gain
@@ -39,6 +38,7 @@ from searchlab.scorers.language_models import (
     Mixture,
     TwoStage,
 )
+from searchlab.types import Array
 
 # A number for each candidate, from the terms that a stream knows.
 Formula = Callable[[StreamCounts], Array]

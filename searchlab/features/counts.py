@@ -16,8 +16,8 @@ import numpy as np
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.streams import Stream
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
+from searchlab.types import Array
 
 
 @dataclass(frozen=True, eq=False)

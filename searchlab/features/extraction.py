@@ -23,8 +23,6 @@ from searchlab.features.counts import count
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.proximity import measure_positions
 from searchlab.features.sets import FeatureSet, make_set
-from searchlab.indexing.checking.index_doctor import Progress, silent
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
@@ -32,6 +30,7 @@ from searchlab.retrieval.results import Hits, Query
 from searchlab.retrieval.scoring.mixture_components import full_weights
 from searchlab.scorers.bm25 import BM25
 from searchlab.topic_models.topic_scorer import PLSA
+from searchlab.types import Array, Progress, no_progress
 
 # What becomes of candidates that nobody judged: they have the grade 0, or are left out.
 UNJUDGED = ("zero", "drop")
@@ -69,7 +68,7 @@ def extract(
     qrels: Mapping[str, Mapping[str, float]] | None = None,
     unjudged: str = "zero",
     strict: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     space: Space | None = None,
     topic_model: TopicSpace | None = None,
 ) -> FeatureTable:

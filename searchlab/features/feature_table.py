@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import DuplicateError, RecordError, SettingError, unknown_name
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

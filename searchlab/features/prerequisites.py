@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from searchlab.errors import IndexMissing
 from searchlab.features.sets import FeatureSet
-from searchlab.indexing.checking.index_doctor import Progress
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.types import Progress
 
 
 def make_what_is_missing(engine: SearchEngine, chosen: FeatureSet, progress: Progress) -> list[str]:

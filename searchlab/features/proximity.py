@@ -15,8 +15,8 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import ShardColumns
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.query.phrases import spread
+from searchlab.types import Array
 
 
 @dataclass(frozen=True, eq=False)

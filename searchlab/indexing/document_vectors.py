@@ -15,12 +15,11 @@ from typing import Generic
 import numpy as np
 
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.checking.index_doctor import Progress
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.artefacts import R, open_file
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of
+from searchlab.types import Array, Progress
 
 # Makes the vectors of documents of a shard, whose terms have these numbers in the vocabulary.
 Make = Callable[[Shard, Array, Array], Array]

@@ -20,8 +20,8 @@ from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.manifest import Manifest, read_manifest
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Document, TermStats
+from searchlab.types import Array
 
 REMEMBERED_TERMS = 1 << 16
 

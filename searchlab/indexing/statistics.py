@@ -14,7 +14,7 @@ from searchlab.errors import unknown_name
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 
 @dataclass(frozen=True)

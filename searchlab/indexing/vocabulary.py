@@ -15,7 +15,8 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

@@ -13,7 +13,7 @@ none that both judged, κ is undefined.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -22,10 +22,9 @@ import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.judgments.judgment_store import JudgmentStore
+from searchlab.records import Judgments
 
 WEIGHTS = (None, "quadratic")
-
-Judgments = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)

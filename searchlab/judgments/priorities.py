@@ -21,9 +21,7 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import MEAN, Measure, parse_measure
 from searchlab.evaluation.run_evaluation import evaluate_run
-from searchlab.records import Ranking
-
-Judgments = Mapping[str, Mapping[str, int]]
+from searchlab.records import Judgments, Ranking
 
 DIALECT = "trec"
 # So many ranked documents are looked at in all: the best ranked candidates come first, and the others wait.

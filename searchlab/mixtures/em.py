@@ -18,16 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.mixtures.likelihood import (
-    Evidence,
-    Floats,
-    check_weights,
-    mixed,
-    raise_least,
-    responsibilities,
-    sum_pieces,
-)
+from searchlab.mixtures.likelihood import Evidence, check_weights, mixed, raise_least, responsibilities, sum_pieces
 from searchlab.mixtures.setting_checks import require_among, require_number
+from searchlab.types import Floats
 
 # How much each pair of a query and a relevant document counts.
 WEIGHINGS = ("query", "pair", "word")

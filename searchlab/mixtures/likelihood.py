@@ -21,10 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from searchlab.types import Flags, Floats, Ints
 
 # A sum of weights may differ from 1 by rounding.
 ROUNDING = 1e-6

@@ -23,7 +23,6 @@ the other; and with `rivals="soft"`, "all irrelevant documents" of slide 3, the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,17 +30,9 @@ import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.mixtures.em import weigh_pairs
-from searchlab.mixtures.likelihood import (
-    Evidence,
-    Floats,
-    Ints,
-    check_weights,
-    mixed,
-    raise_least,
-    responsibilities,
-    sum_pieces,
-)
+from searchlab.mixtures.likelihood import Evidence, check_weights, mixed, raise_least, responsibilities, sum_pieces
 from searchlab.mixtures.setting_checks import require_among, require_number
+from searchlab.types import Floats, Ints, Progress
 
 RIVALS = ("hardest", "soft")
 WEIGHINGS = ("query", "pair")
@@ -51,8 +42,6 @@ WATCHES = ("loss", "AP")
 BOLDER = 1.3
 # Below this part of the first step nothing is gained.
 SMALLEST_STEP = 1e-6
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.indexing.checking.index_doctor import Progress, silent
-from searchlab.indexing.storage.string_table import Array
 from searchlab.mixtures.likelihood import Evidence, join, one_query
 from searchlab.mixtures.mce import MCE, Training, train_mce
 from searchlab.records import Topic
@@ -34,6 +32,7 @@ from searchlab.retrieval.scoring.index_numbers import Numbers
 from searchlab.topic_models.topic_model import TopicModel
 from searchlab.topic_models.topic_model_store import open_topics, save_topics
 from searchlab.topic_models.topic_scorer import PLSA, TopicWeigher, Trained
+from searchlab.types import Array, Progress, no_progress
 
 Place = tuple[int, int]
 
@@ -106,7 +105,7 @@ def train_topics(
     depth: int = 200,
     relevance: float = 1,
     seed: int = 1,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> TrainedTopics:
     """Train α, β and, unless `documents` is False, the topics of relevant documents, from those of `scorer`.
 

@@ -7,21 +7,21 @@ probability; that is the evidence from which weights are learnt (see `mixture`, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.storage.string_table import Array
-from searchlab.mixtures.likelihood import Evidence, Ints, join, one_query, spread
+from searchlab.mixtures.likelihood import Evidence, join, one_query, spread
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
 from searchlab.scorers.language_models import UNIGRAMS, Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, TopicModel, TrainedMixture
+from searchlab.types import Array, Ints, Progress
 
 # What a user names, and the components that it stands for.
 FAMILIES = {
@@ -35,8 +35,6 @@ FAMILIES = {
 # component: where all come from one mixture, every other one seems to do better, since it puts these documents lower.
 DOCUMENT_SHARES = (0.1, 0.5, 0.9)
 OTHERS_SHARE = 0.5
-
-Progress = Callable[[str, int, int], None]
 
 
 def name_components(families: Iterable[str]) -> tuple[str, ...]:

@@ -11,19 +11,19 @@ component, whichever ranks the training queries best.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.mixtures.em import EM, train_em
-from searchlab.mixtures.likelihood import Floats, log_likelihoods
+from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, Training, average_precision, train_mce
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
 from searchlab.scorers.language_models import UNIGRAMS
 from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TopicModel, TrainedMixture
+from searchlab.types import Floats, Progress
 
 METHODS = ("em", "mce")
 
@@ -35,8 +35,6 @@ SHARED = MCE(alpha=20, beta=-2, step=1, schedule="bold", watch="AP", iterations=
 PER_DOCUMENT = MCE(alpha=5, beta=0, step=1, schedule="decay", watch="AP", iterations=100, patience=20)
 # Beside the unigrams, each other component begins with one of these weights.
 RESERVES = (0.02, 0.002, 0.0002)
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

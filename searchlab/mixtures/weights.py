@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.atomic_file import open_atomic
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import Learnt
-from searchlab.retrieval.batch import new_file
 from searchlab.scorers.base import SMALLEST_SETTING
 from searchlab.scorers.language_models import UNIGRAMS
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
@@ -136,7 +136,7 @@ class MixtureWeights:
 
 def write_weights(path: str | Path, weights: MixtureWeights) -> None:
     """Write weights to a file, which appears when it is complete."""
-    with new_file(path) as file:
+    with open_atomic(path) as file:
         json.dump(weights.to_json(), file, ensure_ascii=False, indent=1)
         file.write("\n")
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,15 +21,17 @@ import numpy as np
 
 from searchlab import __version__
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.atomic_file import open_atomic
 from searchlab.errors import SearchlabError, SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.json_numbers import without_nan
 from searchlab.rankers.explanation import Account, Share, make_account
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import Floats, Model, model_from_json
-from searchlab.retrieval.batch import new_file
+from searchlab.rankers.models import Model, model_from_json
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.types import Floats
 
 FORMAT = "searchlab model 1"
 # So many names are told in a message.
@@ -135,8 +136,8 @@ class Bundle:
 
     def save(self, path: str | Path) -> None:
         """Write the bundle; the file appears when it is complete."""
-        text = json.dumps(finite(self.to_json()), ensure_ascii=False, indent=1, allow_nan=False)
-        with new_file(path) as file:
+        text = json.dumps(without_nan(self.to_json()), ensure_ascii=False, indent=1, allow_nan=False)
+        with open_atomic(path) as file:
             file.write(_compact(text) + "\n")
 
 
@@ -225,17 +226,6 @@ def _some(names: Any) -> str:
     shown = ", ".join(list(names)[:NAMED])
     more = len(names) - NAMED
     return f"{shown} and {more} more features" if more > 0 else f"feature{'s' * (len(names) > 1)} {shown}"
-
-
-def finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: what is not known is null."""
-    if isinstance(value, dict):
-        return {key: finite(own) for key, own in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(own) for own in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
 
 
 def _compact(text: str) -> str:

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError, unknown_name
+from searchlab.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Offsets = npt.NDArray[np.int64]
 
 KERNELS = ("rbf", "poly", "linear")

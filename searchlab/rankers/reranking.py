@@ -23,12 +23,12 @@ from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.explanation import Account
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import Floats
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.tree import Range, positive_leaves
 from searchlab.retrieval.results import Hits, Query
+from searchlab.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,25 +67,25 @@ class Reranker:
         """How candidates are found."""
         return self.bundle.first_stage or FirstStage()
 
-    def parse(self, query: str | Query, language: str = "plain") -> Query:
+    def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first search understands it."""
         if isinstance(query, Query):
             return query
-        return self.engine.parse(query, self.first_stage.make_scorer(), language=language)
+        return self.engine.parse(query, self.first_stage.make_scorer(), syntax=syntax)
 
     def search(
         self,
         query: str | Query,
         *,
         k: int | None = 10,
-        language: str = "plain",
+        syntax: str = "plain",
         filters: Sequence[Filter | str] = (),
     ) -> Hits:
         """The k best documents; all that match if k is None."""
         began = time.perf_counter()
         if k is not None and k < 1:
             raise SettingError(f"k is {k}, expected 1 or more")
-        parsed = self.parse(query, language)
+        parsed = self.parse(query, syntax)
         chosen = self.first_stage.of(self.engine, parsed, filters)
         scores = self.bundle.scores(self._table(parsed, chosen)) if len(chosen) else np.zeros(0)
         order = best_first(scores, chosen.docnos)
@@ -116,12 +116,12 @@ class Reranker:
         topics: Iterable[Topic],
         *,
         k: int | None = 1000,
-        language: str = "plain",
+        syntax: str = "plain",
         filters: Sequence[Filter | str] = (),
     ) -> Iterator[Ranking]:
-        """The ranking of each topic, in their order; topics are plain words unless `language` is full."""
+        """The ranking of each topic, in their order; topics are plain words unless `syntax` is full."""
         for topic in topics:
-            hits = self.search(topic.text, k=k, language=language, filters=filters)
+            hits = self.search(topic.text, k=k, syntax=syntax, filters=filters)
             yield Ranking(topic.qid, hits.docnos, hits.scores.tolist())
 
     def explain(
@@ -129,11 +129,11 @@ class Reranker:
         query: str | Query,
         docnos: Sequence[str],
         *,
-        language: str = "plain",
+        syntax: str = "plain",
         filters: Sequence[Filter | str] = (),
     ) -> list[Account]:
         """Why documents have their scores; only those that are re-ranked for this query can be explained."""
-        parsed = self.parse(query, language)
+        parsed = self.parse(query, syntax)
         chosen = self.first_stage.of(self.engine, parsed, filters)
         for docno in docnos:
             self.engine.snapshot.locate(docno)

@@ -57,14 +57,14 @@ class System(Protocol):
     def kind(self) -> str:
         """A scorer or a model."""
 
-    def parse(self, query: str, language: str = "full") -> Query:
+    def parse(self, query: str, syntax: str = "full") -> Query:
         """A query as this system understands it, to be searched and explained."""
 
-    def search(self, query: str | Query, *, k: int | None = 10, language: str = "full", filters: Filters = ()) -> Hits:
+    def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
         """The k best documents."""
 
     def accounts(
-        self, query: str | Query, docnos: Sequence[str], *, language: str = "full", filters: Filters = ()
+        self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
     ) -> list[Account]:
         """Why documents have their scores; whether they are found is told, too."""
 
@@ -86,22 +86,22 @@ class ScorerSystem:
         told = f"{LABELS.get(name, name)} ({settings.replace(',', ', ')})" if settings else LABELS.get(name, name)
         return f"{told} + RM3" if self.expansion else told
 
-    def parse(self, query: str, language: str = "full") -> Query:
+    def parse(self, query: str, syntax: str = "full") -> Query:
         """The query's own words; it is expanded when it is searched."""
-        return self.engine.parse(query, self.scorer, language=language)
+        return self.engine.parse(query, self.scorer, syntax=syntax)
 
-    def search(self, query: str | Query, *, k: int | None = 10, language: str = "full", filters: Filters = ()) -> Hits:
+    def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
         """The k best documents; what is told and marked are the query's own words."""
-        own = query if isinstance(query, Query) else self.parse(query, language)
+        own = query if isinstance(query, Query) else self.parse(query, syntax)
         hits = self.engine.search(self._expanded(own, filters), k=k, scorer=self.scorer, filters=filters)
         hits.query = own
         return hits
 
     def accounts(
-        self, query: str | Query, docnos: Sequence[str], *, language: str = "full", filters: Filters = ()
+        self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
     ) -> list[Account]:
         """A share for each term, those of the expansion too."""
-        own = query if isinstance(query, Query) else self.parse(query, language)
+        own = query if isinstance(query, Query) else self.parse(query, syntax)
         asked = self._expanded(own, filters)
         accounts = [account_of_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
         found = {docno: finds(self.engine, asked, docno, scorer=self.scorer, filters=filters) for docno in docnos}
@@ -127,19 +127,19 @@ class ModelSystem:
         """The model's name, and what learnt it."""
         return f"{self.name.removeprefix(MODEL)} ({self.reranker.bundle.ranker})"
 
-    def parse(self, query: str, language: str = "full") -> Query:
+    def parse(self, query: str, syntax: str = "full") -> Query:
         """A query as the first search understands it."""
-        return self.reranker.parse(query, language)
+        return self.reranker.parse(query, syntax)
 
-    def search(self, query: str | Query, *, k: int | None = 10, language: str = "full", filters: Filters = ()) -> Hits:
+    def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
         """The k best documents."""
-        return self.reranker.search(query, k=k, language=language, filters=filters)
+        return self.reranker.search(query, k=k, syntax=syntax, filters=filters)
 
     def accounts(
-        self, query: str | Query, docnos: Sequence[str], *, language: str = "full", filters: Filters = ()
+        self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
     ) -> list[Account]:
         """A share for each feature; documents beyond the candidates are refused."""
-        return self.reranker.explain(query, docnos, language=language, filters=filters)
+        return self.reranker.explain(query, docnos, syntax=syntax, filters=filters)
 
 
 def finds(

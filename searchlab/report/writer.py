@@ -15,6 +15,7 @@ import csv
 import io
 from pathlib import Path
 
+from searchlab.atomic_file import open_atomic
 from searchlab.errors import WriteFailed
 from searchlab.report.content import Cell, Figure, Report, Table
 from searchlab.report.escaping import spreadsheet
@@ -22,7 +23,6 @@ from searchlab.report.html_page import html_page
 from searchlab.report.latex_page import latex_page
 from searchlab.report.markdown_page import markdown_page
 from searchlab.report.svg import standalone
-from searchlab.retrieval.batch import new_file
 
 
 def write_report(report: Report, folder: str | Path) -> list[Path]:
@@ -41,7 +41,7 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
     except OSError as error:
         raise WriteFailed(f"{folder}: cannot be made ({error.strerror})") from None
     for name, text in texts.items():
-        with new_file(folder / name) as file:
+        with open_atomic(folder / name) as file:
             file.write(text)
     return [folder / name for name in texts]
 

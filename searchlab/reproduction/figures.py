@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.measure_plan import Floats
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.evaluation.significance import sign_test
 from searchlab.features.feature_table import FeatureTable
-from searchlab.indexing.storage.string_table import Array
 from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs
+from searchlab.types import Array, Floats
 
 # The ranks of Figure 6, and at most so many groups of queries as in Figure 5.
 RANKS = (1, 5, 10, 15, 20, 25, 30)

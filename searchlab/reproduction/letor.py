@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.evaluation.measure_plan import Floats
 from searchlab.features.feature_table import FeatureTable, concat
 from searchlab.features.letor.folds import Fold, read_folds
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.from_table import Recipe
+from searchlab.types import Floats, Progress, no_progress
 
 # What LETOR's tables show, by its names and by ours.
 MEASURES = {
@@ -44,9 +44,6 @@ KEPT = {
 }
 # A ranker whose weights are given by hand cannot be tried without them.
 USUAL = tuple(name for name in RANKERS if name != "linear")
-
-# Told how many of how many pieces of work are done.
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +157,7 @@ def reproduce(
     *,
     recipe: Recipe | None = None,
     n_jobs: int | None = None,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = no_progress,
 ) -> dict[str, RankerResult]:
     """Every ranker on every fold of a folder, or of what was read from it before."""
     from joblib import Parallel, delayed
@@ -177,12 +174,12 @@ def reproduce(
     work = [(name, number) for name in reversed(recipes) for number in range(len(folds))]
     jobs = min(n_jobs or os.cpu_count() or 1, len(work))
     results: dict[str, dict[int, FoldResult]] = {name: {} for name in recipes}
-    progress(0, len(work))
+    progress("training", 0, len(work))
     runner = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     steps = (delayed(_run)(recipes[name], folds[number].name, tables[number], number) for name, number in work)
     for done, (name, number, result) in enumerate(runner(steps), start=1):
         results[name][number] = result
-        progress(done, len(work))
+        progress("training", done, len(work))
     return {
         name: RankerResult(name, tuple(own[number] for number in range(len(folds)))) for name, own in results.items()
     }

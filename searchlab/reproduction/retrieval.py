@@ -8,7 +8,7 @@ others. All are evaluated on the topics that have a relevant document, by trec_e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from searchlab.errors import SettingError
@@ -16,12 +16,13 @@ from searchlab.evaluation.comparison import Comparison, Report, compare
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.records import Ranking, Topic
+from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_index import DEPTH, Judgments, Task, prepare
+from searchlab.training.from_index import DEPTH, Task, prepare
 from searchlab.training.from_table import Recipe, cross_validate, require_differences
 from searchlab.training.mixture_validation import deal
+from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")
 BASELINE = "BM25"
@@ -33,8 +34,6 @@ FEATURES = ("table1", "letor45", "semantic")
 RERANKERS = ("rsvm", "rsvm-ir")
 # Fewer topics that a mixture can be trained with are not worth dealing into folds.
 LEAST_TOPICS = 10
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def run_retrieval(
     rankers: Sequence[str] = RERANKERS,
     n_folds: int = 5,
     seed: int = 0,
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Outcome:
     """All systems on one collection."""
     recipes = make_recipes(rankers, n_folds, seed)
@@ -171,7 +170,7 @@ def search_with_mixture(
     qrels: Judgments,
     n_folds: int,
     seed: int,
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> list[Ranking]:
     """Every topic by a mixture of document and corpus whose weights were learnt (MCE) from the topics of other folds.
 

@@ -11,7 +11,6 @@ NDCG is also measured on as many instances that neither SVM has seen. Its penalt
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +18,11 @@ import numpy as np
 from searchlab import __version__
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import show_number, show_p
-from searchlab.evaluation.measure_plan import Floats, Ints
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.evaluation.significance import sign_test
 from searchlab.report.content import Report
 from searchlab.reproduction.published import SIMULATION
+from searchlab.types import Floats, Ints, Progress, no_progress
 
 MEANS = ((0.0, -0.5), (0.0, 2.0), (2.0, 2.5))
 SIZES = (1000, 200, 100)
@@ -31,8 +30,6 @@ POSITIONS = (1, *range(10, 101, 10))
 SYSTEMS = ("rsvm-ir-rank", "rsvm")
 MEASURES = tuple(f"nDCG@{position}" for position in POSITIONS)
 MOST_RUNS = 10_000
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +100,7 @@ class Simulation:
         )
 
 
-def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = lambda stage, done, of: None) -> Simulation:
+def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) -> Simulation:
     """Draw, learn and measure `n_runs` times; the same seed gives the same numbers."""
     from searchlab.rankers.ranker_registry import make_ranker
 

@@ -21,7 +21,6 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.index_names import resolve
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Document
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.lexicon import DOCNO, Lexicon
@@ -45,12 +44,13 @@ from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25, BM25F
 from searchlab.scorers.language_models import Mixture
 from searchlab.scorers.trained_mixture import TrainedMixture
+from searchlab.types import Array
 
 # Some documents of a shard, and their scores.
 Found = tuple[Array, Array]
 
 # How the text of a query is read: as nothing but words, or as a query with phrases, operators and fields.
-LANGUAGES = ("plain", "full")
+SYNTAXES = ("plain", "full")
 
 
 def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
@@ -102,19 +102,19 @@ class SearchEngine:
         k: int | None = 10,
         scorer: AnyScorer | None = None,
         stream: str = "both",
-        language: str = "plain",
+        syntax: str = "plain",
         filters: Sequence[Filter | str] = (),
     ) -> Hits:
         """The k best documents for a query; k=None gives all that match.
 
-        In the `plain` language a query is nothing but words, in the `full` one it may have phrases, patterns,
+        With `plain` syntax a query is nothing but words, with `full` syntax it may have phrases, patterns,
         operators and fields. Only documents that pass all `filters`, as `Filter`s or written `field=value`, are found.
         """
         began = time.perf_counter()
         scorer = scorer or BM25()
         if k is not None and k < 1:
             raise SettingError(f"k is {k}, expected 1 or more")
-        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, language)
+        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, syntax)
         limit = len(self) if k is None else min(k, len(self))
         shards = docs = np.zeros(0, np.int64)
         scores = np.zeros(0)
@@ -127,9 +127,7 @@ class SearchEngine:
         seconds = time.perf_counter() - began
         return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds, compiled=self.compiled)
 
-    def parse(
-        self, query: str, scorer: AnyScorer | None = None, stream: str = "both", language: str = "plain"
-    ) -> Query:
+    def parse(self, query: str, scorer: AnyScorer | None = None, stream: str = "both", syntax: str = "plain") -> Query:
         """The terms of a query, in the order of their first occurrence, and the tree that it is, if it is one.
 
         A query that cannot be understood is taken for plain words, with a remark that says why.
@@ -142,9 +140,9 @@ class SearchEngine:
             raise SettingError(
                 f"a mixture of more than unigrams reads all of a text: expected stream both, found {stream}"
             )
-        if language not in LANGUAGES:
-            raise unknown_name("query language", language, LANGUAGES)
-        if language == "plain" or looks_plain(query):
+        if syntax not in SYNTAXES:
+            raise unknown_name("query syntax", syntax, SYNTAXES)
+        if syntax == "plain" or looks_plain(query):
             return self._parse_words(query, stream)
         from searchlab.retrieval.query.parser import parse
 
@@ -199,11 +197,11 @@ class SearchEngine:
         *,
         scorer: AnyScorer | None = None,
         stream: str = "both",
-        language: str = "plain",
+        syntax: str = "plain",
     ) -> Explanation:
         """What each term of the query adds to the score of a document."""
         scorer = scorer or BM25()
-        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, language)
+        parsed = query if isinstance(query, Query) else self.parse(query, scorer, stream, syntax)
         place, doc = self.snapshot.locate(docno)
         blend = self._blend(parsed, scorer)
         if blend is not None:

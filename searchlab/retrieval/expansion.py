@@ -20,9 +20,9 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
 from searchlab.retrieval.results import Hits, Query, QueryTerm
+from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine

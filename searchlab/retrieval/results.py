@@ -11,10 +11,10 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.query.tree import Node
+from searchlab.types import Array
 
 # So many documents are read together.
 AT_ONCE = 16

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.storage.string_table import Array
 from searchlab.scorers.gains import DAMPING, LOGARITHM, SATURATION, gain
+from searchlab.types import Array
 
 WINDOW = 8192
 BUCKETS = 4096

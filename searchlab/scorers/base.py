@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
+from searchlab.types import Array
 
 Number = Any  # a float, or an array of them
 

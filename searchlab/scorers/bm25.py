@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
 from searchlab.scorers.base import SMALLEST_SETTING, Number, Scorer, require
 from searchlab.scorers.gains import DAMPING, SATURATION
+from searchlab.types import Array
 
 
 def never_negative_idf(term: TermStats) -> float:

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
 from searchlab.scorers.base import SMALLEST_SETTING, Number, Scorer, require
 from searchlab.scorers.gains import LOGARITHM
+from searchlab.types import Array
 
 # The weights of a mixture sum to 1, but for the digits that a user left out.
 MIXTURE_ROUNDING = 1e-6

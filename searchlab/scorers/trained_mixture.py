@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.string_table import Array
 from searchlab.scorers.base import SMALLEST_SETTING
 from searchlab.scorers.language_models import MIXTURE_ROUNDING, UNIGRAMS, Mixture
+from searchlab.types import Array
 
 TOPICS = "topics"
 # All components there are, in the order of their weights.

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.checking.index_doctor import Progress
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of, digests_of
 from searchlab.topic_models.plsa import learn_topics
 from searchlab.topic_models.word_topics import count_neighbours
+from searchlab.types import Array, Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

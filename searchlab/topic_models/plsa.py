@@ -29,12 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.indexing.checking.index_doctor import Progress, silent
+from searchlab.types import Floats, Progress, no_progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
-Floats = npt.NDArray[np.float64]
 
 TOPICS = 20
 MOST_TOPICS = 1000
@@ -81,7 +80,7 @@ def learn_topics(
     seed: int = SEED,
     iterations: int = ITERATIONS,
     held_out: float = HELD_OUT,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Topics:
     """The topics of a matrix of counts, a row a document and a column a word.
 

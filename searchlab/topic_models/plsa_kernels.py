@@ -6,20 +6,17 @@ of documents × words × topics. Sums are formed in the order of documents, so e
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Vector = npt.NDArray[Any]
+from searchlab.types import Array
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @compiled  # type: ignore[untyped-decorator]
 def expect_and_maximise(
-    starts: Vector, terms: Vector, counts: Vector, of_docs: Vector, of_terms: Vector, sums: Vector
+    starts: Array, terms: Array, counts: Array, of_docs: Array, of_terms: Array, sums: Array
 ) -> None:
     """One iteration of EM: P(T|D) is replaced in place, and Σ n·P(T|D,w) over documents is added to `sums`.
 
@@ -53,11 +50,11 @@ def expect_and_maximise(
 
 @compiled  # type: ignore[untyped-decorator]
 def fold_in(
-    starts: Vector,
-    terms: Vector,
-    counts: Vector,
-    of_docs: Vector,
-    of_terms: Vector,
+    starts: Array,
+    terms: Array,
+    counts: Array,
+    of_docs: Array,
+    of_terms: Array,
     power: float,
     iterations: int,
     tolerance: float,
@@ -100,9 +97,7 @@ def fold_in(
 
 
 @compiled  # type: ignore[untyped-decorator]
-def log_likelihood(
-    starts: Vector, terms: Vector, counts: Vector, of_docs: Vector, of_terms: Vector
-) -> tuple[float, float]:
+def log_likelihood(starts: Array, terms: Array, counts: Array, of_docs: Array, of_terms: Array) -> tuple[float, float]:
     """Σ n·ln P(w|D) over the counts that some topic explains, and how many these are."""
     likelihood = 0.0
     explained = 0.0

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
-from searchlab.indexing.checking.index_doctor import Progress
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.artefacts import open_file
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, digests_of, staleness
 from searchlab.topic_models.plsa import fold_in
 from searchlab.topic_models.topic_model_files import TopicRecord
 from searchlab.topic_models.word_topics import mix_words
+from searchlab.types import Array, Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

@@ -16,15 +16,14 @@ import numpy as np
 
 from searchlab.errors import IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.building.indexer import existing
-from searchlab.indexing.checking.index_doctor import Progress, silent
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import commit, open_file, read_record, swept
 from searchlab.indexing.storage.manifest import writing
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.vocabulary import all_digests, digests_of
 from searchlab.topic_models.plsa import MOST_TOPICS, SEED, TOPICS
 from searchlab.topic_models.topic_model import TopicModel
 from searchlab.topic_models.topic_model_files import FOLDER, METHODS, TopicRecord, home_of
+from searchlab.types import Array, Progress, no_progress
 
 
 def open_topics(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False) -> TopicModel:
@@ -56,7 +55,7 @@ def build_topics(
     method: str = "plsa",
     n_topics: int = TOPICS,
     seed: int = SEED,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     name: str | None = None,
 ) -> TopicModel:
     """Learn the topics of an index, in place of those that it may have under this name, which is the method's.
@@ -111,10 +110,10 @@ def save_topics(
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
     with writing(home), swept(home, TopicRecord):
-        return _commit(snapshot, home, record, arrays, silent)
+        return _commit(snapshot, home, record, arrays, no_progress)
 
 
-def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress = silent) -> TopicModel:
+def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
     """Write the topics of documents that came since, and of merged shards; what was learnt stays as it is."""
     index = existing(folder)
     home = home_of(index, name)

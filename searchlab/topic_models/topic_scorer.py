@@ -19,11 +19,11 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scoring.dense import DenseScorer
 from searchlab.retrieval.scoring.index_numbers import Numbers
 from searchlab.scorers.base import SMALLEST_SETTING
+from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.topic_models.topic_model import TopicModel

@@ -20,14 +20,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array, Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
-Floats = npt.NDArray[np.float64]
 
 WINDOW = 10
 

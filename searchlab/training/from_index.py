@@ -21,21 +21,11 @@ from searchlab.features.prerequisites import make_what_is_missing
 from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import Floats
 from searchlab.rankers.reranking import best_first, tail_scores
-from searchlab.records import Ranking, Topic
+from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import (
-    LEAST_QUERIES,
-    Progress,
-    Recipe,
-    Trial,
-    cross_validate,
-    make_bundle,
-    require_differences,
-)
-
-Judgments = Mapping[str, Mapping[str, int]]
+from searchlab.training.from_table import LEAST_QUERIES, Recipe, Trial, cross_validate, make_bundle, require_differences
+from searchlab.types import Floats, Progress, no_progress
 
 # How long the rankings are that are compared, and by what beside the measure that is chosen by.
 DEPTH = 1000
@@ -79,7 +69,7 @@ def prepare(
     qrels: Judgments,
     features: str | FeatureSet,
     first_stage: FirstStage,
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Task:
     """Find candidates, compute features; topics without a relevant document teach nothing and are skipped."""
     asked = list(topics)
@@ -121,7 +111,7 @@ def train_from_index(
     recipe: Recipe | None = None,
     first_stage: FirstStage | None = None,
     source: str = "",
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Bundle:
     """A model for this index, with a trial against the search that it re-ranks."""
     own = first_stage or FirstStage()
@@ -141,7 +131,7 @@ def train_task(
         recipe = replace(recipe, n_folds=min(recipe.n_folds, task.table.n_queries))
         scores = cross_validate(recipe, task.table, judge, progress)
         trial = compare_with_first_stage(recipe, task, scores)
-    choice = recipe.learn(task.table, judge, None, lambda done, of: progress("training", done, of))
+    choice = recipe.learn(task.table, judge, None, progress)
     bundle = make_bundle(recipe, choice, task.table, None, judge, trial, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
     training = {

@@ -8,7 +8,7 @@ against a ranking that needs no training. What is told is what held-out queries 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values, show_number, show_p
-from searchlab.evaluation.measure_plan import Floats
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
@@ -26,9 +25,8 @@ from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.rankers.ranker_registry import make_ranker
 from searchlab.training.selection import Choice, choose
 from searchlab.training.validation import Judge
+from searchlab.types import Floats, Progress, no_progress
 
-# Told with a stage, how much is done, and of how much.
-Progress = Callable[[str, int, int], None]
 # Below so many queries, what cross-validation says is hardly worth saying.
 FEW_QUERIES = 10
 # Fewer queries cannot be dealt into folds and parts.
@@ -84,7 +82,7 @@ class Recipe:
         train: FeatureTable,
         judge: Judge,
         valid: FeatureTable | None = None,
-        progress: Callable[[int, int], None] = lambda done, of: None,
+        progress: Progress = no_progress,
     ) -> Choice:
         """Train and choose, on these rows alone; a setting that was given is not chosen, though it be the default."""
         ranker = self.make_ranker()
@@ -173,9 +171,7 @@ def deal(n_queries: int, n_folds: int, seed: int) -> list[Floats]:
     return [np.sort(places[fold::n_folds]) for fold in range(n_folds)]
 
 
-def cross_validate(
-    recipe: Recipe, table: FeatureTable, judge: Judge, progress: Progress = lambda stage, done, of: None
-) -> Floats:
+def cross_validate(recipe: Recipe, table: FeatureTable, judge: Judge, progress: Progress = no_progress) -> Floats:
     """The score of each row by a model that has not seen its query."""
     scores = np.zeros(table.n_rows)
     folds = deal(table.n_queries, recipe.n_folds, recipe.seed)
@@ -194,7 +190,7 @@ def train_from_table(
     valid: FeatureTable | None = None,
     *,
     source: str = "",
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Bundle:
     """A model from features that are there already; its trial is against the best single feature."""
     judge = recipe.judge()
@@ -215,7 +211,7 @@ def train_from_table(
         }
         compared = compare_values(recipe.ranker, own, "the best single feature", other, judge.name, seed=recipe.seed)
         trial = Trial(recipe.ranker, both.n_queries, recipe.n_folds, recipe.dialect, means, (compared,))
-    choice = recipe.learn(train, judge, valid, lambda done, of: progress("training", done, of))
+    choice = recipe.learn(train, judge, valid, progress)
     return make_bundle(recipe, choice, train, valid, judge, trial, source=source)
 
 

@@ -11,7 +11,7 @@ evaluated as one run. The ways to find weights stand side by side:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,11 +24,12 @@ from searchlab.mixtures.mce import MCE
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
 from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
-from searchlab.records import Ranking, Topic
+from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.language_models import UNIGRAMS, Mixture
 from searchlab.scorers.trained_mixture import TopicModel
+from searchlab.types import Progress, no_progress
 
 MEASURES = ("AP", "nDCG@10")
 # The document's weight in the grid of fixed weights.
@@ -36,9 +37,6 @@ GRID = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SYSTEMS = ("untrained", "fixed", "em", "mce", "mce-per-document")
 BASELINE = "fixed"
 DEPTH = 1000
-
-Progress = Callable[[str, int, int], None]
-Judgments = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +102,7 @@ def cross_validate(
     asked = [by_qid[qid] for qid in queries.qids]
     judged = {qid: qrels[qid] for qid in queries.qids}
     folds = deal(len(asked), n_folds, seed)
-    show = progress or (lambda stage, done, total: None)
+    show = progress or (no_progress)
 
     def search(scorer: Mixture, numbers: Iterable[int]) -> list[Ranking]:
         return list(search_topics(engine, [asked[number] for number in numbers], k=DEPTH, scorer=scorer))

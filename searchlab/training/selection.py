@@ -12,7 +12,7 @@ the best few of the path are, each scaled to the same spread of scores: that cha
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,15 +21,13 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.measure_plan import Floats
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
 from searchlab.rankers.models import Model, average
 from searchlab.training.validation import Judge
+from searchlab.types import Floats, Progress, no_progress
 
-# Told after each path, out of how many.
-Progress = Callable[[int, int], None]
 # Which rows are held out.
 Held = npt.NDArray[np.bool_]
 
@@ -82,7 +80,7 @@ def choose(
     values: Sequence[Any] | None = None,
     n_best: int = N_BEST,
     seed: int = 0,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = no_progress,
 ) -> Choice:
     """Try and choose, by a validation set, by `n_parts` of the training queries held out in turn, or by both.
 
@@ -164,10 +162,10 @@ class _Steps:
 
     def next(self) -> None:
         self.done += 1
-        self.tell(self.done, self.n)
+        self.tell("training", self.done, self.n)
 
     def end(self) -> None:
-        self.tell(self.n, self.n)
+        self.tell("training", self.n, self.n)
 
 
 def _is_default(ranker: Ranker, setting: str) -> bool:

@@ -7,7 +7,7 @@ documents come from the judgments.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.kernels.measure_kernels import UNJUDGED, rank_rows
-from searchlab.evaluation.measure_plan import Floats, Ints, Plan, make_plan
+from searchlab.evaluation.measure_plan import Plan, make_plan
 from searchlab.evaluation.measures import parse_measure
 from searchlab.evaluation.score_evaluation import round_scores
 from searchlab.features.feature_table import FeatureTable
-
-Qrels = Mapping[str, Mapping[str, int]]
+from searchlab.records import Judgments
+from searchlab.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Judge:
 
     measure: str = "AP"
     dialect: str = "letor3"
-    qrels: Qrels | None = None
+    qrels: Judgments | None = None
     _known: WeakKeyDictionary[FeatureTable, _Known] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class _Known:
     judged_offsets: Ints | None
 
     @classmethod
-    def of(cls, table: FeatureTable, qrels: Qrels | None, plan: Plan) -> _Known:
+    def of(cls, table: FeatureTable, qrels: Judgments | None, plan: Plan) -> _Known:
         if table.grades is None or table.grades.dtype.kind != "i":
             found = "has no grades" if table.grades is None else "has grades that are not whole numbers"
             raise SettingError(f"a table to choose by {found}, expected a whole number for each row")

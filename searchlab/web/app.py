@@ -21,7 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from searchlab.rankers.bundle import finite
+from searchlab.json_numbers import without_nan
 from searchlab.web.api import compare, explain, judge, measure, search, train
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.http_errors import INTERNAL, Failure, NotFound, as_failure
@@ -319,4 +319,4 @@ def _encode(answer: Any) -> str:
     try:
         return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        return json.dumps(finite(answer), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(without_nan(answer), ensure_ascii=False, separators=(",", ":"))

@@ -152,22 +152,22 @@ def test_filters_hold_for_candidates_and_for_what_follows(engine):
 )
 def test_features_of_a_structured_query_are_those_of_the_words_it_asks_for(engine, written, words):
     bundle = make_bundle(first_stage=FirstStage(7))
-    first = engine.search(written, k=7, language="full")
+    first = engine.search(written, k=7, syntax="full")
     assert len(first)
     assert first.query.node is not None
     chosen = FirstStage(7).of(engine, first.query)
     # No expansion: what does not match is not wanted.
     assert list(chosen.docnos) == first.docnos
     docnos, scores = by_hand(engine, bundle, words, Candidates({"q": chosen}))
-    hits = Reranker(engine, bundle).search(written, k=len(docnos), language="full")
+    hits = Reranker(engine, bundle).search(written, k=len(docnos), syntax="full")
     assert hits.docnos == docnos
     assert hits.scores.tolist() == pytest.approx(scores, abs=1e-12)
-    everything = Reranker(engine, bundle).search(written, k=None, language="full")
-    assert sorted(everything.docnos) == sorted(engine.search(written, k=None, language="full").docnos)
+    everything = Reranker(engine, bundle).search(written, k=None, syntax="full")
+    assert sorted(everything.docnos) == sorted(engine.search(written, k=None, syntax="full").docnos)
 
 
 def test_a_query_that_only_selects_is_answered(engine):
-    hits = Reranker(engine, make_bundle(first_stage=FirstStage(5))).search("year:1991", k=None, language="full")
+    hits = Reranker(engine, make_bundle(first_stage=FirstStage(5))).search("year:1991", k=None, syntax="full")
     assert len(hits) == 20
 
 
@@ -183,10 +183,10 @@ def test_in_the_plain_language_signs_are_no_syntax(engine):
 
 def test_a_parsed_query_is_taken_as_it_is(engine):
     reranker = Reranker(engine, make_bundle(first_stage=FirstStage(5)))
-    parsed = engine.parse('"heat flow"', language="full")
+    parsed = engine.parse('"heat flow"', syntax="full")
     hits = reranker.search(parsed, k=5)
     assert hits.query is parsed
-    assert hits.docnos == reranker.search('"heat flow"', k=5, language="full").docnos
+    assert hits.docnos == reranker.search('"heat flow"', k=5, syntax="full").docnos
 
 
 def test_a_query_that_finds_nothing_has_no_hits(engine):

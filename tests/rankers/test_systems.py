@@ -72,7 +72,7 @@ def test_filters_and_operators_reach_all_systems(engine, models):
         system = make_system(engine, name, models)
         assert set(system.search("lymphoma", filters=["year=1990"]).docnos) <= {"d2", "d3", "d4"}
         assert system.search('"lymphoma cells"').docnos == ["d3"]
-        assert set(system.search('"lymphoma cells"', language="plain").docnos) > {"d3"}
+        assert set(system.search('"lymphoma cells"', syntax="plain").docnos) > {"d3"}
 
 
 @pytest.mark.parametrize("name", ["bm25", "bm25+rm3", "dirichlet", "bm25f"])

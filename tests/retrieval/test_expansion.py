@@ -144,7 +144,7 @@ def test_words_come_from_the_stream_that_is_searched(build, stream, foreign):
 
 
 def test_what_a_query_demands_it_demands_when_expanded(library):
-    query = library.parse("+wing supersonic", language="full")
+    query = library.parse("+wing supersonic", syntax="full")
     expanded = RM3().expand(library, query)
     assert expanded.node == query.node
     assert len(expanded.terms) > len(query.terms)
@@ -153,14 +153,14 @@ def test_what_a_query_demands_it_demands_when_expanded(library):
 
 def test_a_query_without_words_stays_as_it_is(build):
     engine = SearchEngine(build([Document("a", "", "b", {"year": 1999})]))
-    query = engine.parse("year:[1990 TO 2000]", language="full")
+    query = engine.parse("year:[1990 TO 2000]", syntax="full")
     assert engine.search(query).docnos == ["a"]
     assert RM3().expand(engine, query) == query
 
 
 def test_a_query_whose_documents_have_no_text_stays_as_it_is(build):
     engine = SearchEngine(build([Document("a", "", "", {"author": "smith"}), Document("b", "", "smith")]))
-    query = engine.parse("author:smith", language="full")
+    query = engine.parse("author:smith", syntax="full")
     assert engine.search(query).docnos == ["a"]
     assert RM3().expand(engine, query) == query
 

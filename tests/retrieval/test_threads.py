@@ -100,9 +100,9 @@ def test_searches_of_many_threads_find_what_one_finds(folder):
     def answer(systems, query, scorer):
         engine, reranker = systems
         if scorer is None:
-            hits = reranker.search(query, k=12, language="full")
+            hits = reranker.search(query, k=12, syntax="full")
         else:
-            hits = engine.search(query, k=12, scorer=scorer, language="full")
+            hits = engine.search(query, k=12, scorer=scorer, syntax="full")
         return list(hits), hits.docnos, hits.query.unknown, hits.query.suggestions
 
     alone = open_systems()

@@ -107,7 +107,7 @@ def test_the_k_best_are_the_first_of_all_and_a_tree_scores_the_same(engine, word
     whole = engine.search(query, k=None, scorer=scorer)
     assert np.isfinite(whole.scores).all()
     assert engine.search(query, k=k, scorer=scorer).docnos == whole.docnos[:k]
-    either = engine.search(" OR ".join(words), k=None, scorer=scorer, language="full")
+    either = engine.search(" OR ".join(words), k=None, scorer=scorer, syntax="full")
     scores = dict(zip(whole.docnos, whole.scores, strict=True))
     assert len(either) == sum(bool(set(words) & set(text.split())) for text in TEXTS)
     for docno, score in zip(either.docnos, either.scores, strict=True):
@@ -129,14 +129,14 @@ def test_topics_that_are_not_kept_in_memory_give_the_same_scores(engine, monkeyp
 
 
 def test_a_query_with_a_tree_finds_what_matches_and_filters_hold(engine):
-    hits = engine.search("+car -engine", k=None, scorer=PLSA(), language="full")
+    hits = engine.search("+car -engine", k=None, scorer=PLSA(), syntax="full")
     assert hits.docnos == ["d3"]
-    pattern = engine.search("app* OR fruit", k=None, scorer=PLSA(), language="full")
+    pattern = engine.search("app* OR fruit", k=None, scorer=PLSA(), syntax="full")
     assert sorted(pattern.docnos) == ["d4", "d5", "d6", "d7"]
     assert np.isfinite(pattern.scores).all()
     half = engine.search("car", k=None, scorer=PLSA(), filters=["half=1"])
     assert sorted(half.docnos) == ["d5", "d6", "d7", "d8"]
-    field = engine.search("car OR half:1", k=None, scorer=PLSA(), language="full")
+    field = engine.search("car OR half:1", k=None, scorer=PLSA(), syntax="full")
     assert np.isfinite(field.scores).all() and "d8" in field.docnos
 
 

@@ -259,7 +259,7 @@ def test_progress_is_told_from_the_first_path_to_the_end():
         valid=planted(9),
         n_parts=3,
         preparations=rules,
-        progress=lambda done, of: told.append((done, of)),
+        progress=lambda stage, done, of: told.append((done, of)),
     )
     assert told == [(step, 9) for step in range(1, 10)]
 

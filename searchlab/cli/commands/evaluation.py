@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from searchlab.cli.app import app, count, note, warn_of_latin1
-from searchlab.errors import SettingError, SourceError, unknown_name
+from searchlab.errors import SettingError, SourceError, name_some, unknown_name
 
 if TYPE_CHECKING:
     from searchlab.corpus import Notes
-    from searchlab.corpus.trec.qrels import Qrels
     from searchlab.evaluation.dialects import Dialect
     from searchlab.evaluation.run_evaluation import Evaluation
     from searchlab.evaluation.ties import TieRange
-    from searchlab.records import Ranking
+    from searchlab.records import Qrels, Ranking
 
 DEFAULT_MEASURES = ["nDCG@10", "AP", "P@10", "RR", "R@1000"]
 COMPARED_MEASURES = ["nDCG@10", "AP"]
@@ -117,7 +116,7 @@ def compare_command(
                 "p-values are corrected (Holm) over the pairs of each measure; the verdict is the randomisation test's"
             )
     if report.left_out:
-        told = _some(report.left_out)
+        told = name_some(report.left_out, NAMED)
         note(f"{count(len(report.left_out), 'topic')} left out, which not all runs have: {told}; -c counts 0 for them")
     _tell(evaluated)
 
@@ -134,8 +133,8 @@ def fuse_command(
 ) -> None:
     """Fuse several runs into one, and write it."""
     import searchlab
+    from searchlab.atomic_file import open_atomic
     from searchlab.evaluation.fusion import METHODS, fuse
-    from searchlab.retrieval.batch import new_file
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -144,7 +143,7 @@ def fuse_command(
     notes = searchlab.Notes()
     fused = fuse([_read_run(run, notes) for run in runs], method, k=k)
     warn_of_latin1(notes)
-    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+    with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
         searchlab.write_run(file, fused, tag or method)
     results = count(sum(len(ranking.docnos) for ranking in fused), "result")
     where = "" if output == "-" else f" → {output}"
@@ -230,10 +229,6 @@ def _labels(runs: list[str]) -> list[str]:
     raise SettingError(f"a run is named twice: {', '.join(runs)}")
 
 
-def _some(qids: tuple[str, ...]) -> str:
-    return ", ".join(qids[:NAMED]) + (", …" if len(qids) > NAMED else "")
-
-
 def _tell(evaluated: list[tuple[Evaluation, TieRange]]) -> None:
     """What a reader of the numbers should know, on standard error."""
     for evaluation, ties in evaluated:
@@ -241,12 +236,14 @@ def _tell(evaluated: list[tuple[Evaluation, TieRange]]) -> None:
         if evaluation.missing:
             fate = "they count 0" if evaluation.complete else "they are left out, and -c counts 0 for them"
             n = count(evaluation.n_missing, "judged topic")
-            note(f"{name}: {n} not in the run: {_some(evaluation.missing)}; {fate}")
+            note(f"{name}: {n} not in the run: {name_some(evaluation.missing, NAMED)}; {fate}")
         if evaluation.unjudged:
             n = count(evaluation.n_unjudged, "topic")
-            note(f"{name}: {n} without judgments left out: {_some(evaluation.unjudged)}")
+            note(f"{name}: {n} without judgments left out: {name_some(evaluation.unjudged, NAMED)}")
         if evaluation.without_relevant:
             n = count(len(evaluation.without_relevant), "topic")
-            note(f"{name}: {n} without relevant documents: {_some(evaluation.without_relevant)}; they count 0")
+            note(
+                f"{name}: {n} without relevant documents: {name_some(evaluation.without_relevant, NAMED)}; they count 0"
+            )
         if warning := ties.warning():
             note(f"warning: {warning}")

@@ -14,7 +14,7 @@ from searchlab.cli.search_options import ScorerOption, SetOption, pairs
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.training.scorer_tuning import Tuning
+    from searchlab.experiments.scorer_tuning import Tuning
 
 # So many points of a grid are printed, the best first.
 POINTS_SHOWN = 10
@@ -98,7 +98,7 @@ def tune_command(
 ) -> None:
     """Choose the settings of a scorer, and say what they are worth on topics that did not choose them."""
     import searchlab
-    from searchlab.training.scorer_tuning import tune
+    from searchlab.experiments.scorer_tuning import tune
 
     values = _read_grid(grid or [])
     if seed < 0:
@@ -145,7 +145,7 @@ def _read_grid(given: list[str]) -> dict[str, list[str]]:
 def _as_text(found: Tuning) -> str:
     from searchlab.evaluation.comparison import show_number
     from searchlab.evaluation.dialects import make_dialect
-    from searchlab.training.scorer_tuning import show_settings
+    from searchlab.experiments.scorer_tuning import show_settings
 
     order = sorted(range(len(found.points)), key=lambda point: -found.mean(point))
     folds = [sum(point == each for each in found.chosen) for point in range(len(found.points))]

@@ -53,7 +53,7 @@ def explain_command(
         if rerank is not None:
             reranker = open_reranker(rerank, engine)
             bundle: Bundle | None = reranker.bundle
-            accounts = reranker.explain(reranker.parse(text, asking.language), docnos)
+            accounts = reranker.explain(reranker.parse(text, asking.syntax), docnos)
         else:
             bundle, asking = None, asking.at(engine)
             query = asking.understand(engine, text)

@@ -15,11 +15,10 @@ from searchlab.cli.search_options import Asking, ExpandOption, ScorerOption
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.corpus.trec.qrels import Qrels
     from searchlab.features.candidates import Candidates
     from searchlab.features.feature_table import FeatureTable
     from searchlab.features.sets import FeatureSet
-    from searchlab.records import Topic
+    from searchlab.records import Qrels, Topic
     from searchlab.retrieval.engine import SearchEngine
 
 
@@ -68,10 +67,10 @@ def features_command(
 ) -> None:
     """Compute the features of candidate documents, and write them as a LETOR file."""
     import searchlab
+    from searchlab.atomic_file import open_atomic
     from searchlab.features.letor.letor_files import write_letor
     from searchlab.features.prerequisites import make_what_is_missing
     from searchlab.features.sets import make_set
-    from searchlab.retrieval.batch import new_file
 
     if listing:
         _list_features(None if set_name is None else make_set(set_name))
@@ -93,7 +92,7 @@ def features_command(
         )
     for step in steps:
         table = step.fit(table).transform(table)
-    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+    with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
         write_letor(file, table)
     _tell(table, candidates, wanted, output)
 

@@ -78,8 +78,8 @@ def export_command(
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="- is standard output")] = "-",
 ) -> None:
     """Write judgments as TREC qrels (qid 0 docno grade), or topics as lines of qid, tab and text."""
+    from searchlab.atomic_file import open_atomic
     from searchlab.judgments.trec_exchange import qrels_text, topics_text
-    from searchlab.retrieval.batch import new_file
 
     if what not in KINDS:
         raise unknown_name("export", what, KINDS)
@@ -93,7 +93,7 @@ def export_command(
         text = topics_text(store, of) if what == "topics" else qrels_text(store, of, judge)
     if not text:
         raise SettingError(f"nothing in the set {visible(of)} is judged")
-    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+    with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
         file.write(text)
     where = "" if output == "-" else f" → {output}"
     note(f"{count(text.count(chr(10)), 'topic' if what == 'topics' else 'judgment')} of {visible(of)}{where}")

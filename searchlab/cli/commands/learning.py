@@ -174,15 +174,15 @@ def rerank_command(
     Writes a TREC run. Rows without a docno are called by query and row, such as 10-1.
     """
     import searchlab
+    from searchlab.atomic_file import open_atomic
     from searchlab.rankers.bundle import load_bundle
-    from searchlab.retrieval.batch import new_file
 
     bundle = load_bundle(model)
     notes = searchlab.Notes()
     table = searchlab.read_letor(features, notes=notes)
     warn_of_latin1(notes)
     rankings = _rank(bundle, table)
-    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+    with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
         searchlab.write_run(file, rankings, tag or bundle.ranker)
     where = "" if output == "-" else f" → {output}"
     n = f"{table.n_queries:,} {'query' if table.n_queries == 1 else 'queries'}"

@@ -67,8 +67,8 @@ def letor_command(
     jobs: Annotated[int | None, typer.Option("--jobs", help="How many processes [default: one a core]")] = None,
 ) -> None:
     """Train and test every ranker on LETOR folds; settings are chosen on the validation sets."""
+    from searchlab.atomic_file import open_atomic
     from searchlab.reproduction.letor import USUAL, read_data, reproduce
-    from searchlab.retrieval.batch import new_file
     from searchlab.training.from_table import Recipe
 
     names = list(USUAL) if rankers is None else _listed(rankers, "--rankers", "rsvm,rsvm-ir")
@@ -96,9 +96,7 @@ def letor_command(
 
         check_queries(data.whole, two)
     with stage_bar() as progress:
-        results = reproduce(
-            data, names, recipe=recipe, n_jobs=jobs, progress=lambda done, of: progress("training", done, of)
-        )
+        results = reproduce(data, names, recipe=recipe, n_jobs=jobs, progress=progress)
         _print_table(results, recipe.judge().name, dialect)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
@@ -118,7 +116,7 @@ def letor_command(
         if json_file == "-":
             sys.stdout.write(text + "\n")
         else:
-            with new_file(json_file) as file:
+            with open_atomic(json_file) as file:
                 file.write(text + "\n")
             note(f"→ {json_file}")
 

@@ -99,7 +99,7 @@ def _query_reranked(
     """The same, with the best ordered by a model."""
     engine = _open(choose_index(index), compiled=False)
     reranker = open_reranker(model, engine)
-    query = reranker.parse(text, asking.language)
+    query = reranker.parse(text, asking.syntax)
     hits = reranker.search(query, k=k, filters=asking.filters)
     accounts = explain_hits(reranker, query, hits, asking.filters) if explain else [None] * len(hits)
     if as_json:
@@ -154,7 +154,7 @@ def run_command(
 ) -> None:
     """Search for every topic, and write a TREC run."""
     import searchlab
-    from searchlab.retrieval.batch import new_file
+    from searchlab.atomic_file import open_atomic
 
     if rerank is not None:
         refuse_what_a_model_brings(context)
@@ -171,9 +171,9 @@ def run_command(
         reranker = open_reranker(rerank, engine)
         name = reranker.bundle.ranker
         warn_of_known_topics(reranker, topics)
-    with nullcontext(sys.stdout) if output == "-" else new_file(output) as file:
+    with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
         if rerank is not None:
-            rankings = reranker.rank_topics(tracked(wanted), k=k, language=asking.language, filters=asking.filters)
+            rankings = reranker.rank_topics(tracked(wanted), k=k, syntax=asking.syntax, filters=asking.filters)
         else:
             rankings = searchlab.search_topics(
                 engine,
@@ -181,7 +181,7 @@ def run_command(
                 k=k,
                 scorer=asking.scorer,
                 stream=stream,
-                language=asking.language,
+                syntax=asking.syntax,
                 filters=asking.filters,
                 expansion=asking.expansion,
             )

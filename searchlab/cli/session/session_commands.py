@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from searchlab.cli.app import note
 from searchlab.cli.printing import print_document, print_explanation, visible
 from searchlab.cli.search_options import pairs
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.retrieval.expansion import RM3, similar_query
@@ -113,7 +113,7 @@ def _describe_filters(session: Session) -> str:
 
 def _filter(session: Session, argument: str) -> None:
     if not argument:
-        print(f"{_describe_filters(session)}\nfields: {_some(field_names(session)[2:])}")
+        print(f"{_describe_filters(session)}\nfields: {name_some(field_names(session)[2:], MOST_FIELDS)}")
         return
     filters = () if argument == "off" else tuple(dict.fromkeys((*session.asking.filters, argument)))
     session.choose(replace(session.asking, filters=filters))
@@ -163,12 +163,12 @@ def _next(session: Session, argument: str) -> None:
 def _help(session: Session, argument: str) -> None:
     _print_table({f":{name} {command.arguments}".rstrip(): command.help for name, command in COMMANDS.items()})
     print("\nThe beginning of a command is enough, as in :o 2; :e is :explain.")
-    if session.asking.language == "plain":
+    if session.asking.syntax == "plain":
         print("Every line without a colon is a query of plain words.")
         return
     print("Every line without a colon is a query, of words that should occur, or of\n")
     _print_table(LANGUAGE)
-    print(f"\nFields of this index: {_some(field_names(session))}")
+    print(f"\nFields of this index: {name_some(field_names(session), MOST_FIELDS)}")
 
 
 def _print_table(rows: dict[str, str]) -> None:
@@ -190,10 +190,6 @@ def _whole_number(argument: str, command: str, meaning: str) -> int:
         found = f", found {argument!r}" if argument else ""
         raise SettingError(f"{command}: expected {meaning}, as in {command} 3{found}")
     return int(argument)
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:MOST_FIELDS]) + (", …" if len(names) > MOST_FIELDS else "")
 
 
 # How a query can be written, in examples.

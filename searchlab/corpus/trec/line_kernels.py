@@ -7,13 +7,10 @@ line end. What is not plain (control characters, bytes that are not ASCII, anoth
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Vector = npt.NDArray[Any]
+from searchlab.types import Array
 
 # So many digits make a whole number that a float64 holds exactly, as it does 10^n up to n = 22: their quotient is the
 # float64 nearest to the decimal (Clinger 1990).
@@ -26,14 +23,14 @@ NUMBER, NUMBER_END, QID, QID_END, N_MARKS = range(5)
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def mark_lines(
-    text: Vector,
+    text: Array,
     n_columns: int,
     docno_column: int,
     number_column: int,
     whole: bool,
-    marks: Vector,
-    numbers: Vector,
-    docnos: Vector,
+    marks: Array,
+    numbers: Array,
+    docnos: Array,
 ) -> tuple[int, int]:
     """Fill `docnos`, and a column of `marks` and a number for each line; counts lines and bytes of docnos.
 
@@ -84,7 +81,7 @@ def mark_lines(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def read_short(text: Vector, begin: int, end: int, whole: bool) -> float:
+def read_short(text: Array, begin: int, end: int, whole: bool) -> float:
     """The number of a few digits, with or without sign and, unless it must be whole, point; or NaN."""
     most = MOST_WHOLE_DIGITS if whole else MOST_DIGITS
     negative = text[begin] == 45

@@ -13,7 +13,7 @@ A pair may occur twice if its grade is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -27,32 +27,12 @@ from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.fast_lines import read_plain
 from searchlab.errors import DuplicateError, RecordError, SourceError
+from searchlab.records import Qrels
 
 BEIR_HEADER = ["query-id", "corpus-id", "score"]
 TREC_COLUMNS = 4
 _COLUMNS = {3: "qid, docno, grade", 4: "qid, iteration, docno, grade"}
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Qrels(Mapping[str, Mapping[str, int]]):
-    """The grades by qid, then docno, in the order of the file: `qrels["7"]["doc-3"]` is a grade."""
-
-    grades: Mapping[str, Mapping[str, int]]
-
-    def __getitem__(self, qid: str) -> Mapping[str, int]:
-        return self.grades[qid]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.grades)
-
-    def __len__(self) -> int:
-        return len(self.grades)
-
-    @property
-    def n_judgments(self) -> int:
-        """How many pairs were judged."""
-        return sum(map(len, self.grades.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ their bytes). The lines of a topic need not stand together.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from searchlab.corpus.notes import Notes
 from searchlab.corpus.record_errors import Reading
@@ -20,7 +20,7 @@ from searchlab.corpus.source_files import OpenedFile, open_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.fast_lines import read_plain
-from searchlab.errors import DuplicateError, RecordError, SourceError
+from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.records import Ranking
 
 if TYPE_CHECKING:
@@ -132,3 +132,14 @@ def _number(written: str, place: str) -> float:
     if not math.isfinite(score):
         raise RecordError(place, f"expected a finite number as score, found {excerpt(written)}")
     return score
+
+
+def write_run(file: TextIO, rankings: Iterable[Ranking], tag: str = "searchlab") -> None:
+    """Write rankings as a TREC run."""
+    if not tag or any(character.isspace() for character in tag):
+        raise SettingError(f"tag is {tag!r}, expected a word without blanks")
+    for ranking in rankings:
+        results = zip(ranking.docnos, ranking.scores, strict=True)
+        file.writelines(
+            f"{ranking.qid} Q0 {docno} {rank} {score!r} {tag}\n" for rank, (docno, score) in enumerate(results, start=1)
+        )

@@ -10,25 +10,22 @@ A finding is a problem, or a remark on something that may well be as it should.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
 from searchlab.corpus.collection import find_collection
-from searchlab.errors import InputError, SourceError
+from searchlab.errors import InputError, SourceError, name_some
 from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
 from searchlab.evaluation.file_checks.lenient_reader import Filed, read_filed
 from searchlab.evaluation.ties import tie_range
 from searchlab.features.letor.folds import read_folds
 from searchlab.records import Ranking
+from searchlab.types import Progress, no_progress
 
-# How many names a finding shows.
-NAMED = 3
 # What ties are measured by.
 TIE_MEASURES = ("nDCG@10", "AP")
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ def examine_files(
     docnos: Iterable[str] | None = None,
     *,
     index: str = "the index",
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Checkup:
     """Look at files, and at folders of folds or of a collection; `docnos` are the documents of an index, if given."""
     found = _Findings()
@@ -118,7 +115,8 @@ def _check_alone(file: Filed, found: _Findings) -> None:
         without = [qid for qid, own in file.grades.items() if not any(grade > 0 for grade in own.values())]
         if without:
             found.add(
-                file.name, f"{_count(without, 'topic')} without a relevant document: {_some(without)}; they score 0"
+                file.name,
+                f"{_count(without, 'topic')} without a relevant document: {name_some(without)}; they score 0",
             )
     if file.kind == "run":
         _check_ranks(file, found)
@@ -140,10 +138,10 @@ def _check_ranks(file: Filed, found: _Findings) -> None:
                 )
                 break
     if odd:
-        told = f"ranks contradict scores in {_count(odd, 'topic')}: {_some(odd)}"
+        told = f"ranks contradict scores in {_count(odd, 'topic')}: {name_some(odd)}"
         found.add(file.name, f"{told} ({example}); evaluation goes by scores")
     if doubled:
-        found.add(file.name, f"{_count(doubled, 'topic')} with a rank that occurs twice: {_some(doubled)}")
+        found.add(file.name, f"{_count(doubled, 'topic')} with a rank that occurs twice: {name_some(doubled)}")
 
 
 def _check_topics(by_kind: Mapping[str, Sequence[Filed]], found: _Findings) -> None:
@@ -157,14 +155,14 @@ def _check_topics(by_kind: Mapping[str, Sequence[Filed]], found: _Findings) -> N
             lacking = sorted(reference.qids - other.qids)
             cause = explain_mismatch(strange, lacking)
             if strange:
-                told = f"{_share(strange, other.qids, 'topic')} not in {reference.name}: {_some(strange)}"
+                told = f"{_share(strange, other.qids, 'topic')} not in {reference.name}: {name_some(strange)}"
                 found.add(other.name, told + cause)
             elif lacking and other.kind == "run" and reference.kind == "judgments":
                 told = f"{_share(lacking, reference.qids, 'judged topic')} of {reference.name} not in the run"
-                found.add(other.name, f"{told}: {_some(lacking)}; they score 0, or are left out")
+                found.add(other.name, f"{told}: {name_some(lacking)}; they score 0, or are left out")
             elif lacking:
                 # Topics need not be judged, nor all of them asked.
-                told = f"{_share(lacking, reference.qids, 'topic')} of {reference.name} not here: {_some(lacking)}"
+                told = f"{_share(lacking, reference.qids, 'topic')} of {reference.name} not here: {name_some(lacking)}"
                 found.add(other.name, told, problem=False)
 
 
@@ -179,7 +177,8 @@ def _check_documents(
             if strange:
                 cause = explain_mismatch(strange, known - file.docnos)
                 found.add(
-                    file.name, f"{_share(strange, file.docnos, 'document')} not in {index}: {_some(strange)}{cause}"
+                    file.name,
+                    f"{_share(strange, file.docnos, 'document')} not in {index}: {name_some(strange)}{cause}",
                 )
         return
     for judged in by_kind["judgments"]:
@@ -192,7 +191,7 @@ def _check_documents(
             # That a run finds documents which nobody judged is usual; that it finds no other ones is not.
             if cause or none:
                 told = "no document is judged in" if none else "documents have other names than in"
-                found.add(file.name, f"{told} {judged.name}: {_some(unjudged)}{cause}")
+                found.add(file.name, f"{told} {judged.name}: {name_some(unjudged)}{cause}")
 
 
 def _check_ties(by_kind: Mapping[str, Sequence[Filed]], found: _Findings) -> None:
@@ -212,7 +211,7 @@ def _check_ties(by_kind: Mapping[str, Sequence[Filed]], found: _Findings) -> Non
         if moved:
             found.add(run.name, moved)
         elif tied:
-            told = f"{_share(tied, run.qids, 'topic')} with equal scores: {_some(tied)}"
+            told = f"{_share(tied, run.qids, 'topic')} with equal scores: {name_some(tied)}"
             found.add(run.name, f"{told}; their order is up to the tool that evaluates", problem=False)
 
 
@@ -231,14 +230,16 @@ def _check_folds(folder: Path, found: _Findings) -> str:
                 shared = sorted(sets[one] & sets[other])
                 if shared:
                     where = f"in the {names[one]} set and in the {names[other]} set"
-                    found.add(f"{folder / fold.name}", f"{_count(shared, 'query', 'queries')} {where}: {_some(shared)}")
+                    found.add(
+                        f"{folder / fold.name}",
+                        f"{_count(shared, 'query', 'queries')} {where}: {name_some(shared)}",
+                    )
     tested: dict[str, str] = {}
     for fold, (_, _, test) in zip(folds, parts, strict=True):
         twice = sorted(qid for qid in test if tested.setdefault(qid, fold.name) != fold.name)
         if twice:
-            told = (
-                f"{_count(twice, 'query', 'queries')} of the test set tested in {tested[twice[0]]} too: {_some(twice)}"
-            )
+            where = f"of the test set tested in {tested[twice[0]]} too"
+            told = f"{_count(twice, 'query', 'queries')} {where}: {name_some(twice)}"
             found.add(f"{folder / fold.name}", told)
     queries = set().union(*(part for sets in parts for part in sets))
     return f"{folder} ({len(folds)} fold{'s' * (len(folds) != 1)}, {len(queries):,} queries)"
@@ -251,7 +252,3 @@ def _count(names: Sequence[str], noun: str, plural: str = "") -> str:
 def _share(names: Sequence[str], of: Iterable[str], noun: str) -> str:
     total = len(set(of))
     return f"{len(names):,} of {total:,} {noun}{'s' * (total != 1)}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")

@@ -7,13 +7,10 @@ down the ranking. Compiled.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Vector = npt.NDArray[Any]
+from searchlab.types import Array
 
 # The grade of a document without judgment; no file can hold it.
 UNJUDGED = -(2**40)
@@ -35,7 +32,7 @@ INF_AP_EPSILON = 1e-5
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
-def rank_rows(scores: Vector, offsets: Vector) -> Vector:
+def rank_rows(scores: Array, offsets: Array) -> Array:
     """The rows of each topic by descending score; equal scores keep their order.
 
     NumPy sorts the rows of all topics at once, several at a time if the processor can; that is faster than any loop.
@@ -44,7 +41,7 @@ def rank_rows(scores: Vector, offsets: Vector) -> Vector:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def deal_rows(rising: Vector, scores: Vector, offsets: Vector) -> Vector:
+def deal_rows(rising: Array, scores: Array, offsets: Array) -> Array:
     """Rows that are sorted over all topics, in any order if equal, as `rank_rows` wants them."""
     order = np.empty(len(scores), np.int64)
     topics = np.empty(len(scores), np.int64)
@@ -66,7 +63,7 @@ def deal_rows(rising: Vector, scores: Vector, offsets: Vector) -> Vector:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def sort_grades(grades: Vector, offsets: Vector) -> Vector:
+def sort_grades(grades: Array, offsets: Array) -> Array:
     """The grades of each topic in descending order."""
     ideal = np.empty(len(grades), np.int64)
     counts = np.zeros(MOST_LEVELS, np.int64)
@@ -99,7 +96,7 @@ def gain_of(grade: int, exponential: int) -> float:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def sum_gains(grades: Vector, depth: int, exponential: int, discounts: Vector) -> float:
+def sum_gains(grades: Array, depth: int, exponential: int, discounts: Array) -> float:
     """DCG: the gains of the first grades, each times the discount of its rank."""
     total = 0.0
     for rank in range(min(depth, len(grades))):
@@ -112,7 +109,7 @@ def sum_gains(grades: Vector, depth: int, exponential: int, discounts: Vector) -
 
 
 @compiled  # type: ignore[untyped-decorator]
-def sum_precisions(grades: Vector, depth: int, rel: int) -> float:
+def sum_precisions(grades: Array, depth: int, rel: int) -> float:
     """The precisions at the relevant documents of the first grades."""
     found, total = 0, 0.0
     for rank in range(min(depth, len(grades))):
@@ -123,7 +120,7 @@ def sum_precisions(grades: Vector, depth: int, rel: int) -> float:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def count_relevant(grades: Vector, depth: int, rel: int) -> int:
+def count_relevant(grades: Array, depth: int, rel: int) -> int:
     """How many of the first grades are relevant."""
     found = 0
     for rank in range(min(depth, len(grades))):
@@ -132,7 +129,7 @@ def count_relevant(grades: Vector, depth: int, rel: int) -> int:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def first_relevant(grades: Vector, depth: int, rel: int) -> int:
+def first_relevant(grades: Array, depth: int, rel: int) -> int:
     """The rank of the first relevant document, or 0."""
     for rank in range(min(depth, len(grades))):
         if grades[rank] >= rel:
@@ -141,7 +138,7 @@ def first_relevant(grades: Vector, depth: int, rel: int) -> int:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def prefer(grades: Vector, rel: int, n_relevant: int, n_irrelevant: int) -> float:
+def prefer(grades: Array, rel: int, n_relevant: int, n_irrelevant: int) -> float:
     """Bpref · relevant documents: 1 - irrelevant ones before it / those that could be, for each that is relevant."""
     total, before = 0.0, 0
     for rank in range(len(grades)):
@@ -153,7 +150,7 @@ def prefer(grades: Vector, rel: int, n_relevant: int, n_irrelevant: int) -> floa
 
 
 @compiled  # type: ignore[untyped-decorator]
-def infer_precisions(grades: Vector, rel: int) -> float:
+def infer_precisions(grades: Array, rel: int) -> float:
     """infAP · relevant documents; a grade below 0 means in the pool, but not judged."""
     total, found, missed, in_pool = 0.0, 0, 0, 0
     for rank in range(len(grades)):
@@ -173,7 +170,7 @@ def infer_precisions(grades: Vector, rel: int) -> float:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def best_precision(grades: Vector, rel: int, needed: int) -> float:
+def best_precision(grades: Array, rel: int, needed: int) -> float:
     """The best precision at or after the rank at which so many relevant documents have been found."""
     best, found = 0.0, 0
     for rank in range(len(grades)):
@@ -185,7 +182,7 @@ def best_precision(grades: Vector, rel: int, needed: int) -> float:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def expect_reciprocal(grades: Vector, depth: int, max_grade: int) -> float:
+def expect_reciprocal(grades: Array, depth: int, max_grade: int) -> float:
     """ERR = Σ 1/rank · P(content at rank), where a grade contents with (2^grade - 1)/2^max_grade."""
     total, unsatisfied = 0.0, 1.0
     for rank in range(min(depth, len(grades))):
@@ -196,7 +193,7 @@ def expect_reciprocal(grades: Vector, depth: int, max_grade: int) -> float:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def measure_topic(ranked: Vector, ideal: Vector, plan: Vector, recall: float, discounts: Vector) -> float:
+def measure_topic(ranked: Array, ideal: Array, plan: Array, recall: float, discounts: Array) -> float:
     """One measure of one topic; a quotient whose divisor is 0 is 0."""
     kind, cutoff, rel, exponential = plan[KIND], plan[CUTOFF], plan[REL], plan[EXPONENTIAL]
     n = len(ranked)
@@ -259,14 +256,14 @@ def measure_topic(ranked: Vector, ideal: Vector, plan: Vector, recall: float, di
 
 @compiled  # type: ignore[untyped-decorator]
 def measure_topics(
-    ranked: Vector,
-    offsets: Vector,
-    ideal: Vector,
-    ideal_offsets: Vector,
-    plan: Vector,
-    recalls: Vector,
-    discounts: Vector,
-) -> Vector:
+    ranked: Array,
+    offsets: Array,
+    ideal: Array,
+    ideal_offsets: Array,
+    plan: Array,
+    recalls: Array,
+    discounts: Array,
+) -> Array:
     """All measures of all topics: a row a topic, a column a measure."""
     n_topics, n_measures = len(offsets) - 1, len(plan)
     values = np.empty((n_topics, n_measures))

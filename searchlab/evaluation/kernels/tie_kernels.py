@@ -23,17 +23,17 @@ from searchlab.evaluation.kernels.measure_kernels import (
     UNJUDGED,
     P,
     R,
-    Vector,
     compiled,
     gain_of,
     sum_gains,
 )
+from searchlab.types import Array
 
 CLOSED_FORMS = (NDCG, AP, P, R, RR, RPREC, SUCCESS, JUDGED)
 
 
 @compiled  # type: ignore[untyped-decorator]
-def expect_topic(ranked: Vector, groups: Vector, ideal: Vector, plan: Vector, discounts: Vector) -> float:
+def expect_topic(ranked: Array, groups: Array, ideal: Array, plan: Array, discounts: Array) -> float:
     """The expected value of one measure; ranks with the same number in `groups` are tied."""
     kind, cutoff, rel, exponential = plan[KIND], plan[CUTOFF], plan[REL], plan[EXPONENTIAL]
     n = len(ranked)
@@ -84,14 +84,14 @@ def expect_topic(ranked: Vector, groups: Vector, ideal: Vector, plan: Vector, di
 
 @compiled  # type: ignore[untyped-decorator]
 def expect_topics(
-    ranked: Vector,
-    groups: Vector,
-    offsets: Vector,
-    ideal: Vector,
-    ideal_offsets: Vector,
-    plan: Vector,
-    discounts: Vector,
-) -> Vector:
+    ranked: Array,
+    groups: Array,
+    offsets: Array,
+    ideal: Array,
+    ideal_offsets: Array,
+    plan: Array,
+    discounts: Array,
+) -> Array:
     """The expected values of all topics: a row a topic, a column a measure."""
     values = np.empty((len(offsets) - 1, len(plan)))
     for topic in range(len(values)):

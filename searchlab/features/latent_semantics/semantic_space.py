@@ -33,15 +33,15 @@ from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
 from searchlab.features.latent_semantics.space_files import FOLDER, SpaceRecord, read_record
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.building.indexer import existing
-from searchlab.indexing.checking.index_doctor import Progress, silent
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import commit, open_file, swept
 from searchlab.indexing.storage.manifest import writing
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of, staleness
 from searchlab.scorers.bm25 import BM25
+from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
@@ -183,7 +183,7 @@ class SemanticSpace:
 
 
 def build_space(
-    name: str | Path, *, dims: int = DIMS, seed: int = SEED, progress: Progress = silent, home: Path | None = None
+    name: str | Path, *, dims: int = DIMS, seed: int = SEED, progress: Progress = no_progress, home: Path | None = None
 ) -> SemanticSpace:
     """Make the semantic space of an index, in place of the one that it may have.
 
@@ -217,7 +217,7 @@ def build_space(
     return SemanticSpace.open(snapshot, home=place)
 
 
-def update_space(name: str | Path, *, progress: Progress = silent, home: Path | None = None) -> SemanticSpace:
+def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
     """Write the vectors of documents that came since, and of merged shards; the space itself stays as it is."""
     folder = existing(name)
     place = home or folder / FOLDER

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.checking.index_doctor import Progress
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array, Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]

@@ -21,7 +21,7 @@ from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.features.feature_table import FeatureTable, check_names, find_duplicate, group_rows
 from searchlab.features.letor import parse_kernels as lines
 from searchlab.features.letor.line_errors import MOST_FEATURES, fault_of
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 ROWS_AT_ONCE = 8_192
 _HARD_AT_ONCE = 4_096

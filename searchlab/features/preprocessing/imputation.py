@@ -22,12 +22,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.features.feature_table import FeatureTable, check_names
-
-Floats = npt.NDArray[np.float64]
+from searchlab.types import Floats
 
 # BM25 and its logarithm on title, abstract and both, by their numbers in LETOR 3.0's files of OHSUMED and by our names.
 LETOR_ZEROS = (

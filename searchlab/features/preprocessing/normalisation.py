@@ -28,8 +28,7 @@ import numpy.typing as npt
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.features.feature_table import FeatureTable
-
-Floats = npt.NDArray[np.float64]
+from searchlab.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

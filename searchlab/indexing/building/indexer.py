@@ -25,22 +25,19 @@ from searchlab.errors import (
     SourceError,
     unknown_name,
 )
-from searchlab.indexing.building.merge import Progress, merge_shards, merge_where_worth
+from searchlab.indexing.building.merge import merge_shards, merge_where_worth
 from searchlab.indexing.building.update import Changes
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.index_names import default_folder, lasting_name, resolve
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.manifest import Manifest, commit, new_shards, read_manifest, sweep, writing
 from searchlab.records import Document
+from searchlab.types import Progress, no_progress
 
 # Documents between two signs of progress.
 STEP = 200
 
 ReadDocuments = Callable[[], Iterable[Document]]
-
-
-def _silent(stage: str, n_docs: int) -> None:
-    """No progress is shown."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def index(
     prune: bool = False,
     rebuild: bool = False,
     notes: Notes | None = None,
-    progress: Progress = _silent,
+    progress: Progress = no_progress,
 ) -> BuildSummary:
     """Index files or folders of documents; `folder` is `indexes/<name of the source>` if not given.
 
@@ -119,7 +116,7 @@ def build_index(
     on_duplicate: str = "error",
     prune: bool = False,
     rebuild: bool = False,
-    progress: Progress = _silent,
+    progress: Progress = no_progress,
 ) -> BuildSummary:
     """Bring all documents that `read()` yields into the index in `folder` (see `index`).
 
@@ -156,7 +153,7 @@ def build_index(
     return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - began)
 
 
-def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = _silent) -> BuildSummary:
+def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:
     """Remove documents from an index; if it lacks one of them, nothing is removed."""
     began = time.perf_counter()
     folder = existing(name)
@@ -173,7 +170,7 @@ def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = _sil
     return _summarise(folder, changes, 0, time.perf_counter() - began)
 
 
-def merge(name: str | Path, *, jobs: int = 1, progress: Progress = _silent) -> BuildSummary:
+def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) -> BuildSummary:
     """Write all live documents anew as few large shards (at least one for each of `jobs` processes)."""
     if jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
@@ -265,12 +262,12 @@ class _Counter:
         for document in documents:
             self.n_docs += 1
             if self.n_docs % STEP == 0:
-                self.progress("reading", self.n_docs)
+                self.progress("reading", self.n_docs, 0)
             yield document
 
     def all_read(self) -> None:
         """Only writing is left."""
-        self.progress("writing", self.n_docs)
+        self.progress("writing", self.n_docs, 0)
 
 
 def _refuse_duplicates(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 # So many tokens are sorted by NumPy in about the time that numba takes to load.
 WORTH_COMPILING = 3_000_000

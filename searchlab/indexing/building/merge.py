@@ -12,7 +12,7 @@ documents are safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -22,12 +22,10 @@ from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.manifest import Manifest, commit, new_shards
 from searchlab.indexing.storage.shard import Shard, ShardRecord, recall_largest
 from searchlab.records import Document
+from searchlab.types import Progress
 
 SHARDS_A_TIER = 8
 SMALLEST_TIER = 64_000
-
-# Called as work goes on: the stage ("merging", "writing") and the documents read so far.
-Progress = Callable[[str, int], None]
 
 
 def tier(shard: ShardRecord) -> int:
@@ -66,7 +64,7 @@ def merge_shards(
         for document in documents:
             n_read += 1
             if n_read % 200 == 0:
-                progress("merging", n_read)
+                progress("merging", n_read, 0)
             yield document
 
     with new_shards(folder) as name:
@@ -81,7 +79,7 @@ def merge_shards(
                 name,
                 manifest.settings,
                 jobs,
-                lambda: progress("writing", n_read),
+                lambda: progress("writing", n_read, 0),
                 recall_largest(shards),
             )
         gone = {record.name for record in chosen}

@@ -19,9 +19,10 @@ from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
 from searchlab.indexing.storage.fields import FieldBuilder
 from searchlab.indexing.storage.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord, seal_folder
 from searchlab.indexing.storage.streams import count_terms
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
+from searchlab.types import Array
 
 # A term is dense if at least one in this many documents has it; so many terms at most have bitmaps.
 DENSE = 32

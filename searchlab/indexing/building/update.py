@@ -15,8 +15,9 @@ from searchlab.analysis.analyzer import Recall
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.shard import Shard, ShardRecord, bury, recall_largest
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
 from searchlab.records import Document
+from searchlab.types import Array
 
 BATCH = 200
 # So many docnos are looked up in about the time that numba takes to load.

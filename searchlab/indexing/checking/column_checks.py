@@ -18,7 +18,8 @@ import numpy as np
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
 from searchlab.indexing.storage.fields import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
 from searchlab.indexing.storage.streams import Stream, count_terms
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 # Numbers that are hashed at once.
 PIECE = 1 << 20

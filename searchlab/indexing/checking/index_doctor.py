@@ -25,8 +25,8 @@ from searchlab.indexing.checking.column_checks import check_columns
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.manifest import MANIFEST, SHARD_PREFIX, Manifest, read_manifest
 from searchlab.indexing.storage.shard import COLUMNS, DEAD_PREFIX, WHOOSH, ShardRecord, hold, read_alive
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.whoosh.comparison import Disagreement, compare_contents, compare_postings, count_postings
+from searchlab.types import Array, Progress, no_progress
 
 # Whoosh's postings are compared one by one with the columns, ten microseconds each; where there are more than
 # MOST_COMPARED, as many as DRAWN.
@@ -36,13 +36,6 @@ PIECE = 1 << 20
 ATTEMPTS = 3
 SWEPT = "the next `searchlab index` removes it"
 ONLY_SHOWN = f"searching still works, but what is shown of documents may be wrong or missing; {REBUILD}"
-
-# Called as work goes on: the stage ("files", "columns", "documents", "postings"), how much is done, and of how much.
-Progress = Callable[[str, int, int], None]
-
-
-def silent(stage: str, done: int, total: int) -> None:
-    """No progress is shown."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,7 @@ class Diagnosis:
         return not any(finding.serious for finding in self.findings)
 
 
-def examine(folder: Path, progress: Progress = silent) -> Diagnosis:
+def examine(folder: Path, progress: Progress = no_progress) -> Diagnosis:
     """Look at everything in the index; raises IndexMissing where there is none."""
     for _ in range(ATTEMPTS):
         with ExitStack() as held:

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 MAGIC = b"SLARRAYS"
 ALIGNMENT = 64

@@ -29,7 +29,7 @@ from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
 from searchlab.indexing.storage.manifest import LOCK, MANIFEST
 from searchlab.indexing.storage.shard import seal, sync_folder
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,8 @@ from searchlab.indexing.storage.array_file import open_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.fields import FieldColumns
 from searchlab.indexing.storage.streams import Passages, Stream, Text
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 STREAMS = ("title", "body", "both")
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 
 def docno_standings(shards: list[Strings]) -> Array:

@@ -36,7 +36,8 @@ import numpy as np
 from searchlab.analysis.analyzer import fold, words
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.streams import Passages, Text, make_stream
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 # Between two values of a field: no phrase crosses it.
 GAP = np.iinfo(np.uint32).max

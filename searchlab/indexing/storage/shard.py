@@ -24,9 +24,9 @@ from searchlab.analysis.analyzer import Recall
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.whoosh.stored_documents import WhooshShard
 from searchlab.records import Document
+from searchlab.types import Array
 
 COLUMNS = "columns"
 WHOOSH = "whoosh"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 
 @dataclass(frozen=True)

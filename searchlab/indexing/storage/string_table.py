@@ -11,9 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from searchlab.types import Array
 
 
 class Strings(Sequence[str]):

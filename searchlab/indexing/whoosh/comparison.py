@@ -18,8 +18,8 @@ import numpy as np
 from searchlab.indexing.storage.columns import ShardColumns
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.streams import Stream
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.whoosh.stored_documents import WhooshShard
+from searchlab.types import Array
 
 # The texts that Whoosh has as fields of its own.
 FIELDS = ("title", "body")

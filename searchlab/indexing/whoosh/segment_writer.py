@@ -27,9 +27,9 @@ from whoosh.writing import SegmentWriter
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.building.inversion import Inverted
-from searchlab.indexing.storage.string_table import Array
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.records import Document
+from searchlab.types import Array
 
 BLOCK = 128
 COMPRESSION = 3

@@ -22,9 +22,9 @@ from sklearn.base import BaseEstimator, clone
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import group_rows
-from searchlab.indexing.storage.string_table import Array
-from searchlab.rankers.models import Floats, Model, Offsets
+from searchlab.rankers.models import Model, Offsets
 from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs
+from searchlab.types import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,8 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
-from searchlab.rankers.models import Floats, LinearModel, Model
+from searchlab.rankers.models import LinearModel, Model
+from searchlab.types import Floats
 
 
 class Linear(Ranker):

@@ -22,9 +22,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.string_table import Array
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import KERNELS, Floats, KernelModel, LinearModel, Model
+from searchlab.rankers.models import KERNELS, KernelModel, LinearModel, Model
+from searchlab.types import Array, Floats
 
 CLASS_WEIGHTS = (None, "balanced")
 

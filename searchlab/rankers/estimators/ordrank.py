@@ -21,9 +21,10 @@ from sklearn.base import clone
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive
 from searchlab.rankers.estimators.ranksvm import USUAL, WORTH_TRYING
-from searchlab.rankers.models import VOTES, Floats, Model, VotingModel
+from searchlab.rankers.models import VOTES, Model, VotingModel
 from searchlab.rankers.solvers.hinge import Solution, solve_path
 from searchlab.rankers.solvers.pair_weights import GradePair
+from searchlab.types import Floats
 
 
 class MultipleHyperplanes(Ranker):

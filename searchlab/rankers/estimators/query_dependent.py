@@ -11,8 +11,9 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import Floats, LinearModel, Model
+from searchlab.rankers.models import LinearModel, Model
 from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
+from searchlab.types import Floats
 
 # Gives the value at a point and the gradient there.
 Objective = Callable[[Floats], tuple[float, Floats]]

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.string_table import Array
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import Floats, Model, Offsets, RuleModel
+from searchlab.rankers.models import Model, Offsets, RuleModel
 from searchlab.rankers.solvers.exponential_loss import GradedRows, best_rule, pair_potentials
+from searchlab.types import Array, Floats
 
 WEIGHINGS = ("pair", "query")
 

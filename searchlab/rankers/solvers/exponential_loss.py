@@ -9,16 +9,13 @@ levels: no pair is looked at. Where scores are too far apart for that, sums are 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
 from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.models import Floats, Offsets
-
-Vector = npt.NDArray[Any]
+from searchlab.rankers.models import Offsets
+from searchlab.types import Array, Floats
 
 # Scores of a query that are no further apart, and a loss between these two, fit into plain numbers with room to spare.
 WIDEST = 600.0
@@ -79,7 +76,7 @@ def pair_potentials(scores: Floats, levels: Floats, log_weights: Floats, offsets
 
 
 @compiled  # type: ignore[untyped-decorator]
-def _pair_potentials(scores: Vector, levels: Vector, log_weights: Vector, offsets: Vector) -> tuple[Vector, Vector]:
+def _pair_potentials(scores: Array, levels: Array, log_weights: Array, offsets: Array) -> tuple[Array, Array]:
     logs = np.full(len(offsets) - 1, -np.inf)
     slopes = np.zeros(len(scores))
     won = np.empty(len(scores))
@@ -97,7 +94,7 @@ def _pair_potentials(scores: Vector, levels: Vector, log_weights: Vector, offset
 
 @compiled  # type: ignore[untyped-decorator]
 def _add_products(
-    scores: Vector, levels: Vector, log_weights: Vector, begin: int, end: int, won: Vector, slopes: Vector
+    scores: Array, levels: Array, log_weights: Array, begin: int, end: int, won: Array, slopes: Array
 ) -> float:
     """L_q of one query and its slopes, by plain numbers; NaN if its scores are too far apart."""
     low, high = np.inf, -np.inf
@@ -140,7 +137,7 @@ def _add_products(
 
 @compiled  # type: ignore[untyped-decorator]
 def _add_logarithms(
-    scores: Vector, levels: Vector, log_weights: Vector, begin: int, end: int, won: Vector, slopes: Vector
+    scores: Array, levels: Array, log_weights: Array, begin: int, end: int, won: Array, slopes: Array
 ) -> float:
     """ln L_q of one query and its slopes, however far apart its scores are.
 
@@ -183,7 +180,7 @@ def _add_term(largest: float, total: float, term: float) -> tuple[float, float]:
     return largest, total + np.exp(term - largest)
 
 
-def best_rule(codes: Vector, starts: Offsets, slopes: Floats) -> tuple[int, float]:
+def best_rule(codes: Array, starts: Offsets, slopes: Floats) -> tuple[int, float]:
     """Which rule gains most, and r, what it gains: the sum of the slopes of all rows for which it holds.
 
     Rule t of feature k, of those numbered from starts[k], holds for a row if codes[k, row] > t − starts[k]. The first
@@ -194,7 +191,7 @@ def best_rule(codes: Vector, starts: Offsets, slopes: Floats) -> tuple[int, floa
 
 
 @compiled  # type: ignore[untyped-decorator]
-def _best_rule(codes: Vector, starts: Vector, slopes: Vector) -> tuple[int, float]:
+def _best_rule(codes: Array, starts: Array, slopes: Array) -> tuple[int, float]:
     best, gain = -1, 0.0
     most = 0
     for feature in range(len(starts) - 1):

@@ -32,12 +32,12 @@ from searchlab.rankers.solvers.pairwise_problem import (
     Point,
     Problem,
     Solution,
-    Vector,
     arrange,
     check_lam,
     evaluate,
     one_thread,
 )
+from searchlab.types import Array
 
 # The least number above 0: t from there on is t > 0.
 ABOVE_ZERO = 5e-324
@@ -164,7 +164,7 @@ def _try_lengths(problem: Problem, lam: float, point: Point, length: float, limi
 
 
 def _solution(
-    problem: Problem, weights: Vector, objective: float, bound: Bound, n_iterations: int, converged: bool
+    problem: Problem, weights: Array, objective: float, bound: Bound, n_iterations: int, converged: bool
 ) -> Solution:
     gap = max(0.0, (objective - bound.value) / objective)
     return Solution(weights, objective * problem.unit, bound.value * problem.unit, gap, n_iterations, converged)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Vector = npt.NDArray[Any]
+from searchlab.types import Array
 
 
 def solve_listed(
-    differences: Vector, costs: Vector, pull: Vector, lam: float, start: Vector, enough: float
-) -> tuple[Vector, Vector, int]:
+    differences: Array, costs: Array, pull: Array, lam: float, start: Array, enough: float
+) -> tuple[Array, Array, int]:
     """The α of listed pairs to a gap of `enough`, weights, the number of steps; `pull` is Σ α(x_i − x_j) of all others.
 
     The conditions are 2λw = pull + Δᵀα, Δw + ξ − s = 1, α·s = 0 and (c − α)·ξ = 0, with all but w from 0. Newton's
@@ -75,13 +73,13 @@ def solve_listed(
     return np.clip(best, 0.0, costs), best_weights, n_steps
 
 
-def _room(values: Vector, changes: Vector) -> float:
+def _room(values: Array, changes: Array) -> float:
     """How much of the changes, at most all of them, leaves the values above 0."""
     falling = changes < 0
     return min(1.0, float(np.min(-values[falling] / changes[falling]))) if falling.any() else 1.0
 
 
-def solve_positive(matrix: Vector, right: Vector, least: float) -> Vector:
+def solve_positive(matrix: Array, right: Array, least: float) -> Array:
     """The solution of a symmetric system, of which no eigenvalue is below `least` but by rounding."""
     # With a diagonal of ones, features of any size do each other no harm.
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), least))

@@ -25,12 +25,12 @@ from searchlab.rankers.solvers.pairwise_problem import (
     Bound,
     Point,
     Problem,
-    Vector,
     curvature,
     evaluate,
     evaluate_ranked,
     one_thread,
 )
+from searchlab.types import Array
 
 # Pairs near the corner are listed if they and their features are at most so many numbers.
 LISTED_SIZE = 4_000_000
@@ -53,9 +53,9 @@ SMALLEST_WIDTH = 1e-9
 class Start:
     """Where to begin: weights, the width of the band; and, if known, the curvature for the first step, a point near."""
 
-    weights: Vector
+    weights: Array
     width: float
-    hessian: Vector | None = None
+    hessian: Array | None = None
     near: Point | None = None
 
 
@@ -65,8 +65,8 @@ class Milestone:
 
     lam: float
     point: Point
-    tangent: Vector
-    hessian: Vector
+    tangent: Array
+    hessian: Array
     width: float
 
 
@@ -160,7 +160,7 @@ class Search:
         """Whether the gap would be too large even if the gradient were 0."""
         return point.band_gap > self.tolerance * self.objective
 
-    def _look(self, weights: Vector, width: float) -> Point:
+    def _look(self, weights: Array, width: float) -> Point:
         self.seen = evaluate(self.problem, self.lam, weights, width, self.seen)
         return self._note(self.seen)
 
@@ -190,7 +190,7 @@ class Search:
         stayed = self._note(evaluate_ranked(problem, lam, point.weights, width, point.blocks))
         return foreseen if foreseen.smooth < stayed.smooth else stayed
 
-    def _step(self, point: Point, hessian: Vector | None, n_sampled: int | None) -> Point | None:
+    def _step(self, point: Point, hessian: Array | None, n_sampled: int | None) -> Point | None:
         """Newton's direction, followed until the slope along it is nearly gone; None if nothing is gained."""
         if hessian is None:
             hessian = curvature(self.problem, self.lam, point, n_sampled=n_sampled)

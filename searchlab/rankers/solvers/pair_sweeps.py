@@ -9,18 +9,14 @@ and c above. The cost of a pair is that of its blocks times the masses of its tw
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
-Vector = npt.NDArray[Any]
 # What all sweeps go through: sorted scores, masses in the same order, the rows that they belong to; then, of the
 # problem, where blocks start, better blocks, worse blocks and costs.
-Blocks = tuple[Vector, Vector, Array, Array, Array, Array, Vector]
+Blocks = tuple[Array, Array, Array, Array, Array, Array, Array]
 
 # Up to so many neighbours are added up one by one, which is more exact than a difference of prefix sums.
 SHORT = 256
@@ -32,7 +28,7 @@ compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @compiled  # type: ignore[untyped-decorator]
-def rank_scores(scores: Vector, mass: Vector, starts: Array, known: Array) -> tuple[Vector, Vector, Array]:
+def rank_scores(scores: Array, mass: Array, starts: Array, known: Array) -> tuple[Array, Array, Array]:
     """The scores of each block in rising order, masses in the same order, and the rows that they belong to.
 
     `known` is an order of earlier scores: from it, a few rows are moved to their places, unless there are many.
@@ -67,7 +63,7 @@ def rank_scores(scores: Vector, mass: Vector, starts: Array, known: Array) -> tu
 
 
 @compiled  # type: ignore[untyped-decorator]
-def advance(ranked: Vector, place: int, end: int, base: float, limit: float) -> int:
+def advance(ranked: Array, place: int, end: int, base: float, limit: float) -> int:
     """The first place from this one on with t = base + score ≥ limit; for the next better row it can only be later."""
     while place < end and base + ranked[place] < limit:
         place += 1
@@ -75,7 +71,7 @@ def advance(ranked: Vector, place: int, end: int, base: float, limit: float) -> 
 
 
 @compiled  # type: ignore[untyped-decorator]
-def sweep_pairs(blocks: Blocks, width: float) -> tuple[Vector, float, float, float, int, float]:
+def sweep_pairs(blocks: Blocks, width: float) -> tuple[Array, float, float, float, int, float]:
     """For each row the α of pairs that it should win less those that it should lose; and of all pairs.
 
     These are Σ hinge, Σ rounded hinge, Σ α, the number of pairs in the band and Σ c of their blocks.
@@ -162,7 +158,7 @@ def sweep_pairs(blocks: Blocks, width: float) -> tuple[Vector, float, float, flo
 
 
 @compiled  # type: ignore[untyped-decorator]
-def add_neighbours(features: Vector, blocks: Blocks, width: float) -> tuple[Vector, Array, Vector]:
+def add_neighbours(features: Array, blocks: Blocks, width: float) -> tuple[Array, Array, Array]:
     """For each row, c/h summed over its pairs in the band; and of better rows that have any, the c/h·x of the worse."""
     ranked, masses, order, starts, better, worse, costs = blocks
     n_features = features.shape[1]
@@ -226,7 +222,7 @@ def add_neighbours(features: Vector, blocks: Blocks, width: float) -> tuple[Vect
 @compiled  # type: ignore[untyped-decorator]
 def sort_out_pairs(
     blocks: Blocks, lowest: float, highest: float, room: int, quantum: float
-) -> tuple[int, Array, Array, Vector, Vector, float]:
+) -> tuple[int, Array, Array, Array, Array, float]:
     """The pairs with lowest ≤ t < highest, and what the others give if those above have α = c and those below 0.
 
     First how many lie between; then, as long as there is room, the row that should win, the row that should lose, the
@@ -273,7 +269,7 @@ def sort_out_pairs(
 
 
 @compiled  # type: ignore[untyped-decorator]
-def subtract_rows(features: Vector, winners: Array, losers: Array, factors: Vector) -> Vector:
+def subtract_rows(features: Array, winners: Array, losers: Array, factors: Array) -> Array:
     """factor·(x_i − x_j) of listed pairs."""
     differences = np.empty((len(winners), features.shape[1]))
     for place in range(len(winners)):

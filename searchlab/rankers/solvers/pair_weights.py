@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.string_table import Array
 from searchlab.rankers.solvers.pairwise_problem import check_row_weights
+from searchlab.types import Array
 
 GradePair = tuple[float, float]
 

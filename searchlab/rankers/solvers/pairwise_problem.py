@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.string_table import Array
 from searchlab.rankers.solvers.pair_sweeps import (
     Blocks,
     add_neighbours,
@@ -30,8 +29,8 @@ from searchlab.rankers.solvers.pair_sweeps import (
     subtract_rows,
     sweep_pairs,
 )
+from searchlab.types import Array
 
-Vector = npt.NDArray[Any]
 Cost = Callable[[int, float, float], float]
 
 # Features beyond, squared and added up, come near the end of float64's range.
@@ -47,7 +46,7 @@ class Solution:
     `objective` is P(w) and `dual_objective` a D(α) of feasible α: the optimum lies between them. `gap` is (P − D)/P.
     """
 
-    weights: Vector
+    weights: Array
     objective: float
     dual_objective: float
     gap: float
@@ -64,12 +63,12 @@ class Problem:
     are at most 1; `unit` is what the objective has to be multiplied by.
     """
 
-    features: Vector
-    mass: Vector
+    features: Array
+    mass: Array
     starts: Array
     better: Array
     worse: Array
-    costs: Vector
+    costs: Array
     unit: float
 
     @property
@@ -92,11 +91,11 @@ class Bound:
     """Of feasible α, Σ α and Σ α(x_i − x_j); and D(α) for some λ."""
 
     total: float
-    pull: Vector
+    pull: Array
     value: float
 
     @classmethod
-    def at(cls, lam: float, total: float, pull: Vector) -> Bound:
+    def at(cls, lam: float, total: float, pull: Array) -> Bound:
         """The bound that feasible α with these sums give."""
         return cls(total, pull, total - float(pull @ pull) / (4 * lam))
 
@@ -115,10 +114,10 @@ class Bound:
 class Point:
     """What is known at some weights: the smooth objective and its gradient, and both sides of the certificate."""
 
-    weights: Vector
+    weights: Array
     width: float
     smooth: float
-    gradient: Vector
+    gradient: Array
     objective: float
     bound: Bound
     residual: float
@@ -210,7 +209,7 @@ def check_row_weights(row_weights: npt.ArrayLike | None, n_rows: int) -> npt.NDA
     return mass
 
 
-def _pair_blocks(queries: Array, levels: Vector, cost: Cost | None) -> tuple[Array, Array, Array, Vector]:
+def _pair_blocks(queries: Array, levels: Array, cost: Cost | None) -> tuple[Array, Array, Array, Array]:
     """Where blocks of equal grade start, in rows sorted by query and grade; and which two blocks cost how much."""
     changes = np.flatnonzero((np.diff(queries) != 0) | (np.diff(levels) != 0)) + 1
     starts = np.concatenate([[0], changes, [len(levels)]]).astype(np.int64) if len(levels) else np.zeros(1, np.int64)
@@ -232,7 +231,7 @@ def _pair_blocks(queries: Array, levels: Vector, cost: Cost | None) -> tuple[Arr
     return starts, np.array(better, np.int64), np.array(worse, np.int64), np.array(costs, np.float64)
 
 
-def evaluate(problem: Problem, lam: float, weights: Vector, width: float, near: Point | None = None) -> Point:
+def evaluate(problem: Problem, lam: float, weights: Array, width: float, near: Point | None = None) -> Point:
     """Everything about some weights that one sort of the scores and one pass can tell.
 
     If a `near` point is known, documents are sorted from their order there.
@@ -243,7 +242,7 @@ def evaluate(problem: Problem, lam: float, weights: Vector, width: float, near: 
     return evaluate_ranked(problem, lam, weights, width, blocks)
 
 
-def evaluate_ranked(problem: Problem, lam: float, weights: Vector, width: float, blocks: Blocks) -> Point:
+def evaluate_ranked(problem: Problem, lam: float, weights: Array, width: float, blocks: Blocks) -> Point:
     """The same, if the scores are already sorted."""
     slopes, hinge, rounded, total, n_in_band, cost_in_band = sweep_pairs(blocks, width)
     pull = slopes @ problem.features
@@ -258,7 +257,7 @@ def evaluate_ranked(problem: Problem, lam: float, weights: Vector, width: float,
 
 def curvature(
     problem: Problem, lam: float, point: Point, width: float | None = None, n_sampled: int | None = None
-) -> Vector:
+) -> Array:
     """The Hessian of the smooth objective: 2λ, and c/h·(x_i − x_j)(x_i − x_j)ᵀ of the pairs in the band.
 
     It may be that of another width than the point's. If the band has more pairs than `n_sampled`, about so many stand

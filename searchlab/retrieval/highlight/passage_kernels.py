@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from searchlab.analysis.analyzer import MAX_WORD_LENGTH
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 

@@ -20,7 +20,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.streams import Text
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
 from searchlab.records import TermStats
 from searchlab.retrieval.query.phrases import spread
 from searchlab.retrieval.query.tree import (
@@ -38,6 +38,7 @@ from searchlab.retrieval.query.tree import (
 from searchlab.retrieval.results import QueryTerm
 from searchlab.retrieval.scoring.index_numbers import Numbers, Variants
 from searchlab.retrieval.suggest.string_matching import spelt_like, with_shape
+from searchlab.types import Array
 
 DOCNO = "docno"
 MOST_VARIANTS = 1024

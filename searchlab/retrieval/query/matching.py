@@ -13,13 +13,13 @@ from operator import iand, ior
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.lexicon import DOCNO, Lexicon, matching_strings
 from searchlab.retrieval.query.phrases import with_phrase
 from searchlab.retrieval.query.ranges import within
 from searchlab.retrieval.query.tree import And, Boost, Fuzzy, Node, Not, Or, Pattern, Phrase, Range, Some, Word
 from searchlab.retrieval.scoring.index_numbers import Numbers
+from searchlab.types import Array
 
 _NONE = np.zeros(0, np.int64)
 

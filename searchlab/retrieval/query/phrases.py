@@ -14,7 +14,7 @@ import numpy as np
 
 from searchlab.indexing.storage.fields import GAP
 from searchlab.indexing.storage.streams import Passages, Text
-from searchlab.indexing.storage.string_table import Array
+from searchlab.types import Array
 
 # A text is read from end to end, not passage by passage, if at least one token in this many is asked for.
 MANY = 16

@@ -16,8 +16,9 @@ import numpy as np
 from searchlab.analysis.analyzer import fold
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
 from searchlab.indexing.storage.fields import as_date, as_number, seconds
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
 from searchlab.retrieval.query.tree import Range
+from searchlab.types import Array
 
 _YEAR = re.compile(r"\d{4}")
 _DAY = timedelta(days=1).total_seconds()

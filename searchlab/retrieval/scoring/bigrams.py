@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from searchlab.indexing.storage.columns import ShardColumns
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.query.phrases import spread
+from searchlab.types import Array
 
 
 def count_bigram(columns: ShardColumns, first: int, second: int, having: Array, others: Array) -> tuple[Array, Array]:

@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scoring.index_numbers import Numbers
 from searchlab.scorers.base import Scorer
+from searchlab.types import Array
 
 # Documents that are scored at once: of a few words, their weights stay in the cache.
 BLOCK = 1 << 14

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scoring.index_numbers import Numbers, Variants, scorer_of_text
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.gains import exact_gain
+from searchlab.types import Array
 
 # Fewer documents than one in this many are looked up in the postings; for more, all postings are read.
 FEW = 16

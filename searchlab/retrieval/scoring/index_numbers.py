@@ -17,13 +17,13 @@ from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot, TermCounts
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.streams import Stream, make_stream
-from searchlab.indexing.storage.string_table import Array
 from searchlab.records import TermStats
 from searchlab.retrieval.results import Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25, BM25F
 from searchlab.scorers.gains import SATURATION, gain, gainless_norm
 from searchlab.scorers.trained_mixture import OwnRows, TrainedMixture
+from searchlab.types import Array
 
 # Scorers whose numbers for each document are kept.
 REMEMBERED_SCORERS = 8

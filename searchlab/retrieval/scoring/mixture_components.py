@@ -14,18 +14,15 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scoring.bigrams import count_bigram
 from searchlab.retrieval.scoring.index_numbers import DocNumbers, Numbers
 from searchlab.scorers.gains import LOGARITHM, gainless_norm
 from searchlab.scorers.language_models import Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TopicModel
-
-Floats = npt.NDArray[np.float64]
+from searchlab.types import Array, Floats
 
 # Words, and pairs of words, whose numbers are kept.
 REMEMBERED_WORDS = 64

@@ -17,14 +17,14 @@ from functools import cached_property
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.string_table import Array
 from searchlab.retrieval.results import Part, Query
 from searchlab.retrieval.scoring.exhaustive import FEW, meet
 from searchlab.retrieval.scoring.index_numbers import DocNumbers, Numbers, Plan, Postings
-from searchlab.retrieval.scoring.mixture_components import Floats, Mixer, Word, full_weights
+from searchlab.retrieval.scoring.mixture_components import Mixer, Word, full_weights
 from searchlab.scorers.gains import LOGARITHM, exact_gain, gain
 from searchlab.scorers.language_models import Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
+from searchlab.types import Array, Floats
 
 _BOTH = "both"
 _TOPICS = COMPONENTS.index(TOPICS)

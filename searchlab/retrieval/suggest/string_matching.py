@@ -12,7 +12,8 @@ import re
 
 import numpy as np
 
-from searchlab.indexing.storage.string_table import Array, Strings
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
 
 _WILDCARD = re.compile(r"[*?]")
 # Sorts after every character that is written.

@@ -144,7 +144,7 @@ def _look_at(opened: Opened, text: str, docnos: Sequence[str]) -> list[Hit]:
     """Documents with the words of a topic marked."""
     places = [opened.engine.snapshot.locate(docno) for docno in docnos]
     shards, docs = np.array(places, np.int64).reshape(-1, 2).T
-    query = opened.engine.parse(text, language="plain")
+    query = opened.engine.parse(text, syntax="plain")
     return list(Hits(opened.engine.snapshot, query, shards, docs, np.zeros(len(docnos)), 0.0))
 
 

@@ -60,7 +60,7 @@ def rank_topic(opened: Opened, ranker: str, topic: Topic, depth: int) -> Ranking
     system = opened.system(ranker)
 
     def search() -> tuple[bytes, ...]:
-        hits = system.search(topic.text, k=depth, language="plain")
+        hits = system.search(topic.text, k=depth, syntax="plain")
         columns = (hits.shards, hits.docs, hits.scores)
         return tuple(own.astype(kind).tobytes() for own, kind in zip(columns, KINDS, strict=True))
 

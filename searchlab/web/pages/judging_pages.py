@@ -218,7 +218,7 @@ def words_for_kappa(kappa: float | None) -> str:
 def _in_full(opened: Opened, docno: str, text: str) -> dict[str, Any]:
     """A document to be judged, with the words of a topic marked; `cut` is how long it is if only a part is shown."""
     own = find_document(opened, docno)
-    terms = opened.engine.parse(text, language="plain").to_mark
+    terms = opened.engine.parse(text, syntax="plain").to_mark
     analyzer = opened.engine.snapshot.analyzer
     too_long = len(own.body) > LONGEST
     body = f"{own.body[:LONGEST]}…" if too_long else own.body

@@ -57,7 +57,7 @@ def ask(folder, run_cli, monkeypatch):
 @pytest.fixture
 def session(folder):
     with searchlab.open(folder, compiled=False) as engine:
-        yield Session(engine, Asking(language="full"), 10)
+        yield Session(engine, Asking(syntax="full"), 10)
 
 
 def docnos(out):
@@ -201,7 +201,7 @@ def test_settings_that_do_not_go_together_are_refused(session):
     session.answer(":stream title")
     with pytest.raises(SettingError, match="bm25f weighs the fields itself"):
         session.answer(":scorer bm25f")
-    assert session.asking == Asking(stream="title", language="full")
+    assert session.asking == Asking(stream="title", syntax="full")
 
 
 # --- results
@@ -331,7 +331,7 @@ def test_the_examples_of_the_query_language_are_understood(session):
     queries = [query for row in LANGUAGE for query in re.split(r"\s{2,}", row)]
     assert len(queries) > 5
     for query in queries:
-        parsed = session.engine.parse(query, language="full")
+        parsed = session.engine.parse(query, syntax="full")
         assert parsed.node is not None, query
         assert parsed.remarks == (), query
 

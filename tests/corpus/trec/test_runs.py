@@ -5,10 +5,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchlab.corpus import Notes
-from searchlab.corpus.trec.runs import read_run
-from searchlab.errors import DuplicateError, RecordError, SearchlabError, SourceError
+from searchlab.corpus.trec.runs import read_run, write_run
+from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.records import Ranking
-from searchlab.retrieval.batch import write_run
 
 WORDS = st.text("abXY019-é", min_size=1, max_size=5)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -91,3 +90,26 @@ def test_hostile_bytes_raise_only_our_errors(tmp_path, content):
         else:
             assert rankings
             assert all(len(ranking.docnos) == len(ranking.scores) > 0 for ranking in rankings)
+
+
+def as_written(rankings, tag="searchlab"):
+    file = io.StringIO()
+    write_run(file, rankings, tag)
+    return file.getvalue()
+
+
+def test_a_run_has_a_line_for_each_document_found():
+    rankings = [Ranking("7", ["b", "a"], [1.5, -0.25]), Ranking("8", [], []), Ranking("q9", ["é"], [1e-07])]
+    assert as_written(rankings, "mine") == "7 Q0 b 1 1.5 mine\n7 Q0 a 2 -0.25 mine\nq9 Q0 é 1 1e-07 mine\n"
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_scores_are_read_back_as_the_same_numbers(scores):
+    text = as_written([Ranking("1", [f"d{number}" for number in range(len(scores))], scores)])
+    assert [float(line.split()[4]) for line in text.splitlines()] == scores
+
+
+@pytest.mark.parametrize("tag", ["", "two words", "tab\tbed", "line\n"])
+def test_a_tag_is_one_word(tag):
+    with pytest.raises(SettingError, match=r"tag is .*, expected a word without blanks"):
+        as_written([Ranking("1", ["a"], [1.0])], tag)

@@ -24,6 +24,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.manifest import MANIFEST, writing
 from searchlab.records import Document
 from searchlab.scorers.bm25 import BM25
+from searchlab.types import no_progress
 
 # "car" and "auto" never occur together but share their contexts; so do "fruit" and "apple".
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road"]
@@ -129,14 +130,14 @@ def topical():
 
 def test_a_large_matrix_is_decomposed_as_by_numpy(topical):
     A, expected = topical
-    V = decompose(A, 30, 1, semantic_space.silent)
+    V = decompose(A, 30, 1, no_progress)
     assert V.dtype == np.float32
     np.testing.assert_allclose(np.abs((V * expected[:, :30]).sum(0)), 1, atol=1e-4)
     assert (V[np.abs(V).argmax(0), np.arange(30)] > 0).all()
 
 
 def test_another_seed_finds_the_same_space(topical):
-    first, second = (decompose(topical[0], 30, seed, semantic_space.silent) for seed in (1, 2))
+    first, second = (decompose(topical[0], 30, seed, no_progress) for seed in (1, 2))
     np.testing.assert_allclose(first, second, atol=1e-4)
 
 
@@ -144,7 +145,7 @@ def test_a_large_matrix_of_small_rank_has_no_further_dimensions():
     from scipy.sparse import csr_array, vstack
 
     few = csr_array(np.random.default_rng(4).random((6, 400)).astype(np.float32))
-    V = decompose(vstack([few] * 80, format="csr"), 20, 1, semantic_space.silent)
+    V = decompose(vstack([few] * 80, format="csr"), 20, 1, no_progress)
     np.testing.assert_allclose(V.T @ V, np.diag([1.0] * 6 + [0.0] * 14), atol=1e-5)
     np.testing.assert_allclose(few @ V @ V.T, few.toarray(), atol=1e-4)
 
@@ -152,7 +153,7 @@ def test_a_large_matrix_of_small_rank_has_no_further_dimensions():
 def test_the_same_vectors_in_every_run(build, topical):
     texts = documents(random_texts(30))
     first, second = (build_space(build(texts, words_per_shard=words), dims=4) for words in (60, None))
-    np.testing.assert_array_equal(*(decompose(topical[0], 30, 1, semantic_space.silent) for _ in range(2)))
+    np.testing.assert_array_equal(*(decompose(topical[0], 30, 1, no_progress) for _ in range(2)))
     again = build_space(first.snapshot.folder, dims=4)
     vectors, same, other = all_vectors(first), all_vectors(again), all_vectors(second)
     assert len(vectors) == 30

@@ -51,7 +51,11 @@ def side_by_side(monkeypatch):
 def test_a_build_says_what_it_did(tmp_path):
     stages = []
     summary = build_index(
-        lambda: SOME, tmp_path / "i", SETTINGS, jobs=1, progress=lambda stage, n_docs: stages.append((stage, n_docs))
+        lambda: SOME,
+        tmp_path / "i",
+        SETTINGS,
+        jobs=1,
+        progress=lambda stage, n_docs, total: stages.append((stage, n_docs)),
     )
     assert (summary.folder, summary.n_docs, summary.n_duplicates, summary.n_shards) == (tmp_path / "i", 50, 0, 1)
     assert summary.n_tokens == 50 * 8  # two words of title, six of body each
@@ -197,8 +201,8 @@ def test_a_full_disk_leaves_the_previous_index(previous, jobs):
         f"""
         import resource, sys
         from searchlab import cli
-        from searchlab.indexing import worker
-        worker.WORTH_SHARING = 20
+        from searchlab.indexing.building import workers
+        workers.WORTH_SHARING = 20
         resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
         sys.argv = ["searchlab", "index", "docs.jsonl", "-i", {str(previous)!r}, "-j", "{jobs}"]
         cli.main()

@@ -9,7 +9,7 @@ from searchlab.retrieval.highlight.full_text import mark_all
 def test_every_form_of_a_word_is_marked_wherever_it_stands(build):
     text = "Lymphomas of T cells.\n\nA lymphoma, caf\u00e9 and ½ lymphoma's."
     with searchlab.open(build([Document("a", "Lymphoma", text)], settings=AnalysisSettings())) as engine:
-        query = engine.parse("lymphoma year:1988 cafe 1 2", language="full")
+        query = engine.parse("lymphoma year:1988 cafe 1 2", syntax="full")
         marked = mark_all(text, query.to_mark, engine.snapshot.analyzer)
     assert marked.text == text
     assert [text[start:end] for start, end in marked.marks] == ["Lymphomas", "lymphoma", "caf\u00e9", "½", "lymphoma's"]

@@ -490,12 +490,12 @@ def test_terms_are_added_in_the_order_of_the_kernel(build):
 def test_of_a_pattern_only_what_living_documents_have_counts(build, tmp_path, monkeypatch):
     documents = [Document("1", "", "wa wb"), Document("2", "", "wa"), Document("3", "", "wb"), Document("4", "", "wc")]
     folder = build([*documents, Document("5", "", "wa")], folder=tmp_path / "it")
-    assert SearchEngine(folder).parse("w*", language="full").terms[0].variants == ("wa", "wb", "wc")
+    assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wa", "wb", "wc")
     kill(folder, {"2", "4", "5"})
-    assert SearchEngine(folder).parse("w*", language="full").terms[0].variants == ("wa", "wb")
+    assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wa", "wb")
     monkeypatch.setattr(lexicon, "MOST_VARIANTS", 1)
     # Three documents had wa and two wb; of the living, one has wa and two have wb.
-    assert SearchEngine(folder).parse("w*", language="full").terms[0].variants == ("wb",)
+    assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wb",)
 
 
 # Examples by hand.
@@ -593,11 +593,11 @@ def engine(build, request):
     ],
 )
 def test_queries_find(engine, query, found):
-    assert set(engine.search(query, language="full").docnos) == found
+    assert set(engine.search(query, syntax="full").docnos) == found
 
 
 def test_a_query_that_looks_plain_is_plain(engine):
-    query = engine.parse("t-cell lymphoma: what is it?", language="full")
+    query = engine.parse("t-cell lymphoma: what is it?", syntax="full")
     assert query == engine.parse("t-cell lymphoma: what is it?")
     assert query.node is None
     assert [(term.text, term.stream, term.variants) for term in query.terms] == [
@@ -615,18 +615,18 @@ def test_in_the_plain_language_nothing_is_syntax(engine):
 
 def test_an_unknown_language_is_refused(engine):
     with pytest.raises(SettingError, match=r"unknown query language 'lucene'.*there is: full, plain"):
-        engine.search("cell", language="lucene")
+        engine.search("cell", syntax="lucene")
 
 
 def test_what_cannot_be_understood_is_searched_as_words(engine):
-    hits = engine.search('"heat flow', language="full")
+    hits = engine.search('"heat flow', syntax="full")
     assert hits.query.remarks == ("a quotation mark is not closed: searched for the plain words",)
     assert hits.docnos == engine.search("heat flow").docnos == ["aero"]
-    assert engine.parse("author:smith", language="full").remarks[0].startswith("there is no field 'author'")
+    assert engine.parse("author:smith", syntax="full").remarks[0].startswith("there is no field 'author'")
 
 
 def test_words_that_score_name_their_text_and_their_variants(engine):
-    query = engine.parse("lymph* OR title:wings^3 OR (wing AND wings) NOT flow*", language="full")
+    query = engine.parse("lymph* OR title:wings^3 OR (wing AND wings) NOT flow*", syntax="full")
     assert [(term.text, term.count, term.stream, term.variants) for term in query.terms] == [
         ("lymph*", 1, "both", ("lymphat", "lymphoma")),
         ("wing", 3, "title", ("wing",)),
@@ -637,27 +637,27 @@ def test_words_that_score_name_their_text_and_their_variants(engine):
 
 
 def test_a_pattern_for_one_word_scores_as_the_word(engine):
-    word, pattern = (engine.search(query, language="full") for query in ("wings", "wing?"))
+    word, pattern = (engine.search(query, syntax="full") for query in ("wings", "wing?"))
     assert pattern.docnos == word.docnos == ["aero"]
     assert pattern.scores.tolist() == word.scores.tolist()
 
 
 def test_a_boost_multiplies_what_its_words_add(engine):
-    once, twice = (engine.search(query, language="full").scores for query in ("(wing)", "wing^2.5"))
+    once, twice = (engine.search(query, syntax="full").scores for query in ("(wing)", "wing^2.5"))
     assert twice == pytest.approx(2.5 * once)
 
 
 def test_what_adds_no_score_scores_zero(engine):
     for query in ("NOT cell", "docno:aero", "year:[1989 TO 1989.9]"):
-        hits = engine.search(query, language="full")
+        hits = engine.search(query, syntax="full")
         assert (hits.docnos, hits.scores.tolist()) == (["aero"], [0.0])
 
 
 def test_bm25f_scores_a_word_of_one_field_by_bm25(engine):
     scorer = BM25F(k1=0.9, title_b=0.3)
-    found = engine.search("title:lung OR mesh:mice", scorer=scorer, language="full")
+    found = engine.search("title:lung OR mesh:mice", scorer=scorer, syntax="full")
     title = engine.search("lung", scorer=BM25(0.9, 0.3), stream="title")
-    mesh = engine.search("mesh:mice", scorer=BM25(0.9, 0.75), language="full")
+    mesh = engine.search("mesh:mice", scorer=BM25(0.9, 0.75), syntax="full")
     scores = dict(zip(mesh.docnos, mesh.scores, strict=True))
     assert found.docnos == ["med-2", "med-1"]
     assert found.scores.tolist() == pytest.approx([title.scores[0] + scores["med-2"], scores["med-1"]])
@@ -665,8 +665,8 @@ def test_bm25f_scores_a_word_of_one_field_by_bm25(engine):
 
 def test_an_explanation_has_a_part_for_each_word_that_scores(engine):
     query = '+lymph* mesh:mice^2 "t cell" -flow'
-    hits = engine.search(query, language="full")
-    explained = engine.explain(query, "med-1", language="full")
+    hits = engine.search(query, syntax="full")
+    explained = engine.explain(query, "med-1", syntax="full")
     assert [(part.term, part.query_count, part.tf) for part in explained.parts] == [
         ("lymph*", 1, 2),
         ("mesh:mice", 2, 1),
@@ -678,11 +678,11 @@ def test_an_explanation_has_a_part_for_each_word_that_scores(engine):
 
 
 def test_snippets_mark_all_variants_but_no_words_of_other_fields(engine):
-    (hit,) = engine.search("lymphom* AND docno:med-1", language="full")
+    (hit,) = engine.search("lymphom* AND docno:med-1", syntax="full")
     assert hit.snippet.marked("[", "]") == "[Lymphomas] of T cells. New York, New York."
     assert hit.marked_title.marked("[", "]") == "T-cell [lymphoma]"
-    (hit,) = engine.search("cell AND mesh:lung AND mesh:nude", language="full")
-    assert [term.stream for term in engine.parse("cell AND mesh:lung", language="full").terms] == ["both", "mesh"]
+    (hit,) = engine.search("cell AND mesh:lung AND mesh:nude", syntax="full")
+    assert [term.stream for term in engine.parse("cell AND mesh:lung", syntax="full").terms] == ["both", "mesh"]
     assert hit.snippet.marked("[", "]") == "A [cell] of the lung; t [cells]. York is new."
 
 
@@ -710,11 +710,11 @@ def test_hits_say_where_their_documents_stand(engine):
 )
 @pytest.mark.parametrize("query", ["cell", "cell*"])
 def test_filters_restrict_and_change_no_score(engine, query, given, found):
-    every = engine.search(query, language="full")
+    every = engine.search(query, syntax="full")
     scores = dict(zip(every.docnos, every.scores, strict=True))
     for compiled in (True, False):
         other = SearchEngine(engine.snapshot.folder, compiled=compiled)
-        hits = other.search(query, language="full", filters=given)
+        hits = other.search(query, syntax="full", filters=given)
         assert set(hits.docnos) == found
         assert hits.scores.tolist() == [scores[docno] for docno in hits.docnos]
 
@@ -743,14 +743,14 @@ def test_of_too_many_variants_the_most_frequent_count(build, monkeypatch):
         Document("4", "", "wa0"),
     ]
     engine = SearchEngine(build(documents), compiled=False)
-    hits = engine.search("w* NOT unheard*", language="full")
+    hits = engine.search("w* NOT unheard*", syntax="full")
     assert hits.query.terms[0].variants == ("wb", "wc")
     assert hits.query.remarks == ("w* stands for 4 words: the 2 most frequent count",)
     assert set(hits.docnos) == {"1", "2", "3"}
 
 
 def test_words_that_no_document_has_are_named_with_their_field(engine):
-    query = engine.parse("Unheard OR title:flow OR wings OR xyz* OR mesh:unseen NOT nothing", language="full")
+    query = engine.parse("Unheard OR title:flow OR wings OR xyz* OR mesh:unseen NOT nothing", syntax="full")
     assert query.unknown == ("Unheard", "title:flow", "xyz*", "mesh:unseen")
 
 
@@ -766,7 +766,7 @@ def test_an_index_without_living_documents_finds_nothing(build, tmp_path, query,
         commit(folder, Manifest(manifest.settings, (), (), manifest.generation + 1))
     for compiled in (True, False):
         engine = SearchEngine(folder, compiled=compiled)
-        hits = engine.search(query, language="full", scorer=SCORERS[scorer](), filters=["docno=med-1"])
+        hits = engine.search(query, syntax="full", scorer=SCORERS[scorer](), filters=["docno=med-1"])
         assert (len(hits), hits.docnos) == (0, [])
 
 
@@ -777,7 +777,7 @@ def test_a_shard_of_dead_documents_does_no_harm(build, tmp_path, scorer, compile
     kill(folder, {"med-1", "aero"})
     engine = SearchEngine(folder, compiled=compiled)
     for query in ("cells york", '"york is"', "cells NOT lymphatic*"):
-        hits = engine.search(query, language="full", scorer=SCORERS[scorer]())
+        hits = engine.search(query, syntax="full", scorer=SCORERS[scorer]())
         assert np.isfinite(hits.scores).all()
         assert "med-2" in hits.docnos
         assert "med-1" not in hits.docnos
@@ -796,7 +796,7 @@ def test_damage_is_told(build, column):
     owner, name = damaged[column]
     object.__setattr__(owner, name, np.asarray(getattr(owner, name)) + 1000)
     with pytest.raises(IndexCorrupt, match="damaged"):
-        engine.search('"heat flow" OR hea*', language="full")
+        engine.search('"heat flow" OR hea*', syntax="full")
 
 
 def test_a_tree_is_searched_without_compiler_and_stemmer(build, tmp_path):
@@ -804,7 +804,7 @@ def test_a_tree_is_searched_without_compiler_and_stemmer(build, tmp_path):
     script = (
         "import sys, searchlab\n"
         "engine = searchlab.open(sys.argv[1], compiled=False)\n"
-        "hits = engine.search('\"t cell\" OR lymph* NOT wings', language='full')\n"
+        "hits = engine.search('\"t cell\" OR lymph* NOT wings', syntax='full')\n"
         "assert len(hits) == 3\n"
         "assert not {'numba', 'nltk', 'rich'} & set(sys.modules)\n"
         "searchlab.open(sys.argv[1], compiled=False)\n"
@@ -816,7 +816,7 @@ def test_a_query_that_looks_plain_does_not_load_the_parser(build, tmp_path):
     folder = build(DOCUMENTS, settings=AnalysisSettings())
     script = (
         "import sys, searchlab\n"
-        "assert len(searchlab.open(sys.argv[1], compiled=False).search('lymphoma', language='full')) == 1\n"
+        "assert len(searchlab.open(sys.argv[1], compiled=False).search('lymphoma', syntax='full')) == 1\n"
         "assert not {'whoosh', 'numba', 'nltk'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", script, str(folder)], cwd=tmp_path, check=True)

@@ -154,7 +154,7 @@ def test_own_weights_of_unigrams_count_on_the_fast_path_too(indexed, documents, 
         slow.assert_found(engine.search(query, k=5, scorer=scorer), expected, 5)
         for docno in expected:
             # A tree is scored by unigrams, each document by its own weights, and explained by them.
-            hits = engine.search(f"docno:{docno} AND ({query})", scorer=scorer, language="full")
+            hits = engine.search(f"docno:{docno} AND ({query})", scorer=scorer, syntax="full")
             explained = engine.explain(hits.query, docno, scorer=scorer).score
             assert hits.scores.tolist() == pytest.approx([explained])
             assert explained == pytest.approx(expected[docno], abs=CLOSE)
@@ -243,8 +243,8 @@ def test_filters_and_trees(build):
         hits = engine.search("a b", scorer=FIELDS, filters=[f"docno={chosen}"])
         assert (hits.docnos, hits.scores.tolist()) == ([chosen], [everything.scores[4]])
         # A tree is scored by unigrams: those of FIELDS weigh 0.6 and 0.4.
-        tree = engine.search("a AND b", k=None, scorer=FIELDS, language="full")
-        plain = engine.search("a AND b", k=None, scorer=JelinekMercer(0.4), language="full")
+        tree = engine.search("a AND b", k=None, scorer=FIELDS, syntax="full")
+        plain = engine.search("a AND b", k=None, scorer=JelinekMercer(0.4), syntax="full")
         assert tree.docnos == plain.docnos
         assert tree.scores.tolist() == pytest.approx(plain.scores.tolist())
 

@@ -141,13 +141,13 @@ def test_of_equally_near_words_the_first_letter_decides_before_frequency(build):
 
 
 def test_a_query_tells_what_could_have_been_meant(engine):
-    for language in ("plain", "full"):
-        query = engine.parse("lymphma xyz carcinomma", language=language)
+    for syntax in ("plain", "full"):
+        query = engine.parse("lymphma xyz carcinomma", syntax=syntax)
         assert query.unknown == ("lymphma", "xyz", "carcinomma")
         assert query.suggestions == (("lymphma", "lymphoma"), ("carcinomma", "carcinoma"))
-    query = engine.parse('title:lymphma AND "carcinom wall"', language="full")
+    query = engine.parse('title:lymphma AND "carcinom wall"', syntax="full")
     assert query.suggestions == (("title:lymphma", "title:lymphoma"), ("carcinom", "carcinoma"))
-    assert engine.parse("qqlymph* OR qqlymphma~", language="full").suggestions == ()
+    assert engine.parse("qqlymph* OR qqlymphma~", syntax="full").suggestions == ()
 
 
 def test_words_of_dead_documents_are_not_suggested(build, tmp_path):

@@ -67,7 +67,7 @@ def test_rankers_are_measured_as_runs_are(desk):
     opened = desk.shelf.get(None)
     for name, told in zip(("bm25", "dirichlet+rm3"), found["rankers"], strict=True):
         system = opened.system(name)
-        hits = {qid: system.search(f"w{qid}", k=1000, language="plain") for qid in qrels}
+        hits = {qid: system.search(f"w{qid}", k=1000, syntax="plain") for qid in qrels}
         run = [Ranking(qid, own.docnos, own.scores.tolist()) for qid, own in hits.items()]
         expected = evaluate_run(qrels, run, ["AP", "nDCG@10", "Judged@10"])
         assert told["means"] == {"AP": expected.mean("AP"), "nDCG@10": expected.mean("nDCG@10")}

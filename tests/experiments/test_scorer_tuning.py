@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
+from searchlab.experiments.scorer_tuning import choose_by_folds, choose_point, show_settings, tune
 from searchlab.records import Document, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.bm25 import BM25
-from searchlab.training.scorer_tuning import choose_by_folds, choose_point, show_settings, tune
 
 
 def test_each_fold_is_judged_with_what_is_best_on_the_others():

@@ -16,16 +16,15 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values, refuse_totals, show_number, show_p
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.measure_plan import Floats
-from searchlab.evaluation.run_evaluation import Judgments, evaluate_run
+from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.plan import grid_points
-from searchlab.indexing.storage.string_table import Array
 from searchlab.mixtures.scorer_names import make_scorer
-from searchlab.records import Topic
+from searchlab.records import Judgments, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.from_index import DEPTH
-from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, Progress, deal
+from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, deal
+from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"
 TUNED = "tuned"
@@ -102,7 +101,7 @@ def tune(
     dialect: str = "trec",
     n_folds: int = 5,
     seed: int = 0,
-    progress: Progress = lambda stage, done, of: None,
+    progress: Progress = no_progress,
 ) -> Tuning:
     """Try all points of a grid; `settings` are the same in all of them, and in what they are compared with."""
     refuse_totals(measure)
