@@ -33,5 +33,5 @@ def make_what_is_missing(engine: SearchEngine, chosen: FeatureSet, progress: Pro
         else:
             if model.is_stale:
                 newer = f"{model.staleness:.0%} of the documents are newer than the topics"
-                remarks.append(f"{newer}; `searchlab topics --rebuild` finds new")
+                remarks.append(f"{newer}; `searchlab topic-model --rebuild` finds new")
     return remarks

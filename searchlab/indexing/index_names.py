@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.corpus import Collection, find_collection
 from searchlab.corpus.ir_datasets import is_dataset
-from searchlab.errors import IndexMissing, SettingError
+from searchlab.errors import IndexMissing, SettingError, StoreError
 from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
 
 HOME = Path("indexes")
@@ -49,6 +50,34 @@ def choose() -> tuple[Path, int]:
     if not found:
         raise IndexMissing(f"{HOME}: no index here; `searchlab index SOURCE` makes one, -i names another place")
     return found[-1].parent, len(found)
+
+
+@dataclass(frozen=True)
+class IndexEntry:
+    """An index in `indexes/`: its size, and when it was last changed; `problem` says why it cannot be read."""
+
+    name: str
+    folder: Path
+    n_docs: int = 0
+    n_shards: int = 0
+    n_bytes: int = 0
+    written: str = ""
+    problem: str = ""
+
+
+def list_indexes() -> list[IndexEntry]:
+    """The indexes in `indexes/`, the newest first."""
+    manifests = sorted(HOME.glob(f"*/{MANIFEST}"), key=lambda path: (-path.stat().st_mtime, path))
+    return [_read_entry(path.parent) for path in manifests]
+
+
+def _read_entry(folder: Path) -> IndexEntry:
+    try:
+        manifest = read_manifest(folder)
+    except StoreError as error:
+        return IndexEntry(folder.name, folder, problem=str(error))
+    n_shards = len(manifest.shards)
+    return IndexEntry(folder.name, folder, manifest.n_docs, n_shards, manifest.n_bytes, manifest.written)
 
 
 def collections_of(folder: Path) -> list[Collection]:

@@ -56,7 +56,7 @@ class TopicRecord(Record):
 
 def _command(home: Path) -> str:
     method = home.name.partition("-")[0]
-    return f"searchlab topics -i {home.parent.parent} --method {method if method in METHODS else METHODS[0]}"
+    return f"searchlab topic-model -i {home.parent.parent} --method {method if method in METHODS else METHODS[0]}"
 
 
 def home_of(folder: Path, name: str) -> Path:

@@ -217,7 +217,7 @@ def test_empty_documents_and_indexes_have_topics_too(build, method):
 
 
 def test_missing_topics_say_how_to_make_them(small):
-    expected = f"{small}: no topics 'wtm'; `searchlab topics -i {small} --method wtm` makes them"
+    expected = f"{small}: no topics 'wtm'; `searchlab topic-model -i {small} --method wtm` makes them"
     with pytest.raises(IndexMissing, match=expected):
         open_topics(Snapshot(small), "wtm")
     with pytest.raises(IndexMissing, match="no topics 'plsa'"):
@@ -231,7 +231,7 @@ def test_missing_topics_say_how_to_make_them(small):
 def test_topics_of_another_analyser_are_refused(small):
     build_topics(small)
     add(small, documents(CARS), settings=AnalysisSettings(), rebuild=True)
-    with pytest.raises(IndexOutdated, match="made with another analyser than the index has; `searchlab topics -i"):
+    with pytest.raises(IndexOutdated, match="made with another analyser than the index has; `searchlab topic-model -i"):
         open_topics(Snapshot(small))
     assert build_topics(small, n_topics=2).record.n_docs == 4
 
@@ -240,7 +240,7 @@ def test_topics_of_another_index_are_refused(small, build, tmp_path):
     build_topics(small, n_topics=2)
     other = build(documents(["car road"], "other"), folder=tmp_path / "other")
     shutil.copytree(small / "topics", other / "topics")
-    with pytest.raises(IndexOutdated, match="made from other documents than the index has; `searchlab topics -i"):
+    with pytest.raises(IndexOutdated, match="made from other documents than the index has; `searchlab topic-model -i"):
         open_topics(Snapshot(other))
 
 
@@ -253,7 +253,7 @@ def test_every_missing_truncated_or_altered_file_is_named(small):
         content = path.read_bytes()
         path.write_bytes(content[:-1])
         with pytest.raises(
-            IndexCorrupt, match=rf"{path.name}: \d+ bytes, expected \d+; `searchlab topics .* --rebuild`"
+            IndexCorrupt, match=rf"{path.name}: \d+ bytes, expected \d+; `searchlab topic-model .* --rebuild`"
         ):
             open_topics(Snapshot(small))
         path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
