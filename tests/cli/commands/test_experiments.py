@@ -182,8 +182,9 @@ def test_the_doctor_of_files_prints_a_line_for_each_finding_and_fails(home, run_
     code, out, err = run_cli("doctor", "qrels.txt", "bad.run", "-i", "it")
     assert code == 1
     assert out.splitlines() == [
-        "bad.run: 12 of 12 topics not in qrels.txt: q0, q1, q10, …; likely cause: the prefix 'q' (q0 here, 0 there)",
-        "bad.run: 12 of 12 documents not in indexes/it: LONG0, LONG1, LONG10, …; "
+        "bad.run: 12 of 12 topics not in qrels.txt: q0, q1, q10 and 9 more; "
+        "likely cause: the prefix 'q' (q0 here, 0 there)",
+        "bad.run: 12 of 12 documents not in indexes/it: LONG0, LONG1, LONG10 and 9 more; "
         "likely cause: capital and small letters (LONG0 here, long0 there)",
     ]
     assert err == "2 problems found\n"

@@ -79,14 +79,14 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
         (
             {"q.txt": QRELS, "r.run": RUN.replace("d-", "D-")},
             [
-                "r.run: no document is judged in q.txt: D-01, D-03, D-04, …; "
+                "r.run: no document is judged in q.txt: D-01, D-03, D-04 and 1 more; "
                 "likely cause: capital and small letters (D-01 here, d-01 there)"
             ],
         ),
         (
             {"q.txt": QRELS, "r.run": RUN.replace("d-0", "d-")},
             [
-                "r.run: no document is judged in q.txt: d-1, d-3, d-4, …; "
+                "r.run: no document is judged in q.txt: d-1, d-3, d-4 and 1 more; "
                 "likely cause: leading zeros (d-1 here, d-01 there)"
             ],
         ),
@@ -165,7 +165,7 @@ def test_documents_are_looked_up_in_the_index(examine):
         "r.run: 1 of 4 documents not in the-index: d-09"
     ]
     assert examine({"q.txt": QRELS}, {"d-1", "d-2", "d-3", "d-4"}) == [
-        "q.txt: 4 of 4 documents not in the-index: d-01, d-02, d-03, …; "
+        "q.txt: 4 of 4 documents not in the-index: d-01, d-02, d-03 and 1 more; "
         "likely cause: leading zeros (d-01 here, d-1 there)"
     ]
 
