@@ -11,8 +11,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-
 from searchlab.analysis.stemmers import STEMMERS
+
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
 from searchlab.indexing.building.indexer import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import STREAMS
@@ -55,10 +55,10 @@ def run(folder, *arguments):
     )
 
 
-def try_server(folder, arguments, page):
+def try_server(folder, arguments, page, searchlab=(sys.executable, "-c", MAIN), environment=ENVIRONMENT):
     """Start the server on a free port, request its first page and the API calls of the page, and stop it."""
-    command = [sys.executable, "-c", MAIN, *arguments, "--port", "0"]
-    with subprocess.Popen(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as server:
+    command = [*searchlab, *arguments, "--port", "0"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server:
         try:
             (address,) = re.findall(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
             paths = re.findall(r"^\$ curl 'http://127\.0\.0\.1:8000(/api/\S+)'", page.read_text("utf-8"), re.MULTILINE)
@@ -138,10 +138,25 @@ def test_every_room_has_a_heading_in_the_architecture():
     assert headings == rooms
 
 
-QUESTIONS = (
-    "tokenizer, stemmer, BM25, top-k, RM3, snippets, spelling, TREC run writer, feature formulas, RankSVM estimator, "
-    "QP solver, model file, measures, significance, HTTP routes, CSRF, index format"
-).split(", ")
+QUESTIONS = [
+    "tokenizer",
+    "stemmer",
+    "BM25",
+    "top-k",
+    "RM3",
+    "snippets",
+    "spelling",
+    "TREC run writer",
+    "feature formulas",
+    "RankSVM estimator",
+    "QP solver",
+    "model file",
+    "measures",
+    "significance",
+    "HTTP routes",
+    "CSRF",
+    "index format",
+]
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
