@@ -54,7 +54,7 @@ test: install-dev
 
 # The documentation site, in site/.
 docs: .venv/installed-docs
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # A wheel and a source archive, in dist/.
 dist: install-dev
