@@ -14,7 +14,7 @@ from searchlab.report.content import Block, Entry, Figure, Paragraph, Report, Si
 from searchlab.report.escaping import plain
 from searchlab.report.page_template import PAGE, STYLE
 from searchlab.report.svg import inlined
-from searchlab.report.table_cells import Shown, shown_table
+from searchlab.report.table_layout import Shown, shown_table
 
 # As wide as a digit, and as a point: pads whole numbers among decimals.
 _DIGIT, _POINT = "\u2007", "\u2008"

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from searchlab.report.captions import entry_facts, numbered
 from searchlab.report.content import Block, Entry, Figure, Paragraph, Report, SideBySide, Table
 from searchlab.report.escaping import latex
-from searchlab.report.table_cells import Shown, ShownTable, shown_table
+from searchlab.report.table_layout import Shown, ShownTable, shown_table
 
 LONG = 40  # rows that no longer fit on a page
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from searchlab.report.captions import entry_facts, numbered
 from searchlab.report.content import Block, Entry, Figure, Paragraph, Report, SideBySide, Table
 from searchlab.report.escaping import markdown
-from searchlab.report.table_cells import Shown, shown_table
+from searchlab.report.table_layout import Shown, shown_table
 
 
 def markdown_page(report: Report) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from searchlab.report.content import Table
 from searchlab.report.number_format import axis_numbers, short_number, shown_number
-from searchlab.report.table_cells import BEST_NOTE, shown_table
+from searchlab.report.table_layout import BEST_NOTE, shown_table
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def doctor_command(
 
 
 def _examine_files(files: list[str], index: str | None) -> None:
-    from searchlab.evaluation.file_checks.checkup import examine_files
+    from searchlab.evaluation.file_checks.consistency import examine_files
     from searchlab.indexing.snapshot import Snapshot
 
     docnos, name = None, ""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import SourceError
-from searchlab.evaluation.file_checks.checkup import examine_files
+from searchlab.evaluation.file_checks.consistency import examine_files
 from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
 from searchlab.evaluation.file_checks.lenient_reader import read_filed, recognise
 
