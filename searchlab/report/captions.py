@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from searchlab.report.content import Block, Entry, Figure, Report, Section, SideBySide, Table
+from searchlab.report.content import Block, Figure, RankedDocument, RankingPair, Report, Section, Table
 
-_KINDS = {Table: "Table", Figure: "Figure", SideBySide: "Rankings"}
+_KINDS = {Table: "Table", Figure: "Figure", RankingPair: "Rankings"}
 
 
-def numbered(report: Report) -> Iterator[tuple[Section, list[tuple[Block, str]]]]:
+def number_blocks(report: Report) -> Iterator[tuple[Section, list[tuple[Block, str]]]]:
     """The sections, and each one's blocks with their labels (`Table 2`), counted through the report."""
     counts = dict.fromkeys(_KINDS.values(), 0)
     for section in report.sections:
@@ -22,7 +22,7 @@ def numbered(report: Report) -> Iterator[tuple[Section, list[tuple[Block, str]]]
         yield section, blocks
 
 
-def entry_facts(entry: Entry, other: str) -> tuple[str, str]:
+def describe_document(entry: RankedDocument, other: str) -> tuple[str, str]:
     """Whether the document is relevant, and where it stands in the other ranking."""
     grade = "not judged" if entry.grade is None else f"grade {entry.grade}"
     place = f"not in {other}" if entry.other_rank is None else f"rank {entry.other_rank} in {other}"

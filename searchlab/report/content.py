@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from searchlab.errors import SettingError
 
 Cell = str | float | int | None
-MOST_DIGITS = 12
+MAX_DIGITS = 12
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
@@ -56,8 +56,8 @@ class Table:
         _require_name("table", self.name)
         if not self.columns:
             raise SettingError(f"table {self.name}: found no columns, expected at least one")
-        if isinstance(self.digits, bool) or not isinstance(self.digits, int) or not 0 <= self.digits <= MOST_DIGITS:
-            raise SettingError(f"table {self.name}: digits is {self.digits!r}, expected 0 to {MOST_DIGITS}")
+        if isinstance(self.digits, bool) or not isinstance(self.digits, int) or not 0 <= self.digits <= MAX_DIGITS:
+            raise SettingError(f"table {self.name}: digits is {self.digits!r}, expected 0 to {MAX_DIGITS}")
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
                 found = f"row {number} has {len(row)} cells"
@@ -92,7 +92,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RankedDocument:
     """A document in a ranking; its grade if it was judged, and its rank in the other ranking if it is there."""
 
     rank: int
@@ -104,17 +104,17 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class RankingPair:
     """Two rankings of one topic."""
 
     caption: str
     left_title: str
     right_title: str
-    left: tuple[Entry, ...]
-    right: tuple[Entry, ...]
+    left: tuple[RankedDocument, ...]
+    right: tuple[RankedDocument, ...]
 
 
-Block = Paragraph | Table | Figure | SideBySide
+Block = Paragraph | Table | Figure | RankingPair
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Report:
                 raise SettingError(f"report: found two {what}s called {twice[0]}, expected a name of its own for each")
 
 
-def file_name(text: str) -> str:
+def slugify(text: str) -> str:
     """A name for a table or a figure made from any words: `nDCG@10 of RSVM` becomes `ndcg-10-of-rsvm`."""
     return _NOT_IN_NAMES.sub("-", text.lower()).strip("-")[:100].rstrip("-") or "unnamed"
 

@@ -57,28 +57,28 @@ _T1 = {chr(code) for code in range(0xA1, 0x100)} | set("ĂăĄąĆćČčĎďĐđ
 _DOUBLED = re.compile(r"--|''|,,")
 
 
-def plain(text: str) -> str:
+def printable_line(text: str) -> str:
     """The words on one line, without what no format should be given."""
     return on_one_line(_TURNS.sub("", text))
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """For Markdown, at the start of a line too; addresses do not become links."""
-    line = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = printable_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _MARKDOWN.sub(lambda sign: f"\\{sign.group()}", line)
     return _BLOCK_START.sub(r"\1\\\2", line)
 
 
-def latex(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""For LaTeX; signs that pdfLaTeX lacks become \unicode{…}, which the heading of a report defines."""
-    line = plain(text)
+    line = printable_line(text)
     doubled = {place for found in _DOUBLED.finditer(line) for place in range(*found.span())}
     return "".join(_latex_sign(sign, place in doubled) for place, sign in enumerate(line))
 
 
-def spreadsheet(text: str) -> str:
+def escape_spreadsheet(text: str) -> str:
     """For a cell of CSV: what a spreadsheet would compute has an apostrophe before it."""
-    line = plain(text)
+    line = printable_line(text)
     return f"'{line}" if line[:1] in tuple("=+-@") and not _PLAIN_NUMBER.fullmatch(line) else line
 
 

@@ -12,7 +12,7 @@ MINUS = "\u2212"
 DASH = "\u2013"  # for what is undefined
 
 
-def shown_number(value: float, digits: int = 4) -> str:
+def format_number(value: float, digits: int = 4) -> str:
     """A whole number whole, any other with `digits` decimals: .4497, −.0120, 1.2500, 12,345."""
     if isinstance(value, int):
         return f"{value:,}".replace("-", MINUS)
@@ -26,18 +26,18 @@ def shown_number(value: float, digits: int = 4) -> str:
     return sign + (text.removeprefix("0") if digits else text)
 
 
-def axis_numbers(values: Sequence[float]) -> list[str]:
+def format_ticks(values: Sequence[float]) -> list[str]:
     """Places on an axis, with as many decimals as the one that needs most: 0, .400, .405."""
-    texts = [short_number(value) for value in values]
+    texts = [format_tick(value) for value in values]
     if any("e" in text for text in texts):
         return texts
     digits = max((len(text.partition(".")[2]) for text in texts), default=0)
     return [
-        text if text == "0" else shown_number(float(value), digits) for value, text in zip(values, texts, strict=True)
+        text if text == "0" else format_number(float(value), digits) for value, text in zip(values, texts, strict=True)
     ]
 
 
-def short_number(value: float) -> str:
+def format_tick(value: float) -> str:
     """A place on an axis: .05, 10, 1,000, 1e−06."""
     value = float(f"{value:.10g}")  # 0.30000000000000004 is .3
     if value and not 1e-4 <= abs(value) < 1e7:

@@ -25,21 +25,21 @@ import numpy.typing as npt
 
 from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.errors import SettingError
-from searchlab.report.number_format import axis_numbers, short_number
-from searchlab.report.svg import tidied
+from searchlab.report.number_format import format_tick, format_ticks
+from searchlab.report.svg import tidy_svg
 
 Interval = tuple[float, float, float]
 Values = Sequence[float] | npt.NDArray[np.float64]
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 # After Okabe and Ito (2008), some darkened so that they can be seen on white.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#b8639a", "#a17a00", "#7d7d7d")
-SIGNS = "osD^vP"
+MARKERS = "osD^vP"
 DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 # Stands for the colour of the page's text until the drawing is tidied.
 INK = "#010203"
-MOST_LABELS = 40  # more would overlap
-LONGEST_LABEL = 36
+MAX_LABELS = 40  # more would overlap
+MAX_LABEL_LENGTH = 36
 WIDTH, HEIGHT = 6.0, 3.4  # inches
 
 _STYLE: dict[str, Any] = {
@@ -104,7 +104,7 @@ def curves(xs: Values, lines: Mapping[str, Values], *, xlabel: str, ylabel: str,
     return _lines({name: (xs, ys) for name, ys in lines.items()}, "curves", xlabel, ylabel, signs=True, log_x=log_x)
 
 
-def shapes(functions: Mapping[str, tuple[Values, Values]], *, xlabel: str, ylabel: str) -> str:
+def function_curves(functions: Mapping[str, tuple[Values, Values]], *, xlabel: str, ylabel: str) -> str:
     """Functions given by many points: lines without signs, each over places of its own."""
     for name, (xs, ys) in functions.items():
         if len(ys) != len(xs):
@@ -136,7 +136,7 @@ def differences(values: Values, *, ylabel: str, labels: Sequence[str] | None = N
         axes.bar(range(len(shown)), shown, 0.82, color=colours)
         axes.axhline(0, color=INK, linewidth=0.7)
         axes.spines["bottom"].set_visible(False)
-        if labels is not None and len(shown) <= MOST_LABELS:
+        if labels is not None and len(shown) <= MAX_LABELS:
             names = [_label(labels[place]) for place in order.tolist()]
             axes.set_xticks(range(len(shown)), names, rotation=90, rotation_mode="anchor", ha="right", va="center")
         else:
@@ -151,7 +151,7 @@ def differences(values: Values, *, ylabel: str, labels: Sequence[str] | None = N
 
 def scatter(
     groups: Mapping[str, npt.NDArray[np.float64]],
-    arrows: Mapping[str, tuple[Place, Place]],
+    arrows: Mapping[str, tuple[Point, Point]],
     *,
     xlabel: str,
     ylabel: str,
@@ -165,7 +165,7 @@ def scatter(
     def draw(axes: Any) -> None:
         axes.grid(True, axis="both")
         for number, (name, points) in enumerate(groups.items()):
-            sign = SIGNS[number % len(SIGNS)]
+            sign = MARKERS[number % len(MARKERS)]
             look: dict[str, Any] = {"s": 20, "alpha": 0.75, "linewidths": 0}
             axes.scatter(points[:, 0], points[:, 1], color=_colour(number), marker=sign, label=_label(name), **look)
         for number, (name, (start, end)) in enumerate(arrows.items(), start=len(groups)):
@@ -211,7 +211,7 @@ def _lines(
             axes.set_xscale("log")
         for number, (name, (xs, ys)) in enumerate(lines.items()):
             look = {"color": _colour(number), "linestyle": DASHES[number % len(DASHES)], "label": _label(name)}
-            sign = SIGNS[number % len(SIGNS)] if signs else None
+            sign = MARKERS[number % len(MARKERS)] if signs else None
             axes.plot(np.asarray(xs, dtype=float), np.asarray(ys, dtype=float), marker=sign, **look)
         if from_zero:
             axes.set_ylim(bottom=0)
@@ -236,16 +236,16 @@ def _drawn(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", legend
         axes.set_xlabel(_label(xlabel))
         axes.set_ylabel(_label(ylabel))
         for axis in [axes.yaxis, *([axes.xaxis] if xlabel else [])]:  # otherwise there are names below
-            formatter: Any = FuncFormatter(lambda value, _: short_number(value))
+            formatter: Any = FuncFormatter(lambda value, _: format_tick(value))
             if axis.get_scale() == "linear":
-                formatter.format_ticks = axis_numbers
+                formatter.format_ticks = format_ticks
             axis.set_major_formatter(formatter)
             axis.set_minor_formatter(NullFormatter())
         if rows:
             figure.legend(loc="outside upper center", ncols=min(legend, 3), handlelength=2.6, columnspacing=1.6)
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    return tidied(file.getvalue(), ink=INK)
+    return tidy_svg(file.getvalue(), ink=INK)
 
 
 def _colour(number: int) -> str:
@@ -256,7 +256,7 @@ def _label(text: str) -> str:
     line = on_one_line(text)
     # Matplotlib leaves labels that begin with _ out of legends.
     line = f"\u200b{line}" if line.startswith("_") else line
-    return line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
+    return line if len(line) <= MAX_LABEL_LENGTH else f"{line[: MAX_LABEL_LENGTH - 1]}…"
 
 
 def _require(something: bool, kind: str) -> None:

@@ -11,11 +11,11 @@ import re
 from xml.etree import ElementTree
 
 from searchlab.errors import SettingError
-from searchlab.report.escaping import plain
+from searchlab.report.escaping import printable_line
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
-ELEMENTS = frozenset(
+ALLOWED_ELEMENTS = frozenset(
     re.findall(
         r"\S+",
         """
@@ -23,7 +23,7 @@ ELEMENTS = frozenset(
         """,
     )
 )
-ATTRIBUTES = frozenset(
+ALLOWED_ATTRIBUTES = frozenset(
     re.findall(
         r"\S+",
         """
@@ -43,7 +43,7 @@ _FONT = re.compile(r"font:\s*([\d.]+px)[^;]*")
 _BLANKS = re.compile(r"\s*\n\s*")
 
 
-def tidied(svg: str, *, ink: str) -> str:
+def tidy_svg(svg: str, *, ink: str) -> str:
     """Matplotlib's SVG without heading, metadata, style sheet and fonts; `ink` becomes the colour of the page's text.
 
     Groups lose their ids, to which nothing refers.
@@ -64,7 +64,7 @@ def tidied(svg: str, *, ink: str) -> str:
     return _written(root)
 
 
-def inlined(svg: str, *, name: str, alt: str) -> str:
+def inline_svg(svg: str, *, name: str, alt: str) -> str:
     """The drawing for a page: checked, its ids made its own, and said in words."""
     root = _checked(svg, name)
     for element in root.iter():
@@ -76,15 +76,15 @@ def inlined(svg: str, *, name: str, alt: str) -> str:
             else:
                 element.set(attribute, _REFERENCE.sub(rf"url(#{_own(name)}\1)", value))
     root.set("role", "img")
-    root.set("aria-label", plain(alt))
+    root.set("aria-label", printable_line(alt))
     return _written(root)
 
 
-def standalone(svg: str, *, name: str, alt: str) -> str:
+def standalone_svg(svg: str, *, name: str, alt: str) -> str:
     """The drawing as a file of its own, for light and dark."""
     root = _checked(svg, name)
     root.set("role", "img")
-    root.set("aria-label", plain(alt))
+    root.set("aria-label", printable_line(alt))
     style = ElementTree.Element(f"{{{SVG}}}style")
     style.text = _INK
     root.insert(0, style)
@@ -108,19 +108,19 @@ def _checked(svg: str, name: str) -> ElementTree.Element:
         raise _refused(name, f"<{_local(root.tag)}>", "<svg> of SVG's namespace")
     for element in root.iter():
         tag = str(element.tag)
-        if not tag.startswith(f"{{{SVG}}}") or _local(tag) not in ELEMENTS:
+        if not tag.startswith(f"{{{SVG}}}") or _local(tag) not in ALLOWED_ELEMENTS:
             raise _refused(name, f"<{_local(tag)}>", "shapes and text alone")
         for attribute, value in list(element.attrib.items()):
-            plain = attribute.removeprefix(f"{{{XLINK}}}")
+            printable_line = attribute.removeprefix(f"{{{XLINK}}}")
             del element.attrib[attribute]
-            element.set(plain, value)
-            if plain not in ATTRIBUTES:
-                raise _refused(name, f"the attribute {_local(plain)}", "those of shapes and text")
-            if plain == "href" and not value.startswith("#"):
+            element.set(printable_line, value)
+            if printable_line not in ALLOWED_ATTRIBUTES:
+                raise _refused(name, f"the attribute {_local(printable_line)}", "those of shapes and text")
+            if printable_line == "href" and not value.startswith("#"):
                 raise _refused(name, "a reference to elsewhere", "those within the drawing")
             # A label may hold any words.
-            if plain not in ("aria-label", "href") and _HARMFUL.search(_REFERENCE.sub("", value)):
-                raise _refused(name, f"a harmful {plain}", "colours, places and references within the drawing")
+            if printable_line not in ("aria-label", "href") and _HARMFUL.search(_REFERENCE.sub("", value)):
+                raise _refused(name, f"a harmful {printable_line}", "colours, places and references within the drawing")
     return root
 
 

@@ -10,14 +10,14 @@ import math
 from dataclasses import dataclass
 
 from searchlab.report.content import Cell, Table
-from searchlab.report.escaping import plain
-from searchlab.report.number_format import DASH, shown_number
+from searchlab.report.escaping import printable_line
+from searchlab.report.number_format import DASH, format_number
 
 BEST_NOTE = "Bold: the best of its column."
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TableCell:
     """A cell: its words, its mark, whether it is among the best, how many places it lacks after the point."""
 
     text: str
@@ -27,7 +27,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class TableColumn:
     """A column: its heading, whether it has numbers, and the most signs in a mark."""
 
     heading: str
@@ -36,21 +36,21 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTable:
+class TableLayout:
     """The columns, the rows of cells, and what is said below them."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Shown, ...], ...]
+    columns: tuple[TableColumn, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     note: str
 
 
-def shown_table(table: Table) -> ShownTable:
+def lay_out_table(table: Table) -> TableLayout:
     """The table as words."""
     columns, sides = [], []
     any_best = False
     for number, heading in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
-        marks = [plain(table.marks.get((row, number), "")) for row in range(len(cells))]
+        marks = [printable_line(table.marks.get((row, number), "")) for row in range(len(cells))]
         texts = [_text(cell, table.digits) for cell in cells]
         best = _best(cells, texts) if table.best is True or (table.best and heading in table.best) else ""
         any_best |= bool(best)
@@ -58,11 +58,13 @@ def shown_table(table: Table) -> ShownTable:
         side = []
         for cell, text, mark in zip(cells, texts, marks, strict=True):
             lacking = table.digits + 1 if decimals and _is_number(cell) and not isinstance(cell, float) else 0
-            side.append(Shown(text, mark, _is_number(cell) and text == best, lacking))
+            side.append(TableCell(text, mark, _is_number(cell) and text == best, lacking))
         sides.append(side)
-        columns.append(Column(plain(heading), any(map(_is_number, cells)), max(map(len, marks), default=0)))
-    note = " ".join(filter(None, [plain(table.note), BEST_NOTE if any_best else ""]))
-    return ShownTable(tuple(columns), tuple(zip(*sides, strict=True)), note)
+        columns.append(
+            TableColumn(printable_line(heading), any(map(_is_number, cells)), max(map(len, marks), default=0))
+        )
+    note = " ".join(filter(None, [printable_line(table.note), BEST_NOTE if any_best else ""]))
+    return TableLayout(tuple(columns), tuple(zip(*sides, strict=True)), note)
 
 
 def _text(cell: Cell, digits: int) -> str:
@@ -70,7 +72,7 @@ def _text(cell: Cell, digits: int) -> str:
         return DASH
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return plain(cell) if isinstance(cell, str) else shown_number(cell, digits)
+    return printable_line(cell) if isinstance(cell, str) else format_number(cell, digits)
 
 
 def _is_number(cell: Cell) -> bool:

@@ -18,24 +18,28 @@ from pathlib import Path
 from searchlab.atomic_file import open_atomic
 from searchlab.errors import WriteFailed
 from searchlab.report.content import Cell, Figure, Report, Table
-from searchlab.report.escaping import spreadsheet
-from searchlab.report.html_page import html_page
-from searchlab.report.latex_page import latex_page
-from searchlab.report.markdown_page import markdown_page
-from searchlab.report.svg import standalone
+from searchlab.report.escaping import escape_spreadsheet
+from searchlab.report.html_page import render_html
+from searchlab.report.latex_page import render_latex
+from searchlab.report.markdown_page import render_markdown
+from searchlab.report.svg import standalone_svg
 
 
 def write_report(report: Report, folder: str | Path) -> list[Path]:
     """Write all files of a report into a folder, which is made if there is none; the page is the first of them."""
     folder = Path(folder)
     # All is composed before anything is written: a figure that is refused leaves no half of a report.
-    texts = {"report.html": html_page(report), "report.md": markdown_page(report), "report.tex": latex_page(report)}
+    texts = {
+        "report.html": render_html(report),
+        "report.md": render_markdown(report),
+        "report.tex": render_latex(report),
+    }
     for section in report.sections:
         for block in section.blocks:
             if isinstance(block, Table):
-                texts[f"{block.name}.csv"] = table_as_csv(block)
+                texts[f"{block.name}.csv"] = table_to_csv(block)
             elif isinstance(block, Figure):
-                texts[f"{block.name}.svg"] = standalone(block.svg, name=block.name, alt=block.alt)
+                texts[f"{block.name}.svg"] = standalone_svg(block.svg, name=block.name, alt=block.alt)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -46,11 +50,11 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def table_as_csv(table: Table) -> str:
+def table_to_csv(table: Table) -> str:
     """A heading and a line a row; numbers with all their digits, nothing for None. Marks are left out."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(spreadsheet, table.columns))
+    writer.writerow(map(escape_spreadsheet, table.columns))
     writer.writerows(map(_value, row) for row in table.rows)
     return file.getvalue()
 
@@ -59,6 +63,6 @@ def _value(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return spreadsheet(cell)
+        return escape_spreadsheet(cell)
     # NumPy's floats would be written with their type.
     return repr(float(cell)) if isinstance(cell, float) else str(cell)

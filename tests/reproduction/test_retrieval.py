@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import compare
+from searchlab.evaluation.comparison import compare_evaluations
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.records import Document, Topic
@@ -121,7 +121,7 @@ def made_up(values, systems):
     rows = {name: np.outer(np.full(10, value), [1.0, 0.5, 0.5]) for name, value in values.items()}
     qids = tuple(str(number) for number in range(10))
     evaluations = [Evaluation(name, MEASURES, qids, own, make_dialect("trec")) for name, own in rows.items()]
-    report = compare(evaluations, baseline="BM25")
+    report = compare_evaluations(evaluations, baseline="BM25")
     return Outcome("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
 
 
