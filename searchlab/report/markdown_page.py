@@ -1,7 +1,4 @@
-"""How is a report written as Markdown?
-
-GitHub's dialect, for its tables. A figure is a picture beside the file.
-"""
+"""A report as Markdown, with GitHub's tables; figures are SVG files beside it."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from searchlab.report.table_layout import TableCell, lay_out_table
 
 
 def render_markdown(report: Report) -> str:
-    """The whole report."""
-    parts = [f"# {escape_markdown(report.title)}", escape_markdown(report.lead)]
+    """The report as Markdown."""
+    parts = [f"# {escape_markdown(report.title)}", escape_markdown(report.summary)]
     for section, blocks in number_blocks(report):
         parts.append(f"## {escape_markdown(section.title)}")
         for block, label in blocks:
@@ -39,15 +36,15 @@ def _block(block: Block, label: str) -> Iterator[str]:
     if isinstance(block, Figure):
         yield f"![{escape_markdown(block.alt)}]({block.name}.svg)"
     elif isinstance(block, Table):
-        shown = lay_out_table(block)
-        rule = ["---:" if column.numeric else "---" for column in shown.columns]
-        headings = [escape_markdown(column.heading) for column in shown.columns]
-        yield _rows([headings, rule, *(map(_cell, row) for row in shown.rows)])
-        yield escape_markdown(shown.note)
+        layout = lay_out_table(block)
+        rule = ["---:" if column.numeric else "---" for column in layout.columns]
+        headings = [escape_markdown(column.heading) for column in layout.columns]
+        yield _rows([headings, rule, *(map(_cell, row) for row in layout.rows)])
+        yield escape_markdown(layout.note)
     elif isinstance(block, RankingPair):
         titles = [escape_markdown(block.left_title), escape_markdown(block.right_title)]
         pairs = zip_longest(block.left, block.right)
-        rows = ((_entry(left, block.right_title), _entry(right, block.left_title)) for left, right in pairs)
+        rows = ((_document(left, block.right_title), _document(right, block.left_title)) for left, right in pairs)
         yield _rows([titles, ["---", "---"], *rows])
 
 
@@ -60,9 +57,10 @@ def _cell(cell: TableCell) -> str:
     return (f"**{text}**" if cell.best else text) + (f"<sup>{escape_markdown(cell.mark)}</sup>" if cell.mark else "")
 
 
-def _entry(entry: RankedDocument | None, other: str) -> str:
-    if entry is None:
+def _document(document: RankedDocument | None, other: str) -> str:
+    if document is None:
         return ""
-    facts = escape_markdown(", ".join(describe_document(entry, other)))
-    title, snippet = f"**{escape_markdown(entry.title)}**<br>" if entry.title else "", escape_markdown(entry.snippet)
-    return f"{entry.rank}\\. {title}{escape_markdown(entry.docno)} ({facts})" + (f"<br>{snippet}" if snippet else "")
+    facts = escape_markdown(", ".join(describe_document(document, other)))
+    title = f"**{escape_markdown(document.title)}**<br>" if document.title else ""
+    snippet = f"<br>{escape_markdown(document.snippet)}" if escape_markdown(document.snippet) else ""
+    return f"{document.rank}\\. {title}{escape_markdown(document.docno)} ({facts}){snippet}"

@@ -1,7 +1,6 @@
-"""What is in the cells of a table, whatever the format?
+"""The layout of a table: texts, marks, alignment and padding of its cells, independent of the format.
 
-Numbers of a column end at the same place, so that points stand below each other: whole numbers among decimals are
-padded, and marks stand outside.
+Decimal points of a column are aligned: integers among decimals are padded, and marks take no width.
 """
 
 from __future__ import annotations
@@ -18,17 +17,17 @@ BEST_NOTE = "Bold: the best of its column."
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell: its words, its mark, whether it is among the best, how many places it lacks after the point."""
+    """A cell: its text, its mark, whether it is the best, and the width of the missing point and decimals."""
 
     text: str
     mark: str = ""
     best: bool = False
-    lacking: int = 0
+    pad_places: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column: its heading, whether it has numbers, and the most signs in a mark."""
+    """A column: its heading, whether it has numbers, and the length of its longest mark."""
 
     heading: str
     numeric: bool
@@ -37,7 +36,7 @@ class TableColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """The columns, the rows of cells, and what is said below them."""
+    """The columns, the rows of cells, and the note below them."""
 
     columns: tuple[TableColumn, ...]
     rows: tuple[tuple[TableCell, ...], ...]
@@ -45,29 +44,29 @@ class TableLayout:
 
 
 def lay_out_table(table: Table) -> TableLayout:
-    """The table as words."""
-    columns, sides = [], []
+    """The layout of a table."""
+    columns, cells_by_column = [], []
     any_best = False
     for number, heading in enumerate(table.columns):
         cells = [row[number] for row in table.rows]
         marks = [printable_line(table.marks.get((row, number), "")) for row in range(len(cells))]
-        texts = [_text(cell, table.digits) for cell in cells]
-        best = _best(cells, texts) if table.best is True or (table.best and heading in table.best) else ""
+        texts = [_cell_text(cell, table.digits) for cell in cells]
+        best = _best_cell_text(cells, texts) if table.best is True or (table.best and heading in table.best) else ""
         any_best |= bool(best)
         decimals = any(isinstance(cell, float) for cell in cells) and table.digits > 0
-        side = []
+        column_cells = []
         for cell, text, mark in zip(cells, texts, marks, strict=True):
-            lacking = table.digits + 1 if decimals and _is_number(cell) and not isinstance(cell, float) else 0
-            side.append(TableCell(text, mark, _is_number(cell) and text == best, lacking))
-        sides.append(side)
+            pad_places = table.digits + 1 if decimals and _is_number(cell) and not isinstance(cell, float) else 0
+            column_cells.append(TableCell(text, mark, _is_number(cell) and text == best, pad_places))
+        cells_by_column.append(column_cells)
         columns.append(
             TableColumn(printable_line(heading), any(map(_is_number, cells)), max(map(len, marks), default=0))
         )
     note = " ".join(filter(None, [printable_line(table.note), BEST_NOTE if any_best else ""]))
-    return TableLayout(tuple(columns), tuple(zip(*sides, strict=True)), note)
+    return TableLayout(tuple(columns), tuple(zip(*cells_by_column, strict=True)), note)
 
 
-def _text(cell: Cell, digits: int) -> str:
+def _cell_text(cell: Cell, digits: int) -> str:
     if cell is None:
         return DASH
     if isinstance(cell, bool):
@@ -79,8 +78,8 @@ def _is_number(cell: Cell) -> bool:
     return isinstance(cell, float | int) and not isinstance(cell, bool)
 
 
-def _best(cells: list[Cell], texts: list[str]) -> str:
-    """How the largest number is written; nothing if there are no two to compare, or if all are whole."""
+def _best_cell_text(cells: list[Cell], texts: list[str]) -> str:
+    """The text of the largest number; empty if there are fewer than two numbers or all are integers."""
     if not any(isinstance(cell, float) for cell in cells):
         return ""
     numbers = [

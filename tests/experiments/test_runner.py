@@ -425,7 +425,7 @@ def test_the_first_sentence_says_what_it_means(engine, home, ranks, sentence):
     results = results_of(engine, home, ranks)
     assert lead(results) == sentence
     report = tell(results, {})
-    assert report.lead == sentence
+    assert report.summary == sentence
 
 
 def test_marks_say_what_is_no_chance(engine, home):

@@ -93,7 +93,7 @@ def test_without_asking_none_is_best():
 
 def test_whole_numbers_among_decimals_lack_the_places_after_the_point():
     shown = table(("x", "n"), (1.5, 3), (2, 4), ("<.01", 5), digits=3)
-    assert [[cell.lacking for cell in row] for row in shown.rows] == [[0, 0], [4, 0], [0, 0]]
+    assert [[cell.pad_places for cell in row] for row in shown.rows] == [[0, 0], [4, 0], [0, 0]]
     assert [column.numeric for column in shown.columns] == [True, True]
 
 

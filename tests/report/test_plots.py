@@ -21,7 +21,7 @@ DRAWN = {
     "bars": lambda: plots.bars({"AP": {"a": (0.4, 0.3, 0.5), "b": 0.2}, "P@5": {"b": 0.3}}, ylabel="mean"),
     "curves": lambda: plots.curves(XS, {"a": XS, "b": [3, math.nan, 1]}, xlabel="x", ylabel="y"),
     "curves, log": lambda: plots.curves([0.01, 1, 100], {"a": XS}, xlabel="x", ylabel="y", log_x=True),
-    "shapes": lambda: plots.function_curves({"a": (XS, XS), "b": ([0, 1], [1, 0])}, xlabel="x", ylabel="y"),
+    "function_curves": lambda: plots.function_curves({"a": (XS, XS), "b": ([0, 1], [1, 0])}, xlabel="x", ylabel="y"),
     "differences": lambda: plots.differences([0.5, -0.25, 0.0], ylabel="d", labels=["q1", "q2", "q3"]),
     "precision_recall": lambda: plots.precision_recall({"a": np.linspace(1, 0, 11)}),
     "scatter": lambda: plots.scatter({"a": np.eye(2)}, {"w": ((0, 0), (2, 3))}, xlabel="x", ylabel="y"),

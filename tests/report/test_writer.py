@@ -71,7 +71,7 @@ def test_a_drawing_that_is_refused_leaves_nothing_behind(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(WriteFailed, match="file: cannot be made"):
+    with pytest.raises(WriteFailed, match="file: cannot be created"):
         write_report(Report("", "", ()), tmp_path / "file")
 
 

@@ -167,4 +167,4 @@ def test_the_report_has_a_table_bars_and_a_sentence_for_each_system(known):
     assert "10 topics with a relevant document; 2 without were left out." in texts[0]
     assert [text.split(" is ")[0] for text in texts[2:4]] == ["rsvm, table1", "ir"]
     assert texts[-1] == "Left out: x: why."
-    assert report.lead.startswith("made-up: rsvm, table1 is better than BM25 on 10 of 10 topics")
+    assert report.summary.startswith("made-up: rsvm, table1 is better than BM25 on 10 of 10 topics")
