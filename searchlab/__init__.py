@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_topics as read_topics
     from searchlab.corpus.trec.runs import write_run as write_run
     from searchlab.errors import SearchlabError as SearchlabError
-    from searchlab.evaluation.comparison import compare as compare
+    from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.fusion import fuse as fuse
     from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
     from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
-    "searchlab.evaluation.comparison": "compare",
+    "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.evaluation.fusion": "fuse",
     "searchlab.evaluation.run_evaluation": "evaluate_run",
     "searchlab.evaluation.score_evaluation": "evaluate_scores",

@@ -268,9 +268,9 @@ def _planes(parts: Sequence[Part], names: Sequence[str]) -> list[list[list[str]]
 
 
 def _decimal(value: Any) -> str:
-    from searchlab.evaluation.comparison import show_number
+    from searchlab.evaluation.number_text import format_value
 
-    return show_number(float(value))
+    return format_value(float(value))
 
 
 def _signed(value: float) -> str:

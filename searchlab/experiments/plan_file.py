@@ -11,7 +11,7 @@ from pathlib import Path
 
 from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.errors import unknown_name
-from searchlab.evaluation.comparison import refuse_totals
+from searchlab.evaluation.comparison import check_comparable
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
@@ -87,7 +87,7 @@ def _beside(file: Path, name: str) -> Path:
 def _check_measures(names: tuple[str, ...]) -> None:
     parse_measures(names)
     for name in names:
-        refuse_totals(name)
+        check_comparable(name)
 
 
 def _check_names(top: Section, systems: tuple[System, ...], baseline: str) -> None:

@@ -26,7 +26,7 @@ from searchlab import __version__
 from searchlab.atomic_file import open_atomic
 from searchlab.corpus.trec.runs import write_run
 from searchlab.errors import SourceError, WriteFailed
-from searchlab.evaluation.comparison import Comparison, compare
+from searchlab.evaluation.comparison import Comparison, compare_evaluations
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.experiments.inputs import Setting
@@ -73,7 +73,7 @@ class Results:
         """Each system against the baseline, p-values corrected (Holm) over the systems, measure by measure."""
         if len(self.outcomes) < 2:
             return ()
-        report = compare(
+        report = compare_evaluations(
             self.evaluations, baseline=self.plan.baseline, measures=self.plan.measures, seed=self.plan.seed
         )
         return report.comparisons

@@ -156,7 +156,7 @@ def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, prog
     if len(points) == 1:
         return Outcome(system, tuple(runs[0]), (), seconds)
     values = [
-        evaluate_run(setting.qrels, run, plan.measure, dialect=plan.dialect, complete=True).of(plan.measure)
+        evaluate_run(setting.qrels, run, plan.measure, dialect=plan.dialect, complete=True).values_of(plan.measure)
         for run in runs
     ]
     place = {qid: number for number, qid in enumerate(setting.qids)}

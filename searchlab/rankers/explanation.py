@@ -117,19 +117,21 @@ def tell_lead(
     first: Account, second: Account, differences: Sequence[Difference], call: Callable[[str], str] = str
 ) -> str:
     """Who is above whom, by how much, mostly because of what, and what speaks against it; `call` names shares."""
-    from searchlab.evaluation.comparison import show_difference
+    from searchlab.evaluation.number_text import format_difference
 
     lead = first.score - second.score
     if lead == 0:
         return f"{first.docno} and {second.docno} have the same score; equal scores are ordered by docno, descending"
-    told = f"{first.docno} scores {show_difference(lead).removeprefix('+')} more than {second.docno}"
+    told = f"{first.docno} scores {format_difference(lead).removeprefix('+')} more than {second.docno}"
     helping = [each for each in differences if each.amount > 0]
     against = [each for each in differences if each.amount < 0]
     if not helping:
         return f"{told}, which is rounding: their scores have the same parts"
     alone = helping[0].amount > ALONE * sum(each.amount for each in helping)
-    reasons = [f"{call(each.label)} ({show_difference(each.amount)})" for each in helping[: 1 if alone else 2]]
+    reasons = [f"{call(each.label)} ({format_difference(each.amount)})" for each in helping[: 1 if alone else 2]]
     told += f", mostly because of {' and '.join(reasons)}"
     if against and -against[0].amount > helping[0].amount / 2:
-        told += f", although {call(against[0].label)} ({show_difference(against[0].amount)}) speaks for {second.docno}"
+        told += (
+            f", although {call(against[0].label)} ({format_difference(against[0].amount)}) speaks for {second.docno}"
+        )
     return told

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from searchlab import __version__
-from searchlab.evaluation.comparison import ALPHA, show_number
+from searchlab.evaluation.comparison import ALPHA
 from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.number_text import format_value
 from searchlab.evaluation.significance import holm, randomisation_test
 from searchlab.rankers.bundle import fingerprint_of
 from searchlab.rankers.ranker_registry import RANKERS
@@ -49,7 +50,7 @@ def letor_report(
     best = max(results, key=lambda each: results[each].mean("MAP"))
     lead = (
         f"{_number(len(results), 'ranker')} on {_number(len(data.folds), 'fold')} of {name}: the best MAP has {best}, "
-        f"{show_number(results[best].mean('MAP'))}. {_where_we_stand(results, known)}"
+        f"{format_value(results[best].mean('MAP'))}. {_where_we_stand(results, known)}"
     ).strip()
     return Report(
         f"LETOR experiments: {name}",
@@ -75,8 +76,8 @@ def _where_we_stand(results: Results, known: bool) -> str:
     theirs = published.LETOR_BASELINES["RankSVM (LETOR)"]
     ours = results["rsvm"]
     return (
-        f"RSVM's MAP is {show_number(ours.mean('MAP'))} here and {show_number(theirs[0])} in LETOR's own table, its "
-        f"NDCG@1 {show_number(ours.mean('NDCG@1'))} and {show_number(theirs[1])}."
+        f"RSVM's MAP is {format_value(ours.mean('MAP'))} here and {format_value(theirs[0])} in LETOR's own table, its "
+        f"NDCG@1 {format_value(ours.mean('NDCG@1'))} and {format_value(theirs[1])}."
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, Report, compare
+from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.first_stage import FirstStage
@@ -56,7 +56,7 @@ class Outcome:
     n_folds: int
     systems: tuple[System, ...]
     evaluations: tuple[Evaluation, ...]
-    report: Report
+    report: ComparisonTable
     left_out: tuple[str, ...]
 
     def mean(self, system: str, measure: str) -> float:
@@ -132,7 +132,7 @@ def run_retrieval(
         min(n_folds, len(task.topics)),
         tuple(systems),
         tuple(evaluations),
-        compare(evaluations, baseline=BASELINE, seed=seed),
+        compare_evaluations(evaluations, baseline=BASELINE, seed=seed),
         tuple(left_out),
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from searchlab import __version__
-from searchlab.evaluation.comparison import show_number
 from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.number_text import format_value
 from searchlab.report import plots
-from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, file_name
+from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, slugify
 from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, Outcome
 
 BETTER, WORSE = "↑", "↓"
@@ -60,7 +60,7 @@ def marks_of(outcome: Outcome) -> dict[tuple[int, int], str]:
 
 
 def _section(outcome: Outcome) -> Section:
-    name = file_name(outcome.name)
+    name = slugify(outcome.name)
     rows: list[tuple[Cell, ...]] = [
         (system.name, *(outcome.mean(system.name, measure) for measure in MEASURES)) for system in outcome.systems
     ]
@@ -113,7 +113,7 @@ def as_text(outcome: Outcome) -> str:
     lines = [f"{outcome.name:{width}}  " + " ".join(f"{measure:>8}" for measure in MEASURES)]
     for row, system in enumerate(outcome.systems):
         cells = [
-            f"{show_number(outcome.mean(system.name, measure)):>7}{marks.get((row, column), ' ')}"
+            f"{format_value(outcome.mean(system.name, measure)):>7}{marks.get((row, column), ' ')}"
             for column, measure in enumerate(MEASURES, start=1)
         ]
         lines.append(f"{system.name:{width}}  {' '.join(cells)}".rstrip())

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from searchlab.evaluation.comparison import compare_values, show_number
+from searchlab.evaluation.comparison import compare_values
+from searchlab.evaluation.number_text import format_value
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.solvers.pair_weights import rank_factors
@@ -51,7 +52,7 @@ def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None
     by_query = {f"query {qid}": places[rows.qids == qid] for qid in two}
     reach = float(np.max(np.abs(places))) if len(places) else 1.0
 
-    def arrows(named: Mapping[str, Direction]) -> dict[str, tuple[plots.Place, plots.Place]]:
+    def arrows(named: Mapping[str, Direction]) -> dict[str, tuple[plots.Point, plots.Point]]:
         ends = {name: (reach * plane.direction(each.weights)).tolist() for name, each in named.items()}
         return {name: ((0.0, 0.0), (x, y)) for name, (x, y) in ends.items()}
 
@@ -119,10 +120,10 @@ def losses(table: FeatureTable) -> list[Block]:
     hinge = np.maximum(0.0, 1.0 - margins)
     shapes = {"RSVM: 1": (margins, hinge)}
     shapes |= {
-        f"{high:g} over {low:g}: τ = {show_number(factor)}": (margins, factor * hinge)
+        f"{high:g} over {low:g}: τ = {format_value(factor)}": (margins, factor * hinge)
         for (high, low), factor in factors.items()
     }
-    drawn = plots.shapes(shapes, xlabel="z · f(x(1) − x(2))", ylabel="loss")
+    drawn = plots.function_curves(shapes, xlabel="z · f(x(1) − x(2))", ylabel="loss")
     about = (
         "Mean drop of NDCG@1 over all queries if two documents of these grades change places in the perfect ranking."
     )

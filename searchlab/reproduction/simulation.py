@@ -17,7 +17,7 @@ import numpy as np
 
 from searchlab import __version__
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import show_number, show_p
+from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.evaluation.significance import sign_test
 from searchlab.report.content import Report
@@ -86,15 +86,15 @@ class Simulation:
         """What was found, and where it stands beside the paper, in plain words."""
         ours, plain = (self.systems[name] for name in SYSTEMS)
         test = sign_test(self.gains())
-        means = [show_number(float(np.mean(system.unseen))) for system in (plain, ours)]
+        means = [format_value(float(np.mean(system.unseen))) for system in (plain, ours)]
         runs = f"{int(test.statistic)} of {self.n_runs} run{'s' * (self.n_runs != 1)}"
         better = int(np.sum(np.mean(ours.unseen, axis=0) > np.mean(plain.unseen, axis=0)))
         below = [p for p, value in zip(POSITIONS, np.mean(ours.trained, axis=0), strict=True) if value < 1 - 1e-9]
         stays = f"leaves 1 by position {below[0]}" if below else f"stays at 1 to position {POSITIONS[-1]}"
-        at_90 = show_number(float(np.mean(ours.trained[:, POSITIONS.index(90)])))
+        at_90 = format_value(float(np.mean(ours.trained[:, POSITIONS.index(90)])))
         return (
             f"The paper's claim {'holds' if self.holds else 'does not hold'} here: NDCG {means[0]} → {means[1]} in the "
-            f"mean over positions, on unseen instances; better in {runs} ({show_p(test.p)}, sign test), and at "
+            f"mean over positions, on unseen instances; better in {runs} ({format_p_value(test.p)}, sign test), and at "
             f"{better} of {len(POSITIONS)} positions. In the paper NDCG stays at 1 until position 90; here, in the "
             f"mean over runs and on the instances learnt from, it {stays}, and is {at_90} at 90."
         )
@@ -137,7 +137,7 @@ def as_text(found: Simulation) -> str:
         f"{'position':>9}  " + "  ".join(f"{name:>12}" for _, name, _ in columns),
     ]
     for place, position in enumerate(POSITIONS):
-        cells = [f"{show_number(float(values[place])):>12}" for _, _, values in columns]
+        cells = [f"{format_value(float(values[place])):>12}" for _, _, values in columns]
         lines.append(f"{position:>9}  " + "  ".join(cells))
     return "\n".join(lines)
 

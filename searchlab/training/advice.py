@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, show_number, show_p
-from searchlab.evaluation.significance import TIE
+from searchlab.evaluation.comparison import Comparison
+from searchlab.evaluation.number_text import format_p_value, format_value
+from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, Trial
 
 # The quantiles of the normal distribution for a two-sided level of .05 and a power of .8.
@@ -57,21 +58,21 @@ def advise(trial: Trial) -> Advice:
         what = f"judge at least {_more(more, n, judgments)}"
         return Advice("too few", f"{found} helps ({_change(first)}): {what}.", more)
     if trial.helps:
-        return Advice("helps", f"{trial.name} helps: {_told(first)}, {show_p(first.p)}: use it.")
+        return Advice("helps", f"{trial.name} helps: {_told(first)}, {format_p_value(first.p)}: use it.")
     worst = min(trial.comparisons, key=lambda each: each.difference)
-    if first.difference > TIE and worst.difference > TIE:
+    if first.difference > TIE_TOLERANCE and worst.difference > TIE_TOLERANCE:
         return _not_yet(trial, first)
     shown = first if first.significant and first.difference < 0 else worst
-    equal = abs(shown.difference) <= TIE
+    equal = abs(shown.difference) <= TIE_TOLERANCE
     kind, alone, beside = "not yet", "does not help so far", "no better than"
     if shown.significant and shown.difference < 0:
         kind, alone, beside = "hurts", "hurts", "worse than"
     elif equal:
         alone = "makes no difference so far"
-    surpassed = shown is not first and first.difference > TIE
+    surpassed = shown is not first and first.difference > TIE_TOLERANCE
     better = "is better than" if first.significant else "is perhaps better than"
     found = f"{better} {first.name_b}, but {beside} {shown.name_b}" if surpassed else alone
-    doubt = "" if equal else f", {show_p(shown.p)}{', which may be chance' * (kind == 'not yet')}"
+    doubt = "" if equal else f", {format_p_value(shown.p)}{', which may be chance' * (kind == 'not yet')}"
     for_now = " for now" if kind == "not yet" else ""
     return Advice(kind, f"{trial.name} {found}: {_told(shown)}{doubt}: stay with {shown.name_b}{for_now}.")
 
@@ -93,7 +94,9 @@ def topics_needed(n: int, t: float) -> float:
 
 def _not_yet(trial: Trial, first: Comparison) -> Advice:
     n = trial.n_queries
-    doubt = f"{trial.name} does not yet help for certain: {_told(first)}, {show_p(first.p)}, which may be chance"
+    doubt = (
+        f"{trial.name} does not yet help for certain: {_told(first)}, {format_p_value(first.p)}, which may be chance"
+    )
     exact = topics_needed(n, first.t.statistic) - n
     if exact > min(TOO_MANY_TIMES * n, TOO_MANY):
         sight = "no sensible number of further judgments is in sight that would show so small a difference"
@@ -123,9 +126,9 @@ def _topics(n: int) -> str:
 
 
 def _change(compared: Comparison) -> str:
-    if abs(compared.difference) <= TIE:
-        return f"{compared.measure} {show_number(compared.mean_a)}, as with {compared.name_b}"
-    before, after = show_number(compared.mean_b), show_number(compared.mean_a)
+    if abs(compared.difference) <= TIE_TOLERANCE:
+        return f"{compared.measure} {format_value(compared.mean_a)}, as with {compared.name_b}"
+    before, after = format_value(compared.mean_b), format_value(compared.mean_a)
     return f"{compared.measure} {before} → {after} against {compared.name_b}"
 
 

@@ -154,9 +154,16 @@ def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> Tria
     }
     own, *others = found.values()
     comparisons = tuple(
-        compare_values(own.name, own.of(measures[0]), other.name, other.of(measures[0]), measures[0], seed=recipe.seed)
+        compare_values(
+            own.name,
+            own.values_of(measures[0]),
+            other.name,
+            other.values_of(measures[0]),
+            measures[0],
+            seed=recipe.seed,
+        )
         for other in others
     )
     means = {name: {measure: each.mean(measure) for measure in measures} for name, each in found.items()}
     n_judgments = sum(map(len, qrels.values()))
-    return Trial(recipe.ranker, own.n_queries, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments)
+    return Trial(recipe.ranker, own.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments)

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, compare_values, show_number, show_p
+from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.measures import parse_measure
+from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preparation
@@ -156,11 +157,11 @@ def _told(compared: Comparison) -> str:
 
 
 def _change(compared: Comparison) -> str:
-    return f"{show_number(compared.mean_b)} → {show_number(compared.mean_a)}"
+    return f"{format_value(compared.mean_b)} → {format_value(compared.mean_a)}"
 
 
 def _doubt(compared: Comparison) -> str:
-    return f"{show_p(compared.p)}{'' if compared.significant else ', may be chance'}"
+    return f"{format_p_value(compared.p)}{'' if compared.significant else ', may be chance'}"
 
 
 def deal(n_queries: int, n_folds: int, seed: int) -> list[Floats]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Report, compare
+from searchlab.evaluation.comparison import ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.mixtures.em import EM
 from searchlab.mixtures.mce import MCE
@@ -56,7 +56,7 @@ class CrossValidation:
     """All ways side by side, and how sure it is that they differ from the best fixed weights."""
 
     trials: tuple[Trial, ...]
-    report: Report
+    report: ComparisonTable
     n_folds: int
     seed: int
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -114,7 +114,7 @@ def cross_validate(
     for step, weight in enumerate(GRID):
         show("searching the grid", step, len(GRID))
         found = measure(search(Mixture(weight, 1 - weight), range(len(asked))), "grid")
-        grid[weight] = dict(zip(found.qids, found.of("AP").tolist(), strict=True))
+        grid[weight] = dict(zip(found.qids, found.values_of("AP").tolist(), strict=True))
 
     def learn(system: str, taught: list[int]) -> Learnt:
         if system == "untrained":
@@ -143,7 +143,7 @@ def cross_validate(
             training.append(measure(search(scorer, taught), system).mean("AP"))
         trials.append(Trial(measure(rankings, system), tuple(learnt), float(np.mean(training))))
     baseline = BASELINE if BASELINE in systems else systems[0]
-    report = compare([trial.evaluation for trial in trials], baseline=baseline, seed=seed)
+    report = compare_evaluations([trial.evaluation for trial in trials], baseline=baseline, seed=seed)
     return CrossValidation(tuple(trials), report, n_folds, seed, queries.skipped)
 
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.kernels.measure_kernels import UNJUDGED, rank_rows
-from searchlab.evaluation.measure_plan import Plan, make_plan
+from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
 from searchlab.evaluation.measures import parse_measure
-from searchlab.evaluation.score_evaluation import round_scores
+from searchlab.evaluation.score_evaluation import round_to_float32
 from searchlab.features.feature_table import FeatureTable
 from searchlab.records import Judgments
 from searchlab.types import Floats, Ints
@@ -64,7 +64,7 @@ class _Known:
     judged_offsets: Ints | None
 
     @classmethod
-    def of(cls, table: FeatureTable, qrels: Judgments | None, plan: Plan) -> _Known:
+    def of(cls, table: FeatureTable, qrels: Judgments | None, plan: MeasurePlan) -> _Known:
         if table.grades is None or table.grades.dtype.kind != "i":
             found = "has no grades" if table.grades is None else "has grades that are not whole numbers"
             raise SettingError(f"a table to choose by {found}, expected a whole number for each row")
@@ -83,10 +83,10 @@ class _Known:
         judged = np.array([grade for grades in own for grade in grades], dtype=np.int64)
         return cls(order, grades[order], table.group_offsets, judged, offsets)
 
-    def evaluate(self, scores: Floats, plan: Plan) -> Floats:
+    def evaluate(self, scores: Floats, plan: MeasurePlan) -> Floats:
         ordered = scores[self.order]
-        if plan.dialect.single:
-            ordered = round_scores(ordered)
+        if plan.dialect.float32:
+            ordered = round_to_float32(ordered)
         ranked = self.grades[rank_rows(ordered, self.offsets)]
         if self.judged is None or plan.dialect.ideal == "listed":
             return plan.evaluate(ranked, self.offsets)

@@ -221,7 +221,7 @@ def test_results_are_written_and_can_be_read_by_what_reads_such_files(home):
         evaluation = evaluate_run(qrels, read_run(folder / "runs" / f"{system['name'].lower()}.run"), ["nDCG@10", "AP"])
         assert system["means"] == pytest.approx(evaluation.means)
         own = [float(row["AP"]) for row in rows if row["system"] == system["name"]]
-        assert own == evaluation.of("AP").tolist()
+        assert own == evaluation.values_of("AP").tolist()
     # A title that has the word is what makes an answer: the ranker has to find that out.
     assert manifest["systems"][2]["means"]["nDCG@10"] == 1.0
     bundle = load_bundle(folder / "models" / "svm.json")
@@ -425,7 +425,7 @@ def test_the_first_sentence_says_what_it_means(engine, home, ranks, sentence):
     results = results_of(engine, home, ranks)
     assert lead(results) == sentence
     report = tell(results, {})
-    assert report.lead == sentence
+    assert report.summary == sentence
 
 
 def test_marks_say_what_is_no_chance(engine, home):

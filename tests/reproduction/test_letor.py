@@ -127,7 +127,7 @@ def report(results, data):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures take time, and only some tests look at them."""
-    monkeypatch.setattr(plots, "_drawn", lambda *arguments, **options: "<svg/>")
+    monkeypatch.setattr(plots, "_draw_svg", lambda *arguments, **options: "<svg/>")
 
 
 def blocks_of(report, kind):
@@ -173,7 +173,7 @@ def test_published_numbers_stand_beside_ours_where_the_sizes_are_those_of_ohsume
     # The paper has five trials, these are two: no minutes are put beside them.
     assert len(tables["table-iii"].columns) == 4
     assert any("because it has 8 queries, 25 rows and 3 features" in text for text in texts_of(report))
-    assert "in LETOR's own table" in report.lead
+    assert "in LETOR's own table" in report.summary
 
 
 def test_only_just_these_sizes_are_recognised(data):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import compare
+from searchlab.evaluation.comparison import compare_evaluations
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.records import Document, Topic
@@ -121,7 +121,7 @@ def made_up(values, systems):
     rows = {name: np.outer(np.full(10, value), [1.0, 0.5, 0.5]) for name, value in values.items()}
     qids = tuple(str(number) for number in range(10))
     evaluations = [Evaluation(name, MEASURES, qids, own, make_dialect("trec")) for name, own in rows.items()]
-    report = compare(evaluations, baseline="BM25")
+    report = compare_evaluations(evaluations, baseline="BM25")
     return Outcome("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
 
 
@@ -167,4 +167,4 @@ def test_the_report_has_a_table_bars_and_a_sentence_for_each_system(known):
     assert "10 topics with a relevant document; 2 without were left out." in texts[0]
     assert [text.split(" is ")[0] for text in texts[2:4]] == ["rsvm, table1", "ir"]
     assert texts[-1] == "Left out: x: why."
-    assert report.lead.startswith("made-up: rsvm, table1 is better than BM25 on 10 of 10 topics")
+    assert report.summary.startswith("made-up: rsvm, table1 is better than BM25 on 10 of 10 topics")

@@ -5,7 +5,7 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
-from searchlab.evaluation.significance import paired_t
+from searchlab.evaluation.significance import paired_t_test
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -82,7 +82,7 @@ def test_the_number_is_right_four_times_of_five():
     random = np.random.default_rng(11)
 
     def power(size):
-        return np.mean([paired_t(random.normal(mean, deviation, size)).p < 0.05 for _ in range(1500)])
+        return np.mean([paired_t_test(random.normal(mean, deviation, size)).p < 0.05 for _ in range(1500)])
 
     assert total == 87
     assert power(total) == pytest.approx(0.8, abs=0.04)

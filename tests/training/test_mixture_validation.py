@@ -76,7 +76,7 @@ def test_the_untrained_mixture_is_what_a_search_gives(found):
     evaluation = result.of("untrained").evaluation
     hits = engine.search("w3 f1", k=1000)
     assert len(hits) > 4
-    assert evaluation.of("AP")[evaluation.qids.index("3")] < 1
+    assert evaluation.values_of("AP")[evaluation.qids.index("3")] < 1
 
 
 def test_documents_learn_from_training_queries_alone(found):

@@ -174,7 +174,7 @@ def doctor_command(
 
 
 def _examine_files(files: list[str], index: str | None) -> None:
-    from searchlab.evaluation.file_checks.checkup import examine_files
+    from searchlab.evaluation.file_checks.consistency import check_files
     from searchlab.indexing.snapshot import Snapshot
 
     docnos, name = None, ""
@@ -183,7 +183,7 @@ def _examine_files(files: list[str], index: str | None) -> None:
         with closing(Snapshot(Path(name))) as snapshot:
             docnos = list(snapshot.docnos())
     with stage_bar() as progress:
-        found = examine_files(files, docnos, index=name, progress=progress)
+        found = check_files(files, docnos, index=name, progress=progress)
     for finding in found.findings:
         print(finding if finding.problem else f"note: {finding}")
     if not found.healthy:

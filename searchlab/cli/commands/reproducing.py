@@ -104,7 +104,7 @@ def letor_command(
             progress("drawing", 0, 1)
             report = letor_report(results, data, recipe, two, name=Path(folder).resolve().name)
     if output is not None:
-        print(f"\n{report.lead}")
+        print(f"\n{report.summary}")
         _write(report, output)
     if json_file is not None:
         record = {

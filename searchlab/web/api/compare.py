@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import show_difference
+from searchlab.evaluation.number_text import format_difference
 from searchlab.rankers.explanation import Account, set_against
 from searchlab.rankers.systems import System
 from searchlab.web.api.endpoint import Endpoint
@@ -142,7 +142,7 @@ def _sentence(
         told = f"down from {before} (not found on the right)"
     if other is None or not why:
         return told
-    reasons = " and ".join(f"{call(each['label'])} ({show_difference(each['amount'])})" for each in why[:2])
+    reasons = " and ".join(f"{call(each['label'])} ({format_difference(each['amount'])})" for each in why[:2])
     name = other["title"] or other["id"]
     return f"{told}, past {name}: {reasons}" if rises else f"{told}, behind {name}, which has more for {reasons}"
 

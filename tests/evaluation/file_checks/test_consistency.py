@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import SourceError
-from searchlab.evaluation.file_checks.checkup import examine_files
+from searchlab.evaluation.file_checks.consistency import check_files
 from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
-from searchlab.evaluation.file_checks.lenient_reader import read_filed, recognise
+from searchlab.evaluation.file_checks.lenient_reader import detect_kind, read_leniently
 
 TOPICS = "1\tfirst words\n2\tsecond words\n3\tthird\n"
 QRELS = "1 0 d-01 1\n1 0 d-02 0\n2 0 d-03 2\n3 0 d-04 1\n"
@@ -25,7 +25,7 @@ def examine(tmp_path, monkeypatch):
     def look(files: dict[str, str], docnos=None) -> list[str]:
         for name, text in files.items():
             (tmp_path / name).write_text(text)
-        found = examine_files(files, docnos, index="the-index")
+        found = check_files(files, docnos, index="the-index")
         assert found.healthy == (not any(finding.problem for finding in found.findings))
         return [str(finding) if finding.problem else f"~ {finding}" for finding in found.findings]
 
@@ -52,15 +52,15 @@ def examine(tmp_path, monkeypatch):
     ],
 )
 def test_a_file_is_known_by_its_content(text, kind):
-    assert recognise(text) == kind
+    assert detect_kind(text) == kind
 
 
 def test_files_that_fit_together_have_no_problems(tmp_path, examine):
     assert examine({"t.tsv": TOPICS, "q.txt": QRELS, "r.run": RUN, "f.letor": LETOR}) == [
-        "~ f.letor: 1 of 3 topics of t.tsv not here: 3",
-        "~ f.letor: 1 of 3 topics of q.txt not here: 3",
+        "~ f.letor: 1 of 3 topics of t.tsv not in this file: 3",
+        "~ f.letor: 1 of 3 topics of q.txt not in this file: 3",
     ]
-    found = examine_files([tmp_path / "t.tsv", tmp_path / "q.txt"], {"d-01", "d-02", "d-03", "d-04"})
+    found = check_files([tmp_path / "t.tsv", tmp_path / "q.txt"], {"d-01", "d-02", "d-03", "d-04"})
     assert found.findings == ()
     assert [line.split(" (")[1] for line in found.examined] == ["3 topics)", "judgments, 3 topics)"]
 
@@ -80,7 +80,7 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
             {"q.txt": QRELS, "r.run": RUN.replace("d-", "D-")},
             [
                 "r.run: no document is judged in q.txt: D-01, D-03, D-04 and 1 more; "
-                "likely cause: capital and small letters (D-01 here, d-01 there)"
+                "likely cause: upper and lower case (D-01 here, d-01 there)"
             ],
         ),
         (
@@ -93,8 +93,8 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
         (
             {"q.txt": QRELS, "r.run": RUN.replace("2 Q0 d-03", "2 Q0 D-03").replace("3 Q0 d-04", "3 Q0 D-04")},
             [
-                "r.run: documents have other names than in q.txt: D-03, D-04, d-09; "
-                "likely cause: capital and small letters (D-03 here, d-03 there)"
+                "r.run: documents have other docnos than in q.txt: D-03, D-04, d-09; "
+                "likely cause: upper and lower case (D-03 here, d-03 there)"
             ],
         ),
         (
@@ -103,9 +103,9 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
         ),
         (
             {"q.txt": QRELS, "r.run": RUN.removesuffix("3 Q0 d-04 1 1.0 t\n")},
-            ["r.run: 1 of 3 judged topics of q.txt not in the run: 3; they score 0, or are left out"],
+            ["r.run: 1 of 3 judged topics of q.txt not in the run: 3; they score 0 or are left out"],
         ),
-        ({"t.tsv": TOPICS + "4\tfourth\n", "q.txt": QRELS}, ["~ q.txt: 1 of 4 topics of t.tsv not here: 4"]),
+        ({"t.tsv": TOPICS + "4\tfourth\n", "q.txt": QRELS}, ["~ q.txt: 1 of 4 topics of t.tsv not in this file: 4"]),
         ({"t.tsv": TOPICS + "2\tagain\n"}, ["t.tsv:4: topic 2: a qid occurs twice"]),
         (
             {"q.txt": QRELS + "1 0 d-01 1\n2 0 d-03 2\n"},
@@ -128,7 +128,7 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
             {"r.run": RUN.replace("d-09 2 2.0", "d-09 2 9.0")},
             [
                 "r.run: ranks contradict scores in 1 topic: 1 (d-01 at rank 1 has 3, d-09 at rank 2 has 9); "
-                "evaluation goes by scores"
+                "evaluation uses scores"
             ],
         ),
         ({"r.run": RUN.replace("d-09 2", "d-09 1")}, ["r.run: 1 topic with a rank that occurs twice: 1"]),
@@ -142,13 +142,13 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
         ),
         (
             {"r.run": RUN.replace("2.0", "3.0")},
-            ["~ r.run: 1 of 3 topics with equal scores: 1; their order is up to the tool that evaluates"],
+            ["~ r.run: 1 of 3 topics with equal scores: 1; their order depends on the evaluation tool"],
         ),
         (
             # By hand: d-01 (relevant) and d-09 are tied: RR and so AP of topic 1 is 1 or ½, of three topics.
             {"q.txt": QRELS, "r.run": RUN.replace("2.0", "3.0")},
             [
-                "r.run: 1 of 3 topics have equal scores, and their order could move nDCG@10 from 0.8770 to 1.0000 "
+                "r.run: 1 of 3 topics with equal scores, whose order could change nDCG@10 from 0.8770 to 1.0000 "
                 "(expected 0.9385), AP from 0.8333 to 1.0000 (expected 0.9167)"
             ],
         ),
@@ -172,20 +172,23 @@ def test_documents_are_looked_up_in_the_index(examine):
 
 def test_a_file_that_is_not_there_is_a_finding_like_others(examine, tmp_path):
     (tmp_path / "q.txt").write_text(QRELS)
-    found = examine_files([tmp_path / "none.txt", tmp_path / "q.txt"])
+    found = check_files([tmp_path / "none.txt", tmp_path / "q.txt"])
     assert [str(finding) for finding in found.findings] == [f"{tmp_path / 'none.txt'}: no such file or folder"]
     assert len(found.examined) == 1
 
 
 def test_judgments_that_list_relevant_documents_alone_are_understood(tmp_path):
     (tmp_path / "cisi.rel").write_text("1 28 0 0.000000\n1 35 0 0.000000\n2 29 0 0\n")
-    assert read_filed(tmp_path / "cisi.rel").grades == {"1": {"28": 1, "35": 1}, "2": {"29": 1}}
+    assert read_leniently(tmp_path / "cisi.rel").grades == {"1": {"28": 1, "35": 1}, "2": {"29": 1}}
 
 
 def test_packed_files_are_read_too(tmp_path):
     with gzip.open(tmp_path / "r.run.gz", "wt") as file:
         file.write(RUN)
-    assert (read_filed(tmp_path / "r.run.gz").kind, read_filed(tmp_path / "r.run.gz").qids) == ("run", {"1", "2", "3"})
+    assert (read_leniently(tmp_path / "r.run.gz").kind, read_leniently(tmp_path / "r.run.gz").qids) == (
+        "run",
+        {"1", "2", "3"},
+    )
 
 
 def write_fold(folder, name, train, valid, test):
@@ -197,23 +200,23 @@ def write_fold(folder, name, train, valid, test):
 def test_folds_that_leak_are_found(tmp_path):
     write_fold(tmp_path / "good", "Fold1", "123", "4", "56")
     write_fold(tmp_path / "good", "Fold2", "456", "1", "23")
-    found = examine_files([tmp_path / "good"])
+    found = check_files([tmp_path / "good"])
     assert found.findings == ()
     assert found.examined == (f"{tmp_path / 'good'} (2 folds, 6 queries)",)
     write_fold(tmp_path / "bad", "Fold1", "1234", "4", "25")
     write_fold(tmp_path / "bad", "Fold2", "346", "1", "25")
     fold = tmp_path / "bad" / "Fold"
-    assert [str(finding) for finding in examine_files([tmp_path / "bad"]).findings] == [
+    assert [str(finding) for finding in check_files([tmp_path / "bad"]).findings] == [
         f"{fold}1: 1 query in the training set and in the validation set: 4",
         f"{fold}1: 1 query in the training set and in the test set: 2",
-        f"{fold}2: 2 queries of the test set tested in Fold1 too: 2, 5",
+        f"{fold}2: 2 queries of the test set also in the test set of Fold1: 2, 5",
     ]
 
 
 def test_folds_that_cannot_be_read_are_a_problem(tmp_path):
     write_fold(tmp_path, "Fold1", "1", "2", "3")
     (tmp_path / "Fold1" / "test.txt").unlink()
-    found = examine_files([tmp_path])
+    found = check_files([tmp_path])
     assert not found.healthy
     assert "expected one file of the test part" in str(found.findings[0])
 
@@ -222,20 +225,20 @@ def test_a_collection_stands_for_its_topics_and_judgments(tmp_path):
     (tmp_path / "docs.jsonl").write_text('{"docno": "d-01", "body": "x"}\n')
     (tmp_path / "topics.tsv").write_text(TOPICS)
     (tmp_path / "qrels.txt").write_text(QRELS)
-    assert [line.rpartition("/")[2] for line in examine_files([tmp_path]).examined] == [
+    assert [line.rpartition("/")[2] for line in check_files([tmp_path]).examined] == [
         "topics.tsv (3 topics)",
         "qrels.txt (judgments, 3 topics)",
     ]
     for name in ("topics.tsv", "qrels.txt"):
         (tmp_path / name).unlink()
-    with pytest.raises(SourceError, match="found documents alone"):
-        examine_files([tmp_path])
+    with pytest.raises(SourceError, match="found only documents"):
+        check_files([tmp_path])
 
 
 @pytest.mark.parametrize(
     ("strange", "wanted", "cause"),
     [
-        (["Q1", "Q2"], ["q1", "q2"], "capital and small letters (Q1 here, q1 there)"),
+        (["Q1", "Q2"], ["q1", "q2"], "upper and lower case (Q1 here, q1 there)"),
         (["7"], ["007"], "leading zeros (7 here, 007 there)"),
         (["1.07"], ["1.7"], ""),
         (["doc12", "doc7"], ["12", "7"], "the prefix 'doc' (doc12 here, 12 there)"),
@@ -243,8 +246,8 @@ def test_a_collection_stands_for_its_topics_and_judgments(tmp_path):
         (["q1"], ["1"], "the prefix 'q' (q1 here, 1 there)"),
         (["a-1", "a-2"], ["b_1", "b_2"], "the prefix 'a-' here for 'b_' there (a-1 here, b_1 there)"),
         (["t-1", "t-22"], ["001", "022"], "the prefix 't-' and leading zeros (t-1 here, 001 there)"),
-        (["x.txt", "y.txt"], ["x", "y"], "the ending '.txt' (x.txt here, x there)"),
-        (["A-1", "b-2"], ["a-01", "B-02"], "letters and leading zeros (A-1 here, a-01 there)"),
+        (["x.txt", "y.txt"], ["x", "y"], "the suffix '.txt' (x.txt here, x there)"),
+        (["A-1", "b-2"], ["a-01", "B-02"], "case and leading zeros (A-1 here, a-01 there)"),
         (["a", "b"], ["c", "d"], ""),
         # One in a hundred says nothing of the others.
         (["A", *map(str, range(99))], ["a", *map(chr, range(300, 399))], ""),
