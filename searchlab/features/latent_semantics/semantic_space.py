@@ -23,23 +23,22 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
-from searchlab.features.latent_semantics.space_files import FOLDER, SpaceRecord, read_record
+from searchlab.errors import IndexCorrupt, SettingError
+from searchlab.features.latent_semantics.space_record import FOLDER, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.building.indexer import existing
-from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import commit, open_file, swept
+from searchlab.indexing.storage.artefacts import swept
 from searchlab.indexing.storage.manifest import writing
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
-from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of, staleness
+from searchlab.indexing.vector_artefact import VectorArtefact
+from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import Array, Progress, no_progress
 
@@ -49,52 +48,32 @@ if TYPE_CHECKING:
 DIMS = 200
 MOST_DIMS = 500
 SEED = 1990
-# A space is stale if more than this share of the documents came after it.
-STALE = 0.2
 # Terms of fewer documents are left out.
 LEAST_DOC_FREQ = 2
 
 
-class SemanticSpace:
+class SemanticSpace(VectorArtefact[SpaceRecord]):
     """The vectors of one snapshot's documents and terms."""
 
-    def __init__(self, snapshot: Snapshot, home: Path, record: SpaceRecord, *, verify: bool = False) -> None:
-        if record.fingerprint != snapshot.manifest.settings.fingerprint:
-            raise IndexOutdated(f"{home}: was made with another analyser than the index has; {record.remedy(home)}")
-        self.snapshot = snapshot
-        self.home = home
-        self.record = record
-        try:
-            arrays = open_file(home, record, record.terms, verify=verify)
-            strings = Strings(arrays["terms"], arrays["terms.offsets"])
-            self._weights = _Weights(Vocabulary(strings), arrays["idf"], record.mean_length)
-            self._V, self._digests = arrays["V"], arrays["digests"]
-            fits = len(strings) == len(arrays["idf"]) == record.n_terms and self._V.shape == (len(strings), record.dims)
-        except KeyError:
-            fits = False
-        if not fits:
-            raise IndexCorrupt(f"{home}: the files do not fit together; {record.remedy(home)}")
-        self._vectors = DocumentVectors(
-            snapshot, home, record, self._weights.vocabulary, self._project, record.dims, verify=verify
-        )
+    @classmethod
+    def record_type(cls) -> type[SpaceRecord]:
+        """The class of the record."""
+        return SpaceRecord
+
+    def _load(self, arrays: Mapping[str, Array]) -> bool:
+        n_terms = len(self._vocabulary)
+        self._weights = _Weights(self._vocabulary, arrays["idf"], self.record.mean_length)
+        self._V = arrays["V"]
+        return n_terms == len(arrays["idf"]) == self.record.n_terms and self._V.shape == (n_terms, self.dims)
 
     @classmethod
     def open(cls, snapshot: Snapshot, *, home: Path | None = None, verify: bool = False) -> SemanticSpace:
-        """The space kept with the index of a snapshot, or in the folder `home`; `verify` reads all checksums.
+        """The space kept with the index of a snapshot, or in the folder `home`; `verify` checks all checksums.
 
-        Raises IndexMissing if there is none, IndexOutdated if the index has been made anew with another analyser,
+        Raises IndexMissing if there is none, IndexOutdated if the index has been rebuilt with another analyser,
         IndexCorrupt if a file is damaged.
         """
-        place = home or snapshot.folder / FOLDER
-        record = read_record(place)
-        while True:
-            try:
-                return cls(snapshot, place, record, verify=verify)
-            except IndexCorrupt:  # or a newer space has just taken its place
-                newer = read_record(place)
-                if newer == record:
-                    raise
-                record = newer
+        return cls.load(snapshot, home or snapshot.folder / FOLDER, verify=verify)
 
     def __repr__(self) -> str:
         return f"<SemanticSpace {self.snapshot.folder}: {self.dims} dimensions, made {self.made}>"
@@ -102,6 +81,11 @@ class SemanticSpace:
     @property
     def dims(self) -> int:
         """The number of dimensions; where the documents have fewer, the last ones are 0."""
+        return self.record.dims
+
+    @property
+    def n_columns(self) -> int:
+        """The length of a document's vector: `dims`."""
         return self.record.dims
 
     @property
@@ -123,21 +107,6 @@ class SemanticSpace:
     def n_bytes(self) -> int:
         """The size on disk."""
         return self.record.n_bytes
-
-    @property
-    def n_unwritten(self) -> int:
-        """The live documents whose vectors are not on disk but made when asked for; `update_space` writes them."""
-        return self._vectors.n_unwritten
-
-    @cached_property
-    def staleness(self) -> float:
-        """The share of live documents that were not there, or not as they are now, when the space was made."""
-        return staleness(self.snapshot, self._digests)
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether so many documents came later that the space should be made anew."""
-        return self.staleness > STALE
 
     def vectors(self, shards: Array, docs: Array, dims: int | None = None) -> Array:
         """The vectors of documents, given by shard and number as `Hits` are: float32 rows of length 1, or 0.
@@ -172,14 +141,10 @@ class SemanticSpace:
         scaled: Array = vectors / np.where(lengths > 0, lengths, 1)[:, None]
         return scaled
 
-    def _project(self, shard: Shard, docs: Array, numbers: Array) -> Array:
+    def _compute_vectors(self, shard: Shard, docs: Array, numbers: Array) -> Array:
         """The vectors of documents of a shard, before they are scaled."""
         projected: Array = self._weights.rows(shard, docs, numbers) @ self._V
         return projected
-
-    def _write_vectors(self, progress: Progress) -> SpaceRecord:
-        """Write the vectors of all shards that have none on disk; the record that names those, and no more."""
-        return self._vectors.write("projecting", progress)
 
 
 def build_space(
@@ -212,22 +177,13 @@ def build_space(
         )
         blob, offsets = weights.terms.arrays
         arrays = {"terms": blob, "terms.offsets": offsets, "idf": weights.idf, "V": V, "digests": all_digests(snapshot)}
-        record = record.with_file(place, record.terms, arrays)
-        commit(place, SemanticSpace(snapshot, place, record)._write_vectors(progress))
-    return SemanticSpace.open(snapshot, home=place)
+        return SemanticSpace.create(snapshot, place, record, arrays, progress, "projecting")
 
 
 def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
     """Write the vectors of documents that came since, and of merged shards; the space itself stays as it is."""
     folder = existing(name)
-    place = home or folder / FOLDER
-    read_record(place)
-    with writing(place), swept(place, SpaceRecord):
-        space = SemanticSpace.open(Snapshot(folder), home=place)
-        record = space._write_vectors(progress)
-        if record != space.record:
-            commit(place, record)
-    return SemanticSpace.open(space.snapshot, home=place)
+    return SemanticSpace.update(folder, home or folder / FOLDER, progress, "projecting")
 
 
 @dataclass(frozen=True, eq=False)

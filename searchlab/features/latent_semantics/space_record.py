@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.indexing.storage import artefacts
+from searchlab.indexing.storage.artefacts import Record
 
 FOLDER = "semantic"
 
 
 @dataclass(frozen=True)
-class SpaceRecord(artefacts.Record):
+class SpaceRecord(Record):
     """How and from what a space was made, and its files."""
 
     dims: int
@@ -26,6 +26,11 @@ class SpaceRecord(artefacts.Record):
     n_terms: int
     mean_length: float
 
+    @property
+    def analysis_fingerprint(self) -> str:
+        """The fingerprint of the analysis settings of the index that the space was made from."""
+        return self.fingerprint
+
     @classmethod
     def remedy(cls, home: Path) -> str:
         """What to do about a space that cannot be read."""
@@ -35,8 +40,3 @@ class SpaceRecord(artefacts.Record):
     def missing(cls, home: Path) -> str:
         """What is said where there is none."""
         return f"{home.parent}: no semantic space; `searchlab semantic -i {home.parent}` makes one"
-
-
-def read_record(home: Path) -> SpaceRecord:
-    """The committed record of the space in `home`."""
-    return artefacts.read_record(home, SpaceRecord)
