@@ -106,13 +106,13 @@ class VectorArtefact(ABC, Generic[R]):
         return cls(snapshot, home, record)
 
     @classmethod
-    def update(cls, snapshot_folder: Path, home: Path, progress: Progress, stage: str) -> Self:
+    def update(cls, index: Path, home: Path, progress: Progress, stage: str) -> Self:
         """Write the vectors of shards that have none on disk, and drop those of shards that no longer exist."""
         kind = cls.record_type()
         # Before the lock, which would make the folder: an artefact that does not exist is an error.
         read_record(home, kind)
         with writing(home), swept(home, kind):
-            artefact = cls.load(Snapshot(snapshot_folder), home)
+            artefact = cls.load(Snapshot(index), home)
             record = artefact._vectors.write(stage, progress)
             if record != artefact.record:
                 commit(home, record)
