@@ -34,7 +34,7 @@ import searchlab
 from searchlab.features.candidates import Chosen, judged, searched
 from searchlab.features.counts import count
 from searchlab.features.extraction import extract, extract_query
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_set
 
 OHSUMED = 348_566
 PAIRS = 16_140

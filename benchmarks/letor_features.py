@@ -21,7 +21,7 @@ from report import table
 
 from searchlab.features.catalogue import Feature, compute
 from searchlab.features.counts import Counts, bare_counts
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import TermStats
 

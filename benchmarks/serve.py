@@ -84,8 +84,8 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
     import numpy as np
 
     import searchlab
+    from searchlab.features.feature_sets import SETS
     from searchlab.features.preprocessing.preprocessor import Preparation
-    from searchlab.features.sets import SETS
     from searchlab.rankers.bundle import Bundle
     from searchlab.rankers.first_stage import FirstStage
     from searchlab.rankers.models import LinearModel

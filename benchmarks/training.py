@@ -37,8 +37,8 @@ from report import Target, table
 
 from searchlab.features.letor.letor_files import read_letor
 from searchlab.rankers.solvers.gradient_descent import descend
-from searchlab.rankers.solvers.hinge import Cost, Solution, solve, solve_path
 from searchlab.rankers.solvers.pair_weights import count_pairs, query_factors, rank_factors
+from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve, solve_path
 
 SECTIONS = ("pairs", "rankers", "path", "descent", "large", "query")
 NEED_DATA = SECTIONS[:4]

@@ -11,9 +11,9 @@ import pytest
 
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features.feature_sets import SETS
 from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import SETS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.models import LinearModel
 from searchlab.records import Document
@@ -53,7 +53,7 @@ HOMES = {
         "features/letor/parse_kernels.py",
         "evaluation/kernels/measure_kernels.py",
         "rankers/solvers/exponential_loss.py",
-        "rankers/solvers/pair_sweeps.py",
+        "rankers/solvers/pair_kernels.py",
     ],
     "scipy": [
         "evaluation/significance.py",

@@ -122,7 +122,7 @@ def _title(bundle: Bundle) -> str:
     kind = RANKERS.get(bundle.ranker)
     if kind is None:
         return bundle.ranker
-    return kind.what if kind.what.lower().startswith(bundle.ranker) else f"{bundle.ranker}: {kind.what}"
+    return kind.description if kind.description.lower().startswith(bundle.ranker) else f"{bundle.ranker}: {kind.description}"
 
 
 def _data(bundle: Bundle) -> str:

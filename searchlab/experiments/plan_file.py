@@ -16,7 +16,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
 from searchlab.experiments.toml_section import Section, read_toml
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_set
 from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker

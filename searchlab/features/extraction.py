@@ -20,9 +20,9 @@ from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, Chosen
 from searchlab.features.catalogue import DIMS, MIXTURES, Feature, compute, score
 from searchlab.features.counts import count
+from searchlab.features.feature_sets import FeatureSet, make_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.proximity import measure_positions
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3

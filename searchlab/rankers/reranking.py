@@ -17,8 +17,8 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Chosen
 from searchlab.features.extraction import Space, TopicSpace, extract_query
+from searchlab.features.feature_sets import FeatureSet, make_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.explanation import Account

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, Report, compare
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_set
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics

@@ -16,9 +16,9 @@ from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
 from searchlab.features.extraction import extract
+from searchlab.features.feature_sets import FeatureSet, make_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import best_first, tail_scores

@@ -7,7 +7,7 @@ from searchlab.features.candidates import judged
 from searchlab.features.catalogue import CATALOGUE, compute
 from searchlab.features.counts import Counts, bare_counts
 from searchlab.features.extraction import SUPPLIERS, extract
-from searchlab.features.sets import find_feature, make_set
+from searchlab.features.feature_sets import find_feature, make_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine

@@ -6,8 +6,8 @@ import pytest
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
+from searchlab.features.feature_sets import make_set
 from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import make_set
 from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage

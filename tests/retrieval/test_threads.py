@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features.feature_sets import SETS
 from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import SETS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import LinearModel

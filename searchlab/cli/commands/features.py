@@ -16,8 +16,8 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.features.candidates import Candidates
+    from searchlab.features.feature_sets import FeatureSet
     from searchlab.features.feature_table import FeatureTable
-    from searchlab.features.sets import FeatureSet
     from searchlab.records import Qrels, Topic
     from searchlab.retrieval.engine import SearchEngine
 
@@ -68,9 +68,9 @@ def features_command(
     """Compute the features of candidate documents, and write them as a LETOR file."""
     import searchlab
     from searchlab.atomic_file import open_atomic
+    from searchlab.features.feature_sets import make_set
     from searchlab.features.letor.letor_files import write_letor
     from searchlab.features.prerequisites import make_what_is_missing
-    from searchlab.features.sets import make_set
 
     if listing:
         _list_features(None if set_name is None else make_set(set_name))

@@ -156,7 +156,7 @@ def retrieval_command(
 
     Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
-    from searchlab.features.sets import make_set
+    from searchlab.features.feature_sets import make_set
     from searchlab.reproduction.retrieval import make_recipes
     from searchlab.reproduction.retrieval_report import as_text, retrieval_report, where_we_stand
 

@@ -15,7 +15,7 @@ from searchlab.rankers.models import LinearModel, Model
 from searchlab.types import Floats
 
 
-class Linear(Ranker):
+class LinearRanker(Ranker):
     """Fixed weights, given by hand: score Σ_k w_k · x_k.
 
     `weights` has a number for each feature; None stands for 1 everywhere, the sum of all features.
@@ -51,7 +51,7 @@ class Linear(Ranker):
         return LinearModel(numbers), {}
 
 
-class Single(Ranker):
+class SingleFeatureRanker(Ranker):
     """One feature as it is: score sign · x_k.
 
     `feature` is the number of its column, counted from 0; None is the one of the highest MAP on the training rows, the

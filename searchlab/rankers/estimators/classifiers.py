@@ -152,7 +152,7 @@ class SVMClassifier(Ranker):
         return model, details | found
 
 
-class MaxEnt(Ranker):
+class MaxEntClassifier(Ranker):
     """Maximum entropy, which for two classes is logistic regression:
 
         P(relevant | x) = 1 / (1 + exp(−(w·x + b)))

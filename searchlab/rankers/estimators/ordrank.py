@@ -22,12 +22,12 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive
 from searchlab.rankers.estimators.ranksvm import USUAL, WORTH_TRYING
 from searchlab.rankers.models import VOTES, Model, VotingModel
-from searchlab.rankers.solvers.hinge import Solution, solve_path
 from searchlab.rankers.solvers.pair_weights import GradePair
+from searchlab.rankers.solvers.pairwise_hinge import Solution, solve_path
 from searchlab.types import Floats
 
 
-class MultipleHyperplanes(Ranker):
+class MHR(Ranker):
     """MHR: a hyperplane for each two grades.
 
     Settings: `C` as in a Ranking SVM, None for 100 / (the number of pairs that a hyperplane is learnt from); `votes`,
@@ -121,7 +121,7 @@ class MultipleHyperplanes(Ranker):
             raise unknown_name("way to vote", str(self.votes), VOTES)
 
 
-class OrdRank(MultipleHyperplanes):
+class OrdRank(MHR):
     """OrdRank: a hyperplane for each two adjacent grades, mean vote; settings as those of MHR."""
 
     name: ClassVar[str] = "ordrank"

@@ -22,8 +22,8 @@ from sklearn.base import clone
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
 from searchlab.rankers.models import LinearModel, Model
-from searchlab.rankers.solvers.hinge import Cost, Solution, solve_path
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors, simulate_rank_factors
+from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve_path
 
 # C times the cost of all pairs: the default, and the values worth trying.
 USUAL = 100.0
@@ -31,7 +31,7 @@ WORTH_TRYING = 10.0 ** np.arange(0.25, 4.1, 0.25)
 SOLVERS = ("qp", "gd")
 
 
-class RankingSVM(Ranker):
+class RankSVM(Ranker):
     """RSVM: every pair of a query counts the same.
 
     Settings: `C`, None for 100 / (the cost of all pairs); `tolerance`, the relative duality gap that is certified.
@@ -108,7 +108,7 @@ class RankingSVM(Ranker):
         require_positive("tolerance", self.tolerance)
 
 
-class RankingSVMIR(RankingSVM):
+class RankSVMIR(RankSVM):
     """RSVM-IR: pairs weighed by τ and μ.
 
     Settings, beside those of RSVM: `depth`, the k of the NDCG@k that τ is derived from (the paper has 1); `draws`,
@@ -187,7 +187,7 @@ class RankingSVMIR(RankingSVM):
             raise unknown_name("solver", str(self.solver), SOLVERS)
 
 
-class RankingSVMIRRank(RankingSVMIR):
+class RankSVMIRRank(RankSVMIR):
     """RSVM-IR-Rank: pairs weighed by τ alone; also the cost-sensitive SVM for ranking of Xu et al. (2006)."""
 
     name: ClassVar[str] = "rsvm-ir-rank"
@@ -195,7 +195,7 @@ class RankingSVMIRRank(RankingSVMIR):
     by_query: ClassVar[bool] = False
 
 
-class RankingSVMIRQuery(RankingSVMIR):
+class RankSVMIRQuery(RankSVMIR):
     """RSVM-IR-Query: pairs weighed by μ alone."""
 
     name: ClassVar[str] = "rsvm-ir-query"

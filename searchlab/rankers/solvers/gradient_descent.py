@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.pair_sweeps import rank_scores, sort_out_pairs
+from searchlab.rankers.solvers.pair_kernels import rank_scores, sort_out_pairs
 from searchlab.rankers.solvers.pairwise_problem import (
     LARGEST,
     Bound,

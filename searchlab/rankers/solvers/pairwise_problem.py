@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.pair_sweeps import (
+from searchlab.rankers.solvers.pair_kernels import (
     Blocks,
     add_neighbours,
     rank_scores,

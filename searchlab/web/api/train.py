@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from searchlab.features.sets import SETS
+from searchlab.features.feature_sets import SETS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.advice import KINDS, advise_before

@@ -3,7 +3,7 @@
 import pytest
 
 import searchlab
-from searchlab.features.sets import SETS
+from searchlab.features.feature_sets import SETS
 
 DOCS = """\
 {"docno": "a", "title": "heat flow", "body": "heat transfer in laminar flow over wings"}

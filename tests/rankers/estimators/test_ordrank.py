@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.estimators.ordrank import MultipleHyperplanes, OrdRank
-from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankingSVM
+from searchlab.rankers.estimators.ordrank import MHR, OrdRank
+from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankSVM
 from searchlab.rankers.models import LinearModel, RuleModel, VotingModel, average
 
-BOTH = pytest.mark.parametrize("kind", [MultipleHyperplanes, OrdRank])
+BOTH = pytest.mark.parametrize("kind", [MHR, OrdRank])
 
 
 def some_training(seed=1, sizes=(10, 7, 13), grades=(0, 1, 2, 4), weighted=False):
@@ -96,7 +96,7 @@ def test_weighed_votes_are_mean_clipped_margins(seed, sizes):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (MultipleHyperplanes, ((4, 2), (4, 1), (4, 0), (2, 1), (2, 0), (1, 0))),
+        (MHR, ((4, 2), (4, 1), (4, 0), (2, 1), (2, 0), (1, 0))),
         (OrdRank, ((4, 2), (2, 1), (1, 0))),
     ],
 )
@@ -118,7 +118,7 @@ def test_each_hyperplane_is_a_ranking_svm_of_two_grades(kind, weighted, C):
         rows = np.isin(training.grades, pair)
         qid = np.repeat(np.arange(3), np.diff(training.offsets))[rows]
         weights = None if training.weights is None else training.weights[rows]
-        alone = RankingSVM(C=C, tolerance=1e-9).fit(training.X[rows], training.grades[rows], qid, weights)
+        alone = RankSVM(C=C, tolerance=1e-9).fit(training.X[rows], training.grades[rows], qid, weights)
         assert plane == pytest.approx(alone.model_.weights, abs=1e-4)
         n_pairs += alone.details_["n_pairs"]
     assert fitted.details_["n_pairs"] == n_pairs
@@ -129,9 +129,9 @@ def test_each_hyperplane_is_a_ranking_svm_of_two_grades(kind, weighted, C):
 
 def test_of_two_grades_there_is_one_hyperplane_whatever_the_method():
     training = some_training(grades=(0, 1))
-    ordrank, mhr = fit(OrdRank(), training), fit(MultipleHyperplanes(), training)
+    ordrank, mhr = fit(OrdRank(), training), fit(MHR(), training)
     assert np.array_equal(ordrank.model_.planes, mhr.model_.planes)
-    linear = fit(RankingSVM(), training).model_.score(training.X, training.offsets)
+    linear = fit(RankSVM(), training).model_.score(training.X, training.offsets)
     votes = ordrank.model_.score(training.X, training.offsets)
     for begin, end in pairwise(training.offsets.tolist()):
         assert np.argsort(linear[begin:end]).tolist() == np.argsort(votes[begin:end]).tolist()
@@ -139,7 +139,7 @@ def test_of_two_grades_there_is_one_hyperplane_whatever_the_method():
 
 def test_grades_that_never_meet_in_a_query_have_no_hyperplane():
     X = np.random.default_rng(2).normal(size=(6, 2))
-    fitted = MultipleHyperplanes().fit(X, [2, 1, 2, 1, 1, 0], [1, 1, 2, 2, 3, 3])
+    fitted = MHR().fit(X, [2, 1, 2, 1, 1, 0], [1, 1, 2, 2, 3, 3])
     assert fitted.model_.grades == ((2, 1), (1, 0))
     with pytest.raises(SettingError, match="no two documents of a query have different grades: ordrank has nothing"):
         # 2 and 0 meet, but they are not adjacent: 1 is between them.

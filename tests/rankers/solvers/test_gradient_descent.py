@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.gradient_descent import descend
-from searchlab.rankers.solvers.hinge import solve
+from searchlab.rankers.solvers.pairwise_hinge import solve
 
 
 def example(n_queries=6, n_docs=30, n_features=8, n_grades=4, seed=1):

@@ -9,8 +9,8 @@ import pytest
 
 import searchlab
 from searchlab.errors import IndexMissing, SettingError
+from searchlab.features.feature_sets import make_set
 from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import make_set
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import LinearModel

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.estimators.query_dependent import (
+from searchlab.rankers.estimators.query_dependent_rankboost import (
     QueryDependentRankBoost,
     QueryLoss,
     descend,

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers import newton
-from searchlab.rankers.solvers.hinge import solve, solve_path
+from searchlab.rankers.solvers import smoothed_newton as newton
 from searchlab.rankers.solvers.pair_weights import count_pairs
+from searchlab.rankers.solvers.pairwise_hinge import solve, solve_path
 from searchlab.rankers.solvers.pairwise_problem import Bound, arrange, curvature, evaluate
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from searchlab.errors import SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
-from searchlab.features.sets import SETS, find_feature, make_set, read_set
+from searchlab.features.feature_sets import SETS, find_feature, make_set, read_set
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.newton import COLD_WIDTH, WARM_WIDTH, Milestone, Search, Start, foresee
 from searchlab.rankers.solvers.pairwise_problem import LARGEST, Cost, Problem, Solution, arrange, check_lam, one_thread
+from searchlab.rankers.solvers.smoothed_newton import COLD_WIDTH, WARM_WIDTH, Milestone, Search, Start, foresee
 
 __all__ = ["Cost", "Solution", "solve", "solve_path"]
 
