@@ -13,9 +13,9 @@ import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.features.feature_sets import SETS
 from searchlab.features.latent_semantics.semantic_space import build_space
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.records import Document
 
 PACKAGE = Path(searchlab.__file__).parent
@@ -159,7 +159,7 @@ def test_a_query_that_a_model_reranks_loads_neither_learner_nor_compiler(build, 
     folder = build(documents, settings=AnalysisSettings())
     build_space(folder)
     features = SETS["semantic"]
-    bundle = Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preparation.named())
+    bundle = Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preprocessor.named())
     bundle.save(tmp_path / "model.json")
     script = "from searchlab import cli\ntry:\n    cli.main()\nexcept SystemExit as end:\n    assert not end.code"
     arguments = ["query", "the Lymphomas of T cells", "-i", str(folder), "--rerank", "model.json", "--explain"]

@@ -135,10 +135,10 @@ def _list_features(chosen: FeatureSet | None) -> None:
 
 
 def _steps(fill: str | None, normalise: str | None) -> list[Any]:
-    from searchlab.features.preprocessing.imputation import make_filling
+    from searchlab.features.preprocessing.imputation import make_imputation
     from searchlab.features.preprocessing.normalisation import make_normalisation
 
-    steps: list[Any] = [] if fill is None else [make_filling(fill)]
+    steps: list[Any] = [] if fill is None else [make_imputation(fill)]
     return steps if normalise is None else [*steps, make_normalisation(normalise)]
 
 

@@ -40,7 +40,7 @@ class Affine:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class NormalisedValue:
     """What became of one raw value, and why (`text`); no scale and shift if the normalisation is not affine."""
 
     feature: str
@@ -65,7 +65,7 @@ class Normalisation(Protocol):
     def affine(self, table: FeatureTable) -> Affine | None:
         """Scale and shift for each query of a table of raw values, if there are such."""
 
-    def explain(self, table: FeatureTable, row: int) -> list[Meaning]:
+    def explain(self, table: FeatureTable, row: int) -> list[NormalisedValue]:
         """How the features of one row of a table of raw values are normalised."""
 
     def to_json(self) -> dict[str, Any]:
@@ -100,13 +100,13 @@ class _AffineNormalisation(ABC):
         scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
         return Affine(scale, -centre * scale)
 
-    def explain(self, table: FeatureTable, row: int) -> list[Meaning]:
+    def explain(self, table: FeatureTable, row: int) -> list[NormalisedValue]:
         """How the features of one row of a table of raw values are normalised."""
         query, row = _query_of(table, row)
         centre, spread = (part[0] for part in self._centre_and_spread(query))
         affine, normalised = self.affine(query), self.transform(query).values[row]
         return [
-            Meaning(
+            NormalisedValue(
                 name,
                 float(query.values[row, n]),
                 float(normalised[n]),
@@ -245,7 +245,7 @@ class QueryRank:
         """Ranks are not affine."""
         return
 
-    def explain(self, table: FeatureTable, row: int) -> list[Meaning]:
+    def explain(self, table: FeatureTable, row: int) -> list[NormalisedValue]:
         """How the features of one row of a table of raw values are normalised."""
         query, row = _query_of(table, row)
         ranks, counts = mean_ranks(query.values)
@@ -255,7 +255,7 @@ class QueryRank:
             for rank, count in zip(ranks[row].tolist(), counts.tolist(), strict=True)
         ]
         raw = query.values[row].tolist()
-        return [Meaning(*parts) for parts in zip(table.names, raw, normalised.tolist(), texts, strict=True)]
+        return [NormalisedValue(*parts) for parts in zip(table.names, raw, normalised.tolist(), texts, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
         """The normalisation as plain JSON."""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
 from searchlab.rankers.estimators.baselines import LinearRanker, SingleFeatureRanker
+from searchlab.rankers.training_data import TrainingData
 
 X = [[1.0, 5.0, 0.0], [2.0, 3.0, 0.0], [3.0, 4.0, 0.0]]
 Y = [0, 1, 0]
@@ -54,7 +54,7 @@ def test_the_feature_of_the_highest_precision_on_the_training_rows_is_chosen():
 
 
 def test_all_columns_are_worth_trying():
-    training = Training.of(X, Y, QID)
+    training = TrainingData.of(X, Y, QID)
     ranker = SingleFeatureRanker()
     assert list(ranker.values(training)) == [0, 1, 2]
     path = list(ranker.fit_path(training, ranker.values(training)))

@@ -16,10 +16,11 @@ from sklearn.utils.estimator_checks import (
 )
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training, require_positive, require_whole
+from searchlab.rankers.estimators.base_ranker import require_positive, require_whole
 from searchlab.rankers.estimators.ordrank import MHR, OrdRank
 from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
+from searchlab.rankers.training_data import TrainingData
 
 RANDOM = np.random.default_rng(3)
 N = 60
@@ -249,7 +250,7 @@ def test_where_no_grades_differ_there_are_no_hyperplanes(name):
     for grades in (np.ones(N), QID):
         with pytest.raises(SettingError, match="no two documents of a query have different grades"):
             ranker.fit(X, grades, QID)
-    training = Training.of(X, np.ones(N), QID)
+    training = TrainingData.of(X, np.ones(N), QID)
     assert list(ranker.values(training)) == [1.0]
     with pytest.raises(SettingError, match="no two documents"):
         list(ranker.fit_path(training, [1.0]))
@@ -336,5 +337,5 @@ def test_the_catalogue_and_the_classes_tell_the_same_names():
 def test_settings_of_a_family_are_inherited():
     assert set(RankSVM().get_params()) < set(RankSVMIR().get_params())
     assert set(OrdRank().get_params()) == set(MHR().get_params())
-    assert (OrdRank().averaged, OrdRank().bends) == (False, "none")
-    assert (OrdRank(votes="score").averaged, OrdRank(votes="score").bends) == (True, "powers")
+    assert (OrdRank().averaged, OrdRank().powers) == (False, False)
+    assert (OrdRank(votes="score").averaged, OrdRank(votes="score").powers) == (True, True)

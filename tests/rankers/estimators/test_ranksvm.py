@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
 from searchlab.rankers.estimators.ranksvm import (
     USUAL,
     WORTH_TRYING,
@@ -19,6 +18,7 @@ from searchlab.rankers.estimators.ranksvm import (
     RankSVMIRRank,
 )
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
+from searchlab.rankers.training_data import TrainingData
 
 KINDS = {kind.name: kind for kind in (RankSVM, RankSVMIR, RankSVMIRRank, RankSVMIRQuery)}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
@@ -30,7 +30,7 @@ def some_training(seed=1, sizes=(9, 4, 12, 1), n_grades=3, n_features=3, weighte
     grades = random.integers(0, n_grades, offsets[-1])
     X = random.normal(size=(offsets[-1], n_features)) + 0.5 * grades[:, None]
     weights = random.integers(0, 3, len(X)).astype(float) if weighted else None
-    return Training(X, grades.astype(float), offsets, weights)
+    return TrainingData(X, grades.astype(float), offsets, weights)
 
 
 def explicit_pairs(training, cost):
@@ -63,17 +63,12 @@ def objective_of(weights, differences, costs, C):
     return 0.5 * weights @ weights + C * costs @ np.maximum(0, 1 - differences @ weights)
 
 
-def fit(ranker, training):
-    ranker._check_settings()
-    return ranker._take(training, *ranker._learn(training))
-
-
 @every_kind
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("C", [0.02, 1.5, None])
 def test_objective_and_gap_are_true(kind, weighted, C):
     training = some_training(weighted=weighted)
-    fitted = fit(kind(C=C, tolerance=1e-6), training)
+    fitted = kind(C=C, tolerance=1e-6).fit_data(training)
     differences, costs = explicit_pairs(training, costs_of(kind, training))
     used = fitted.details_["C"]
     assert used == (C if C is not None else pytest.approx(USUAL / costs.sum()))
@@ -112,7 +107,7 @@ def solve_dual(differences, costs, C):
 )
 def test_the_weights_are_those_of_the_quadratic_programme(seed, sizes, n_grades, C, kind, weighted):
     training = some_training(seed, tuple(sizes), n_grades, weighted=weighted)
-    fitted = fit(kind(C=C, tolerance=1e-9), training)
+    fitted = kind(C=C, tolerance=1e-9).fit_data(training)
     differences, costs = explicit_pairs(training, costs_of(kind, training))
     if not len(costs):
         assert fitted.model_.weights.tolist() == [0, 0, 0]
@@ -180,23 +175,23 @@ def test_the_ablations_are_the_two_factors_of_a_pairs_cost(depth):
 
 def test_simulated_factors_are_near_the_exact_ones_and_the_seeds_own():
     training = some_training(7, (10, 6, 14), 3)
-    exact = fit(RankSVMIR(), training).details_["tau"]
+    exact = RankSVMIR().fit_data(training).details_["tau"]
     assert list(exact) == ["2 over 1", "2 over 0", "1 over 0"]
-    drawn = fit(RankSVMIR(draws=4000), training).details_["tau"]
+    drawn = RankSVMIR(draws=4000).fit_data(training).details_["tau"]
     assert drawn == pytest.approx(exact, abs=0.03)
     assert drawn != exact
-    assert fit(RankSVMIR(draws=4000), training).details_["tau"] == drawn
-    assert fit(RankSVMIR(draws=4000, seed=1), training).details_["tau"] != drawn
+    assert RankSVMIR(draws=4000).fit_data(training).details_["tau"] == drawn
+    assert RankSVMIR(draws=4000, seed=1).fit_data(training).details_["tau"] != drawn
     with pytest.raises(SettingError, match="sample_weight cannot be simulated, expected draws=None"):
-        fit(RankSVMIR(draws=10), some_training(weighted=True))
+        RankSVMIR(draws=10).fit_data(some_training(weighted=True))
 
 
 @pytest.mark.parametrize("kind", [RankSVMIR, RankSVMIRRank, RankSVMIRQuery])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gradient_descent_finds_the_same_optimum(kind, weighted):
     training = some_training(9, (20, 15, 30), 3, 5, weighted)
-    exact = fit(kind(tolerance=1e-8), training).details_
-    descended = fit(kind(solver="gd", tolerance=1e-4), training).details_
+    exact = kind(tolerance=1e-8).fit_data(training).details_
+    descended = kind(solver="gd", tolerance=1e-4).fit_data(training).details_
     assert descended["converged"]
     assert descended["gap"] <= 1e-4
     assert descended["objective"] == pytest.approx(exact["objective"], rel=1e-4)
@@ -205,7 +200,7 @@ def test_gradient_descent_finds_the_same_optimum(kind, weighted):
 
 def test_gradient_descent_goes_as_far_as_it_is_told_to():
     training = some_training(9, (20, 15, 30), 3, 5)
-    gaps = [fit(RankSVMIR(solver="gd", tolerance=tolerance), training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
+    gaps = [RankSVMIR(solver="gd", tolerance=tolerance).fit_data(training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
     assert [each["gap"] <= limit for each, limit in zip(gaps, (0.1, 1e-3, 1e-6), strict=True)] == [True] * 3
     assert gaps[0]["n_iterations"] < gaps[1]["n_iterations"] < gaps[2]["n_iterations"]
 
@@ -220,7 +215,7 @@ def test_a_path_is_single_fits(kind):
     assert ranker.C is None
     assert not hasattr(ranker, "model_")
     for value, each in zip(values, path, strict=True):
-        alone = fit(kind(C=value, tolerance=1e-8), training)
+        alone = kind(C=value, tolerance=1e-8).fit_data(training)
         assert each.details_["C"] == alone.details_["C"]
         assert each.details_["objective"] == pytest.approx(alone.details_["objective"], rel=1e-7)
         assert each.model_.weights == pytest.approx(alone.model_.weights, abs=1e-3)
@@ -231,7 +226,7 @@ def test_a_path_by_gradient_descent_is_single_fits():
     training = some_training(11, (12, 8, 15), 3, 4)
     ranker = RankSVMIR(solver="gd", tolerance=1e-6)
     for each in ranker.fit_path(training, [0.01, 1.0]):
-        alone = fit(RankSVMIR(C=each.C, solver="gd", tolerance=1e-6), training)
+        alone = RankSVMIR(C=each.C, solver="gd", tolerance=1e-6).fit_data(training)
         assert np.array_equal(each.model_.weights, alone.model_.weights)
 
 
@@ -246,9 +241,9 @@ def test_what_is_worth_trying_depends_on_what_all_pairs_cost(kind):
     _, costs = explicit_pairs(training, costs_of(kind, training))
     assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / costs.sum()).tolist())
     assert WORTH_TRYING[0] < USUAL < WORTH_TRYING[-1]
-    alike = Training(training.X, np.ones(len(training.X)), training.offsets)
+    alike = TrainingData(training.X, np.ones(len(training.X)), training.offsets)
     assert list(kind().values(alike)) == [1.0]
-    assert fit(kind(), alike).details_["C"] == 1.0
+    assert kind().fit_data(alike).details_["C"] == 1.0
 
 
 def test_the_default_learns_alike_from_twice_the_queries():
