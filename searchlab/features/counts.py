@@ -196,7 +196,7 @@ def bare_counts(words: Sequence[str], streams: Mapping[str, tuple[Array, Array, 
     )
 
 
-def count(
+def collect_counts(
     snapshot: Snapshot, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
 ) -> Counts:
     """Counts from an index: of a query's terms, with their number, in documents given by shard and number."""

@@ -86,7 +86,7 @@ _SEMANTIC = {
 }
 
 
-def in_words(name: str) -> str:
+def describe_feature(name: str) -> str:
     """A feature by its name in plain words; empty for what is not one of the catalogue's."""
     family, _, rest = name.partition(".")
     stream, _, what = rest.partition(".")

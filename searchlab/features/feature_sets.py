@@ -20,7 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.errors import SettingError, SourceError, unknown_name
-from searchlab.features.catalogue import CATALOGUE, LETOR, NALLAPATI, ORDRANK, TABLE1, Feature, Row
+from searchlab.features.catalogue import CATALOGUE, Feature
+from searchlab.features.formulas.letor_formulas import LETOR
+from searchlab.features.formulas.paper_formulas import NALLAPATI, ORDRANK, TABLE1
+from searchlab.features.formulas.stream_formula import StreamFormula
 from searchlab.indexing.storage.columns import STREAMS
 
 # So many names like a misspelt one are told; all of them would fill a screen.
@@ -43,7 +46,7 @@ class FeatureSet:
         return tuple(feature.name for feature in self.features)
 
 
-def _family(family: str, rows: Sequence[Row], streams: Sequence[str] = ("both",)) -> tuple[str, ...]:
+def _family(family: str, rows: Sequence[StreamFormula], streams: Sequence[str] = ("both",)) -> tuple[str, ...]:
     return tuple(f"{family}.{stream}.{row.what}" for stream in streams for row in rows)
 
 
@@ -65,7 +68,7 @@ _SEMANTIC = (
     "doc.both.length",
     *_of_family("semantic"),
 )
-SETS: dict[str, tuple[str, ...]] = {
+FEATURE_SETS: dict[str, tuple[str, ...]] = {
     "table1": _family("table1", TABLE1),
     "nallapati": _family("nallapati", NALLAPATI),
     "letor45": _family("letor", LETOR, STREAMS),
@@ -74,7 +77,7 @@ SETS: dict[str, tuple[str, ...]] = {
     "topics": (*_SEMANTIC, *_of_family("topic")),
     "full": _each_formula_once(),
 }
-_LETOR_NUMBERS = {f"letor.{number}": name for number, name in enumerate(SETS["letor45"], start=1)}
+_LETOR_NUMBERS = {f"letor.{number}": name for number, name in enumerate(FEATURE_SETS["letor45"], start=1)}
 
 
 def find_feature(name: str) -> Feature:
@@ -85,21 +88,21 @@ def find_feature(name: str) -> Feature:
     return found
 
 
-def make_set(chosen: str | Path | Iterable[str] | FeatureSet) -> FeatureSet:
+def make_feature_set(chosen: str | Path | Iterable[str] | FeatureSet) -> FeatureSet:
     """A set: by its name, from a TOML file, or of features that are named one by one."""
     if isinstance(chosen, FeatureSet):
         return chosen
     if isinstance(chosen, Path) or (isinstance(chosen, str) and chosen.endswith(".toml")):
-        return read_set(chosen)
+        return read_feature_set(chosen)
     if isinstance(chosen, str):
         return _compose(chosen, _named(chosen))
     return _compose("chosen", chosen)
 
 
 def _named(name: str) -> tuple[str, ...]:
-    if name not in SETS:
-        raise unknown_name("feature set", name, SETS)
-    return SETS[name]
+    if name not in FEATURE_SETS:
+        raise unknown_name("feature set", name, FEATURE_SETS)
+    return FEATURE_SETS[name]
 
 
 def _compose(name: str, names: Iterable[str]) -> FeatureSet:
@@ -109,7 +112,7 @@ def _compose(name: str, names: Iterable[str]) -> FeatureSet:
     return FeatureSet(name, features)
 
 
-def read_set(path: str | Path) -> FeatureSet:
+def read_feature_set(path: str | Path) -> FeatureSet:
     """A set that is composed in a TOML file."""
     path = Path(path)
     try:

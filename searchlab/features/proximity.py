@@ -108,7 +108,7 @@ def distance(found: Occurrences, words: Sequence[int]) -> Array:
     return nearest
 
 
-MEASURES = {"phrase": phrase, "bigrams": bigrams, "window": window, "distance": distance}
+PROXIMITY_MEASURES = {"phrase": phrase, "bigrams": bigrams, "window": window, "distance": distance}
 
 
 def measure_positions(
@@ -127,7 +127,7 @@ def measure_positions(
         codes = [1 + terms.index(word) if numbers[terms.index(word)] >= 0 else 0 for word in words]
         for name in wanted:
             _, stream, measure = name.split(".")
-            measured[name][rows] = MEASURES[measure](texts[stream], codes)
+            measured[name][rows] = PROXIMITY_MEASURES[measure](texts[stream], codes)
     return measured
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Chosen
 from searchlab.features.extraction import Space, TopicSpace, extract_query
-from searchlab.features.feature_sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
@@ -44,7 +44,7 @@ class Reranker:
 
     @cached_property
     def _set(self) -> FeatureSet:
-        return make_set(self.bundle.features)
+        return make_feature_set(self.bundle.features)
 
     @cached_property
     def _space(self) -> Space | None:

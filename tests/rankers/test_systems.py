@@ -6,7 +6,7 @@ import pytest
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
-from searchlab.features.feature_sets import make_set
+from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.rankers.bundle import Bundle
@@ -34,7 +34,7 @@ def engine(build):
 
 @pytest.fixture(scope="module")
 def models(engine):
-    features = make_set("table1").names
+    features = make_feature_set("table1").names
     first = FirstStage(k=2, expanded=False)
     bundle = Bundle(
         "rsvm", {}, LinearModel(np.arange(1.0, 1 + len(features))), features, Preprocessor.named(), first_stage=first

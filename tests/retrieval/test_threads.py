@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.features.feature_sets import SETS
+from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
@@ -87,7 +87,7 @@ def test_documents_that_many_threads_read_are_whole(folder):
 
 @pytest.mark.usefixtures("restless")
 def test_searches_of_many_threads_find_what_one_finds(folder):
-    features = tuple(SETS["letor45"])
+    features = tuple(FEATURE_SETS["letor45"])
 
     def open_systems():
         engine = SearchEngine(folder)

@@ -68,14 +68,14 @@ def features_command(
     """Compute the features of candidate documents, and write them as a LETOR file."""
     import searchlab
     from searchlab.atomic_file import open_atomic
-    from searchlab.features.feature_sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.letor.letor_files import write_letor
     from searchlab.features.prerequisites import make_what_is_missing
 
     if listing:
-        _list_features(None if set_name is None else make_set(set_name))
+        _list_features(None if set_name is None else make_feature_set(set_name))
         return
-    chosen = make_set(set_name or "letor45")
+    chosen = make_feature_set(set_name or "letor45")
     steps = _steps(fill, normalise)
     asking = Asking.of(scorer, settings, expand=expand)
     folder = choose_index(index)

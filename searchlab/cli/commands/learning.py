@@ -238,11 +238,11 @@ def _train_from_index(
     candidates: dict[str, Any],
 ) -> Bundle:
     import searchlab
-    from searchlab.features.feature_sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.rankers.first_stage import FirstStage
     from searchlab.training.from_index import train_from_index
 
-    chosen, first_stage = make_set(features), FirstStage(**candidates)
+    chosen, first_stage = make_feature_set(features), FirstStage(**candidates)
     folder = choose_index(index)
     notes = searchlab.Notes()
     asked = searchlab.read_topics(topics or own_topics(folder), notes=notes)

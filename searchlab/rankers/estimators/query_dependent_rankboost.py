@@ -107,9 +107,9 @@ class QueryDependentRankBoost(Ranker):
         losses = [loss.by_weights(gamma)(w)[0]]
         converged = False
         for _ in range(self.turns):
-            w, converged = descend(loss.by_weights(gamma), w, self.iterations, self.tolerance)
+            w, converged = minimise(loss.by_weights(gamma), w, self.iterations, self.tolerance)
             if loss.n_categories > 1:
-                gamma, _ = descend(loss.by_shares(w), gamma, self.iterations, self.tolerance)
+                gamma, _ = minimise(loss.by_shares(w), gamma, self.iterations, self.tolerance)
             losses.append(loss.by_weights(gamma)(w)[0])
             if losses[-2] - losses[-1] <= self.tolerance or loss.n_categories == 1:
                 break
@@ -214,7 +214,7 @@ class QueryLoss:
         return losses, slopes
 
 
-def descend(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
+def minimise(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
     """Where gradient descent leads to, and whether it came to rest there before the last of the iterations.
 
     It rests where the gradient vanishes, where steps do, or where ten steps lower the value by less than the tolerance.

@@ -142,11 +142,13 @@ class RankSVMIR(RankSVM):
         if self.solver == "qp":
             yield from super()._solve_path(training, strengths)
             return
-        from searchlab.rankers.solvers.gradient_descent import descend
+        from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
 
         rows = training.X, training.offsets, training.grades, self._cost(training)
         for strength in strengths:
-            yield descend(*rows, 1 / (2 * strength), row_weights=training.weights, tolerance=self.tolerance)
+            yield solve_by_gradient_descent(
+                *rows, 1 / (2 * strength), row_weights=training.weights, tolerance=self.tolerance
+            )
 
     def _cost(self, training: TrainingData) -> Cost:
         by_rank = self._rank_factors(training) if self.by_rank else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from searchlab.features.descriptions import in_words
+from searchlab.features.descriptions import describe_feature
 from searchlab.rankers.explanation import (
     Contribution,
     ContributionDifference,
@@ -79,7 +79,7 @@ def account_record(opened: Opened, account: ScoreExplanation) -> dict[str, Any]:
 
 
 def _part(share: Contribution) -> dict[str, Any]:
-    words, raw, how = in_words(share.label), share.raw, list(share.how)
+    words, raw, how = describe_feature(share.label), share.raw, list(share.how)
     if not words and not how and raw is not None and not float(raw).is_integer():
         # BM25F counts what stands in one text more than what stands in another: these are no occurrences.
         raw, how = None, [f"weighed frequency {raw:.4g}"]
@@ -95,12 +95,12 @@ def _part(share: Contribution) -> dict[str, Any]:
 
 def difference_record(difference: ContributionDifference) -> dict[str, Any]:
     """What something adds to the lead of a document."""
-    return {"label": difference.label, "words": in_words(difference.label), "amount": difference.amount}
+    return {"label": difference.label, "words": describe_feature(difference.label), "amount": difference.amount}
 
 
 def call(label: str) -> str:
     """A share as one would say it: a feature in words, a term as it is."""
-    return in_words(label) or label
+    return describe_feature(label) or label
 
 
 def accounts_by_name(

@@ -12,8 +12,8 @@ from searchlab.errors import SettingError
 from searchlab.rankers.estimators.query_dependent_rankboost import (
     QueryDependentRankBoost,
     QueryLoss,
-    descend,
     describe_queries,
+    minimise,
     spreads_within,
     standardise,
 )
@@ -195,10 +195,10 @@ def test_descent_halves_steps_that_would_diverge():
         seen.append(float(x[0]))
         return float(500 * x[0] ** 2), 1000 * x
 
-    found, came_to_rest = descend(steep, np.array([1.0]), 100, 1e-12)
+    found, came_to_rest = minimise(steep, np.array([1.0]), 100, 1e-12)
     assert min(seen) < -100  # the first step was far too long
     assert came_to_rest and abs(found[0]) < 1e-6
-    assert descend(steep, np.array([1.0]), 1, 1e-12)[1] is False
+    assert minimise(steep, np.array([1.0]), 1, 1e-12)[1] is False
 
 
 @pytest.mark.parametrize(
