@@ -69,7 +69,7 @@ def test_a_set_can_be_made_of_names():
 
 
 def test_a_set_needs_a_feature():
-    with pytest.raises(SettingError, match="holds no features, expected at least one"):
+    with pytest.raises(SettingError, match="has no features, expected at least one"):
         make_feature_set([])
 
 
@@ -122,7 +122,7 @@ def test_a_file_without_a_name_gives_its_own(write):
         ("features = ['doc.both.lenght']", r"unknown feature 'doc.both.lenght' \(did you mean doc.both.length\?\)"),
         ("include = ['letor']", "unknown feature set 'letor'"),
         ("include = ['other.toml']", "unknown feature set 'other.toml'"),
-        ("name = 'empty'", "feature set empty: holds no features"),
+        ("name = 'empty'", "feature set empty: has no features"),
     ],
 )
 def test_a_malformed_file_is_told_in_a_line(write, text, message):

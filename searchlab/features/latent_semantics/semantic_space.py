@@ -1,20 +1,17 @@
-"""Which documents speak of the same things, though in other words?
-
-Those whose vectors point in the same direction in a latent semantic space (Deerwester et al. 1990): the `dims`
-directions along which the documents of an index differ most, found by a truncated singular value decomposition
+"""Latent semantic space: vectors of documents and queries by a truncated SVD (Deerwester et al. 1990).
 
     A ≈ U Σ Vᵀ,   A[d, t] = BM25 weight of t in d (k1 1.2, b 0.75, title and body as one), each row scaled to length 1
 
-A document's vector is its row times V, which is its row of U Σ; a query's is that of its terms, weighed by idf. Vectors
-are scaled to length 1 when they are used, so that their products are cosines; a document without any known term has the
-zero vector. The first 50 dimensions of 200 are those of a space of 50, scaled anew.
+A document's vector is its row times V, which is its row of U Σ; a query's vector is that of its terms, weighted by idf.
+Vectors are scaled to length 1 when they are used, so that their products are cosines; a document without any known
+term has the zero vector. The first 50 dimensions of 200 are those of a space of 50, rescaled.
 
-Deviations: terms that a single document has are left out, since they relate it to no other (on five collections
+Deviations: terms that occur in a single document are left out, since they relate it to no other (on five collections
 AP is the same with and without them, and they are half of the vocabulary).
 
-The space is kept with the index (`semantic_files`). Documents that came later are folded in: their rows, weighed by the
-idf and the mean length of the time when the space was made, are multiplied by the same V. That needs no
-decomposition, but words and relations that only they have stay unknown, so a space grows stale.
+The space is stored with the index (`space_record`). Documents that were added later are folded in: their rows, weighted
+by the idf and the mean length at the time when the space was made, are multiplied by the same V. That needs no
+decomposition, but words and relations that occur only in newer documents stay unknown, so a space becomes stale.
 """
 
 from __future__ import annotations
@@ -46,10 +43,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 DIMS = 200
-MOST_DIMS = 500
+MAX_DIMS = 500
 SEED = 1990
 # Terms of fewer documents are left out.
-LEAST_DOC_FREQ = 2
+MIN_DOC_FREQ = 2
 
 
 class SemanticSpace(VectorArtefact[SpaceRecord]):
@@ -80,7 +77,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
     @property
     def dims(self) -> int:
-        """The number of dimensions; where the documents have fewer, the last ones are 0."""
+        """The number of dimensions; if the documents span fewer, the last ones are 0."""
         return self.record.dims
 
     @property
@@ -100,7 +97,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
     @property
     def n_docs(self) -> int:
-        """How many documents the space was made from."""
+        """The number of documents that the space was made from."""
         return self.record.n_docs
 
     @property
@@ -111,17 +108,17 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
     def vectors(self, shards: Array, docs: Array, dims: int | None = None) -> Array:
         """The vectors of documents, given by shard and number as `Hits` are: float32 rows of length 1, or 0.
 
-        With `dims`, those of the smaller space of the first `dims` dimensions.
+        With `dims`, the vectors of the smaller space of the first `dims` dimensions.
         """
         dims = self._check_dims(dims)
         return self._scale(self._vectors.rows(shards, docs)[:, :dims])
 
     def query_vector(self, terms: Mapping[str, float], dims: int | None = None) -> Array:
         """The vector of a query, of length 1, from its terms with their counts or weights; 0 if none is known."""
-        places = {place: count for term, count in terms.items() if (place := self._weights.terms.find(term)) >= 0}
-        own = np.fromiter(places, np.int64, len(places))
-        weights = np.fromiter(places.values(), np.float64, len(places)) * self._weights.idf[own]
-        projected = weights @ self._V[own, : self._check_dims(dims)]
+        counts = {number: count for term, count in terms.items() if (number := self._weights.terms.find(term)) >= 0}
+        numbers = np.fromiter(counts, np.int64, len(counts))
+        weights = np.fromiter(counts.values(), np.float64, len(counts)) * self._weights.idf[numbers]
+        projected = weights @ self._V[numbers, : self._check_dims(dims)]
         scaled: Array = self._scale(projected[None].astype(np.float32))[0]
         return scaled
 
@@ -133,7 +130,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         return dims
 
     def _scale(self, vectors: Array) -> Array:
-        """Vectors of length 1; zero vectors stay."""
+        """Vectors scaled to length 1; zero vectors stay zero."""
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         if not np.isfinite(lengths).all():
@@ -142,7 +139,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         return scaled
 
     def _compute_vectors(self, shard: Shard, docs: Array, numbers: Array) -> Array:
-        """The vectors of documents of a shard, before they are scaled."""
+        """The vectors of documents of a shard, not yet scaled."""
         projected: Array = self._weights.rows(shard, docs, numbers) @ self._V
         return projected
 
@@ -150,16 +147,16 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 def build_space(
     name: str | Path, *, dims: int = DIMS, seed: int = SEED, progress: Progress = no_progress, home: Path | None = None
 ) -> SemanticSpace:
-    """Make the semantic space of an index, in place of the one that it may have.
+    """Make the semantic space of an index, replacing the one that it may have.
 
-    `progress` is called with a stage ("weighing", "decomposing", "projecting"), how much is done, and of how much. The
-    files go to `home`, a folder outside of the index, if it is given.
+    `progress` is called with a stage ("weighing", "decomposing", "projecting"), the steps done, and the steps in all.
+    With `home`, the files are written to that folder instead of the index.
     """
-    if not 1 <= dims <= MOST_DIMS:
-        raise SettingError(f"dims is {dims}, expected 1 to {MOST_DIMS}")
+    if not 1 <= dims <= MAX_DIMS:
+        raise SettingError(f"dims is {dims}, expected 1 to {MAX_DIMS}")
     folder = existing(name)
-    place = home or folder / FOLDER
-    with writing(place), swept(place, SpaceRecord):
+    home = home or folder / FOLDER
+    with writing(home), swept(home, SpaceRecord):
         snapshot = Snapshot(folder)
         weights = _Weights.count(snapshot)
         A = _matrix(snapshot, weights, progress)
@@ -177,18 +174,18 @@ def build_space(
         )
         blob, offsets = weights.terms.arrays
         arrays = {"terms": blob, "terms.offsets": offsets, "idf": weights.idf, "V": V, "digests": all_digests(snapshot)}
-        return SemanticSpace.create(snapshot, place, record, arrays, progress, "projecting")
+        return SemanticSpace.create(snapshot, home, record, arrays, progress, "projecting")
 
 
 def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
-    """Write the vectors of documents that came since, and of merged shards; the space itself stays as it is."""
+    """Write the vectors of documents that were added or merged since; the space itself stays as it is."""
     folder = existing(name)
     return SemanticSpace.update(folder, home or folder / FOLDER, progress, "projecting")
 
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
-    """How the terms of documents are weighed: by their idf, and by the mean length of documents."""
+    """Term weights: idf, and the mean length of documents."""
 
     vocabulary: Vocabulary
     idf: Array
@@ -196,30 +193,30 @@ class _Weights:
 
     @property
     def terms(self) -> Strings:
-        """The terms that are known."""
+        """The terms of the vocabulary."""
         return self.vocabulary.terms
 
     @classmethod
     def count(cls, snapshot: Snapshot) -> _Weights:
-        """The weights of the terms that several live documents have."""
-        vocabulary, df = Vocabulary.of_index(snapshot, LEAST_DOC_FREQ)
+        """The weights of the terms that occur in several live documents."""
+        vocabulary, df = Vocabulary.of_index(snapshot, MIN_DOC_FREQ)
         idf = np.log1p((snapshot.n_docs - df + 0.5) / (df + 0.5))
         mean_length = snapshot.n_tokens["both"] / max(snapshot.n_docs, 1) or 1.0
         return cls(vocabulary, idf.astype(np.float32), mean_length)
 
     def rows(self, shard: Shard, docs: Array, numbers: Array) -> csr_array:
-        """The BM25 weights of documents of a shard, a row each, of length 1 unless no term is known."""
+        """The BM25 weights of documents of a shard, a row each, of length 1 unless no term is in the vocabulary."""
         rows = self.vocabulary.counts(shard, docs, numbers)
         norms = BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
-        owners = np.repeat(np.arange(len(docs)), np.diff(rows.indptr))
-        weights = self.idf[rows.indices] * rows.data / (rows.data + norms[owners])
-        squares = np.bincount(owners, weights * weights, len(docs))
-        rows.data = (weights / np.sqrt(squares)[owners]).astype(np.float32)
+        row_numbers = np.repeat(np.arange(len(docs)), np.diff(rows.indptr))
+        weights = self.idf[rows.indices] * rows.data / (rows.data + norms[row_numbers])
+        squares = np.bincount(row_numbers, weights * weights, len(docs))
+        rows.data = (weights / np.sqrt(squares)[row_numbers]).astype(np.float32)
         return rows
 
 
 def _matrix(snapshot: Snapshot, weights: _Weights, progress: Progress) -> csr_array:
-    """The weights of all live documents."""
+    """The matrix A: the weights of all live documents."""
     from scipy.sparse import csr_array, vstack
 
     rows = [csr_array((0, len(weights.terms)), dtype=np.float32)]

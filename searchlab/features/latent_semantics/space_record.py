@@ -1,4 +1,4 @@
-"""What does the manifest of a semantic space say?
+"""The manifest of a semantic space.
 
 The space is an artefact in the folder `semantic` of the index (see `artefacts`): its terms' file holds the terms, their
 idf, and V; its vectors are U·Σ.
@@ -16,7 +16,7 @@ FOLDER = "semantic"
 
 @dataclass(frozen=True)
 class SpaceRecord(Record):
-    """How and from what a space was made, and its files."""
+    """The settings and the index that a space was made from, and its files."""
 
     dims: int
     seed: int
@@ -34,9 +34,9 @@ class SpaceRecord(Record):
     @classmethod
     def remedy(cls, home: Path) -> str:
         """What to do about a space that cannot be read."""
-        return f"`searchlab semantic -i {home.parent}` makes it anew"
+        return f"`searchlab semantic -i {home.parent}` rebuilds it"
 
     @classmethod
     def missing(cls, home: Path) -> str:
-        """What is said where there is none."""
+        """The message if there is none."""
         return f"{home.parent}: no semantic space; `searchlab semantic -i {home.parent}` makes one"

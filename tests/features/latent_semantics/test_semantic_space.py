@@ -461,9 +461,9 @@ def test_files_can_be_kept_elsewhere(small, tmp_path):
     shutil.rmtree(elsewhere)
 
 
-@pytest.mark.parametrize("dims", [0, -1, semantic_space.MOST_DIMS + 1])
+@pytest.mark.parametrize("dims", [0, -1, semantic_space.MAX_DIMS + 1])
 def test_dimensions_out_of_range_are_refused(small, dims):
-    with pytest.raises(SettingError, match=f"dims is {dims}, expected 1 to {semantic_space.MOST_DIMS}"):
+    with pytest.raises(SettingError, match=f"dims is {dims}, expected 1 to {semantic_space.MAX_DIMS}"):
         build_space(small, dims=dims)
 
 

@@ -135,7 +135,7 @@ def test_standardisation_by_hand_takes_its_numbers_from_training():
 
 def test_standardisation_needs_the_features_that_it_has_learnt_from():
     fitted = Standard().fit(table_of([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]))
-    with pytest.raises(SettingError, match=r"features differ from those learnt from \(f2\), expected the same"):
+    with pytest.raises(SettingError, match=r"features differ from those of training \(f2\), expected the same"):
         fitted.transform(table_of([1, 2, 3, 4, 5]))
     with pytest.raises(SettingError, match="expected fit before transform"):
         Standard().transform(table_of([1, 2, 3, 4, 5]))
