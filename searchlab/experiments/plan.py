@@ -59,7 +59,7 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.features.sets import FeatureSet
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.expansion import RM3
 from searchlab.training.from_table import Recipe

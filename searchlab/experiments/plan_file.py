@@ -16,7 +16,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
 from searchlab.experiments.toml_section import Section, read_toml
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
@@ -161,12 +161,12 @@ def _read_features(section: Section, file: Path) -> FeatureSet:
     if name is not None and names:
         raise section.error("", "found set and names, expected one of the two")
     if names:
-        return section.make("names", lambda: make_set(names))
+        return section.make("names", lambda: make_feature_set(names))
     return section.make("set", lambda: _named_set(name or FEATURES, file))
 
 
 def _named_set(name: str, file: Path) -> FeatureSet:
-    return make_set(_beside(file, name) if name.endswith(".toml") else name)
+    return make_feature_set(_beside(file, name) if name.endswith(".toml") else name)
 
 
 def _read_system(section: Section, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path) -> System:
@@ -217,7 +217,7 @@ def _read_ranker(section: Section, features: FeatureSet, measure: str, dialect: 
     if section.has("features"):
         if isinstance(section.values["features"], list):
             names = section.texts("features")
-            features = section.make("features", lambda: make_set(names))
+            features = section.make("features", lambda: make_feature_set(names))
         else:
             own = section.text("features") or ""
             features = section.make("features", lambda: _named_set(own, file))

@@ -25,9 +25,9 @@ from searchlab.experiments.inputs import Setting
 from searchlab.experiments.plan import Plan, System
 from searchlab.experiments.scorer_tuning import choose_by_folds
 from searchlab.features.candidates import Candidates
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.features.sets import FeatureSet
 from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchlab.errors import IndexMissing
-from searchlab.features.sets import FeatureSet
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Progress
 

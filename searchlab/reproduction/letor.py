@@ -206,7 +206,7 @@ def _run(
     best = choice.chosen[0]
     if ranker.tuned is not None and best.value is not None:
         ranker.set_params(**{ranker.tuned: best.value})
-    prepared = choice.preparation.apply(train)
+    prepared = choice.preparation.transform(train)
     began = time.perf_counter()
     ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
     training = time.perf_counter() - began

@@ -106,7 +106,7 @@ def _all_rankers(results: Results, known: bool) -> list[Block]:
         note += f" ↑ ↓: better or worse than rsvm ({tested}; randomisation test, Holm, p < .05)."
     columns = ("", *MEASURES, "seconds")
     caption = "All rankers on the test sets" + (", and what was published (below)" if known else "")
-    about = tuple((name, RANKERS[name].what) for name in results)
+    about = tuple((name, RANKERS[name].description) for name in results)
     return [
         *blocks,
         Table("rankers", caption, columns, tuple(rows), best=not known, marks=marks, note=note),

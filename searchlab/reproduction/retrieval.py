@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
@@ -99,8 +99,8 @@ def run_retrieval(
 ) -> Outcome:
     """All systems on one collection."""
     recipes = make_recipes(rankers, n_folds, seed)
-    sets = {each: make_set(each) for each in features}
-    everything = make_set([feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"])
+    sets = {each: make_feature_set(each) for each in features}
+    everything = make_feature_set([feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"])
     task = prepare(engine, topics, qrels, everything, FirstStage(), progress)
     judged = {topic.qid: qrels[topic.qid] for topic in task.topics}
     left_out: list[str] = []

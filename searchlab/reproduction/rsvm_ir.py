@@ -13,7 +13,7 @@ import numpy as np
 from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.number_text import format_value
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.solvers.pair_weights import rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
@@ -42,8 +42,8 @@ def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None
     """Figure 1, and the curves of Figure 6 that are of the same two queries."""
     if two is None or table.grades is None:
         return []
-    preparation = Preparation.named(recipe.filling, recipe.normalisation)
-    rows = preparation.fit(table).apply(table.only(two))
+    preparation = Preprocessor.named(recipe.filling, recipe.normalisation)
+    rows = preparation.fit(table).transform(table.only(two))
     found = find_directions(rows)
     plane = Plane.of(rows.values)
     places = plane.place(rows.values)

@@ -9,62 +9,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
-from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.artefacts import open_file
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Strings
-from searchlab.indexing.vocabulary import Vocabulary, digests_of, staleness
+from searchlab.indexing.vector_artefact import VectorArtefact
+from searchlab.indexing.vocabulary import digests_of
 from searchlab.topic_models.plsa import fold_in
 from searchlab.topic_models.topic_model_files import TopicRecord
 from searchlab.topic_models.word_topics import mix_words
-from searchlab.types import Array, Progress
+from searchlab.types import Array
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
-# Topics are stale if more than this share of the documents came after them.
-STALE = 0.2
 # P(w|T) is kept in four bytes: what it differs from P(w|C) by less than this is chance.
 ROUNDING = 1e-6
 
 
-class TopicModel:
+class TopicModel(VectorArtefact[TopicRecord]):
     """The topics of one snapshot's documents and terms."""
 
     def __init__(self, snapshot: Snapshot, home: Path, record: TopicRecord, *, verify: bool = False) -> None:
-        if record.analysis != snapshot.manifest.settings.fingerprint:
-            raise IndexOutdated(f"{home}: made with another analyser than the index has; {record.remedy(home)}")
-        self.snapshot = snapshot
-        self.home = home
-        self.record = record
-        K = record.n_topics
-        try:
-            arrays = open_file(home, record, record.terms, verify=verify)
-            self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
-            self._of_terms, self._background = arrays["of_terms"], arrays["background"]
-            self._digests, self.shares = arrays["digests"], arrays["shares"]
-            # P(T|D) of the documents with these digests, where it was learnt; P(T|w), where words have topics.
-            self._of_docs, self._of_words = arrays.get("of_docs"), arrays.get("of_words")
-            fits = self._of_terms.shape == (record.n_terms, K) and self.shares.shape == (K,)
-            fits &= len(self._vocabulary) == len(self._background) == record.n_terms
-            fits &= self._of_docs is None or self._of_docs.shape == (len(self._digests), K)
-            fits &= self._of_words is None or self._of_words.shape == (record.n_terms, K)
-            fits &= record.method != "wtm" or self._of_words is not None
-        except KeyError:
-            fits = False
-        if not fits:
-            raise IndexCorrupt(f"{home}: the files do not fit together; {record.remedy(home)}")
-        self._vectors = DocumentVectors(snapshot, home, record, self._vocabulary, self._make, K, verify=verify)
+        super().__init__(snapshot, home, record, verify=verify)
         if not self._vectors.stored and snapshot.n_docs and record.n_docs and self.staleness == 1:
             raise IndexOutdated(f"{home}: made from other documents than the index has; {record.remedy(home)}")
+
+    @classmethod
+    def record_type(cls) -> type[TopicRecord]:
+        """The class of the record."""
+        return TopicRecord
+
+    def _load(self, arrays: Mapping[str, Array]) -> bool:
+        K, n_terms = self.record.n_topics, self.record.n_terms
+        self._of_terms, self._background, self.shares = arrays["of_terms"], arrays["background"], arrays["shares"]
+        # P(T|D) of the documents with these digests, where it was learnt; P(T|w), where words have topics.
+        self._of_docs, self._of_words = arrays.get("of_docs"), arrays.get("of_words")
+        fits = self._of_terms.shape == (n_terms, K) and self.shares.shape == (K,)
+        fits &= len(self._vocabulary) == len(self._background) == n_terms
+        fits &= self._of_docs is None or self._of_docs.shape == (len(self._digests), K)
+        fits &= self._of_words is None or self._of_words.shape == (n_terms, K)
+        fits &= self.record.method != "wtm" or self._of_words is not None
+        return fits
 
     def __repr__(self) -> str:
         return f"<TopicModel {self.home}: {self.n_topics} topics, made {self.record.made}>"
@@ -72,6 +62,11 @@ class TopicModel:
     @property
     def n_topics(self) -> int:
         """K."""
+        return self.record.n_topics
+
+    @property
+    def n_columns(self) -> int:
+        """The length of a document's vector: K."""
         return self.record.n_topics
 
     @property
@@ -88,21 +83,6 @@ class TopicModel:
     def trained_weights(self) -> tuple[float, float] | None:
         """α and β, if they were trained with the topics."""
         return None if self.record.alpha < 0 else (self.record.alpha, self.record.beta)
-
-    @property
-    def n_unwritten(self) -> int:
-        """The live documents whose topics are not on disk but found when asked for; `update_topics` writes them."""
-        return self._vectors.n_unwritten
-
-    @cached_property
-    def staleness(self) -> float:
-        """The share of live documents that were not there, or not as they are now, when the topics were learnt."""
-        return staleness(self.snapshot, self._digests)
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether so many documents came later that the topics should be made anew."""
-        return self.staleness > STALE
 
     def term_given_topic(self, terms: Sequence[str]) -> Array:
         """P(w|T): a row for each term, a column for each topic; 0 for terms that the topics do not know."""
@@ -162,7 +142,7 @@ class TopicModel:
             return mix_words(counts, self._of_words, self.shares)
         return fold_in(counts, self._of_terms, self.shares, self.record.temperature)
 
-    def _make(self, shard: Shard, docs: Array, numbers: Array) -> Array:
+    def _compute_vectors(self, shard: Shard, docs: Array, numbers: Array) -> Array:
         """P(T|D) of documents of a shard: what was learnt, and for the others what is inferred."""
         made: Array = np.empty((len(docs), self.n_topics), np.float32)
         lacking = np.ones(len(docs), bool)
@@ -174,7 +154,3 @@ class TopicModel:
         if lacking.any():
             made[lacking] = self._infer(self._vocabulary.counts(shard, docs[lacking], numbers))
         return made
-
-    def write_vectors(self, progress: Progress) -> TopicRecord:
-        """Write the topics of all shards that have none on disk; the record that names those, and no more."""
-        return self._vectors.write("writing", progress)

@@ -38,6 +38,11 @@ class TopicRecord(Record):
     alpha: float = -1.0
     beta: float = -1.0
 
+    @property
+    def analysis_fingerprint(self) -> str:
+        """The fingerprint of the analysis settings of the index that the topics were learnt from."""
+        return self.analysis
+
     @classmethod
     def remedy(cls, home: Path) -> str:
         """What to do about topics that cannot be read."""

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import commit, open_file, read_record, swept
+from searchlab.indexing.storage.artefacts import open_file, swept
 from searchlab.indexing.storage.manifest import writing
 from searchlab.indexing.vocabulary import all_digests, digests_of
 from searchlab.topic_models.plsa import MOST_TOPICS, SEED, TOPICS
@@ -32,16 +32,7 @@ def open_topics(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False)
     Raises IndexMissing if there are none, IndexOutdated if the index has been made anew with another analyser or from
     other documents, IndexCorrupt if a file is damaged.
     """
-    home = home_of(snapshot.folder, name)
-    record = read_record(home, TopicRecord)
-    while True:
-        try:
-            return TopicModel(snapshot, home, record, verify=verify)
-        except IndexCorrupt:  # or newer topics have just taken their place
-            newer = read_record(home, TopicRecord)
-            if newer == record:
-                raise
-            record = newer
+    return TopicModel.load(snapshot, home_of(snapshot.folder, name), verify=verify)
 
 
 def list_topics(folder: Path) -> tuple[str, ...]:
@@ -85,7 +76,7 @@ def build_topics(
             perplexity=learnt.perplexity,
             terms=f"terms-{secrets.token_hex(4)}",
         )
-        return _commit(snapshot, home, record, learnt.arrays, progress)
+        return TopicModel.create(snapshot, home, record, learnt.arrays, progress, "writing")
 
 
 def save_topics(
@@ -110,26 +101,10 @@ def save_topics(
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
     with writing(home), swept(home, TopicRecord):
-        return _commit(snapshot, home, record, arrays, no_progress)
+        return TopicModel.create(snapshot, home, record, arrays, no_progress, "writing")
 
 
 def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
     """Write the topics of documents that came since, and of merged shards; what was learnt stays as it is."""
     index = existing(folder)
-    home = home_of(index, name)
-    read_record(home, TopicRecord)
-    with writing(home), swept(home, TopicRecord):
-        model = open_topics(Snapshot(index), name)
-        record = model.write_vectors(progress)
-        if record != model.record:
-            commit(home, record)
-    return TopicModel(model.snapshot, home, record)
-
-
-def _commit(
-    snapshot: Snapshot, home: Path, record: TopicRecord, arrays: Mapping[str, Array], progress: Progress
-) -> TopicModel:
-    record = record.with_file(home, record.terms, arrays)
-    record = TopicModel(snapshot, home, record).write_vectors(progress)
-    commit(home, record)
-    return TopicModel(snapshot, home, record)
+    return TopicModel.update(index, home_of(index, name), progress, "writing")

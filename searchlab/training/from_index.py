@@ -16,9 +16,9 @@ from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
 from searchlab.features.extraction import extract
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import best_first, tail_scores
@@ -78,7 +78,7 @@ def prepare(
         raise SettingError(
             f"{len(useful)} of {len(asked)} topics have a relevant document, expected at least {LEAST_QUERIES}"
         )
-    chosen = make_set(features)
+    chosen = make_feature_set(features)
     make_what_is_missing(engine, chosen, progress)
     found = {}
     baselines: dict[str, list[Ranking]] = {_name(first_stage): []}

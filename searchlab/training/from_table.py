@@ -20,7 +20,8 @@ from searchlab.evaluation.measures import parse_measure
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.powers import parse_powers
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle, fingerprint_of
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.rankers.ranker_registry import make_ranker
@@ -69,10 +70,10 @@ class Recipe:
         return ranker
 
     @property
-    def preparation(self) -> Preparation:
+    def preparation(self) -> Preprocessor:
         """How features are prepared."""
-        bends = self.make_ranker().bends if self.bends is None else self.bends
-        return Preparation.named(self.filling, self.normalisation, bends)
+        powers = self.make_ranker().powers if self.bends is None else parse_powers(self.bends)
+        return Preprocessor.named(self.filling, self.normalisation, powers)
 
     def judge(self, qrels: Mapping[str, Mapping[str, int]] | None = None) -> Judge:
         """What chooses."""
@@ -249,7 +250,7 @@ def make_bundle(
         settings=_plain(choice.rankers[0].get_params()) if len(choice.rankers) == 1 else _shared(choice.rankers),
         model=choice.model,
         features=train.names,
-        preparation=choice.preparation,
+        preprocessor=choice.preparation,
         definitions={name: CATALOGUE[name].formula for name in train.names if name in CATALOGUE},
         training={
             "source": source,

@@ -22,9 +22,11 @@ from sklearn.base import clone
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
-from searchlab.rankers.models import Model, average
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.model_kinds import average_models
+from searchlab.rankers.training_data import TrainingData
 from searchlab.training.validation import Judge
 from searchlab.types import Floats, Progress, no_progress
 
@@ -39,7 +41,7 @@ N_BEST = 5
 class Trial:
     """One preparation and one value of the tuned setting, with its measure for each query that judged it."""
 
-    preparation: Preparation
+    preparation: Preprocessor
     value: Any
     per_query: Floats
     ranker: Ranker | None = None
@@ -58,14 +60,14 @@ class Choice:
     """
 
     model: Model
-    preparation: Preparation
+    preparation: Preprocessor
     rankers: tuple[Ranker, ...]
     chosen: tuple[Trial, ...]
     trials: tuple[Trial, ...]
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features."""
-        prepared = self.preparation.apply(table)
+        prepared = self.preparation.transform(table)
         return self.model.score(prepared.values, prepared.group_offsets)
 
 
@@ -76,7 +78,7 @@ def choose(
     judge: Judge,
     valid: FeatureTable | None = None,
     n_parts: int = 0,
-    preparations: Sequence[Preparation] = (),
+    preparations: Sequence[Preprocessor] = (),
     values: Sequence[Any] | None = None,
     n_best: int = N_BEST,
     seed: int = 0,
@@ -90,7 +92,7 @@ def choose(
     require_whole("n_best", n_best)
     if values is not None and not len(values):
         raise SettingError("values is empty, expected at least one to try")
-    tried = list(preparations) or [Preparation.named()]
+    tried = list(preparations) or [Preprocessor.named()]
     if values is None and (ranker.tuned is None or not _is_default(ranker, ranker.tuned)):
         values = [None]
     is_open = len(tried) > 1 or values is None or len(values) > 1
@@ -107,7 +109,7 @@ def choose(
     siblings = next(path for path in paths if best in path)
     ordered = sorted(siblings, key=lambda trial: -trial.mean)
     chosen = ordered[: n_best if ranker.averaged else 1]
-    prepared = best.preparation.apply(train)
+    prepared = best.preparation.transform(train)
     rankers = [trial.ranker for trial in chosen if trial.ranker is not None]
     if len(rankers) < len(chosen):
         # In the order of the path, along which one begins where the other ended.
@@ -115,7 +117,7 @@ def choose(
         rankers = list(_path(ranker, prepared, [trial.value for trial in chosen]))
     steps.end()
     spreads = [float(np.std(_score(each, prepared))) for each in rankers]
-    model = average([each.model_ for each in rankers], spreads)
+    model = average_models([each.model_ for each in rankers], spreads)
     return Choice(model, best.preparation, tuple(rankers), tuple(chosen), tuple(trials))
 
 
@@ -124,26 +126,26 @@ def _try(
     train: FeatureTable,
     valid: FeatureTable | None,
     splits: Sequence[Held],
-    preparation: Preparation,
+    preparation: Preprocessor,
     values: Sequence[Any] | None,
     judge: Judge,
     steps: _Steps,
 ) -> list[Trial]:
     """A trial for each value, with one preparation."""
     whole = preparation.fit(train)
-    prepared = whole.apply(train)
+    prepared = whole.transform(train)
     worth = list(ranker.values(_training(prepared))) if values is None else list(values)
     judged: list[list[Floats]] = [[] for _ in worth]
     for held_out in splits:
         own, aside = train.rows(~held_out), train.rows(held_out)
         fitted = preparation.fit(own)
-        shown = fitted.apply(aside)
-        for place, each in enumerate(_path(ranker, fitted.apply(own), worth)):
+        shown = fitted.transform(aside)
+        for place, each in enumerate(_path(ranker, fitted.transform(own), worth)):
             judged[place].append(judge.per_query(aside, _score(each, shown)))
         steps.next()
     rankers: list[Ranker | None] = [None] * len(worth)
     if valid is not None:
-        shown = whole.apply(valid)
+        shown = whole.transform(valid)
         for place, each in enumerate(_path(ranker, prepared, worth)):
             rankers[place] = each
             judged[place].append(judge.per_query(valid, _score(each, shown)))
@@ -177,17 +179,15 @@ def _is_default(ranker: Ranker, setting: str) -> bool:
 def _path(ranker: Ranker, prepared: FeatureTable, values: Sequence[Any]) -> Iterator[Ranker]:
     training = _training(prepared)
     if list(values) == [None]:
-        each = clone(ranker)
-        each._check_settings()
-        yield each._take(training, *each._learn(training))
+        yield clone(ranker).fit_data(training)
     else:
         yield from ranker.fit_path(training, values)
 
 
-def _training(prepared: FeatureTable) -> Training:
+def _training(prepared: FeatureTable) -> TrainingData:
     if prepared.grades is None:
         raise SettingError("a table to train with has no grades, expected one for each row")
-    return Training(prepared.values, prepared.grades.astype(np.float64), prepared.group_offsets)
+    return TrainingData(prepared.values, prepared.grades.astype(np.float64), prepared.group_offsets)
 
 
 def _score(ranker: Ranker, prepared: FeatureTable) -> Floats:

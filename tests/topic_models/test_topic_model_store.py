@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, SettingError
+from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.manifest import MANIFEST
 from searchlab.records import Document
-from searchlab.topic_models import topic_model_store
 from searchlab.topic_models.plsa import fold_in
 from searchlab.topic_models.topic_model_store import build_topics, list_topics, open_topics, save_topics, update_topics
 from searchlab.topic_models.topic_words import as_words
@@ -328,16 +328,16 @@ def test_indexing_is_not_kept_waiting_but_a_second_builder_is_refused(small):
 
 def test_topics_replaced_while_they_are_opened_are_looked_for_again(small, monkeypatch):
     build_topics(small, n_topics=3)
-    read = topic_model_store.read_record
+    read = vector_artefact.read_record
 
     def read_and_replace(home, kind):
         record = read(home, kind)
-        monkeypatch.setattr(topic_model_store, "read_record", read)
+        monkeypatch.setattr(vector_artefact, "read_record", read)
         build_topics(small, n_topics=2)
         return record
 
     snapshot = Snapshot(small)
-    monkeypatch.setattr(topic_model_store, "read_record", read_and_replace)
+    monkeypatch.setattr(vector_artefact, "read_record", read_and_replace)
     assert open_topics(snapshot).n_topics == 2
 
 

@@ -160,7 +160,7 @@ def test_what_was_tried_and_what_was_learnt_is_kept(trained, tmp_path):
     assert trained.ranker == "rsvm-ir"
     assert trained.settings == {"depth": 1, "draws": None, "seed": 0, "solver": "qp", "tolerance": 1e-5}
     assert trained.features == ("a", "b", "noise")
-    assert trained.preparation.label == "query-minimum, query-minmax"
+    assert trained.preprocessor.label == "query-minimum, query-minmax"
     assert (trained.analyser, trained.first_stage, dict(trained.definitions)) == (None, None, {})
     assert trained.training["source"] == "features.txt"
     assert (trained.training["n_queries"], trained.training["n_rows"], trained.training["seed"]) == (18, 180, 0)
@@ -253,11 +253,11 @@ def test_pairs_are_weighed_by_the_measure_that_is_chosen_by():
 
 
 def test_how_features_are_bent_is_left_to_the_ranker():
-    assert Recipe("rsvm").preparation.bends == "powers"
-    assert Recipe("rankboost").preparation.bends == "none"
-    assert Recipe("mhr").preparation.bends == "none"
-    assert Recipe("mhr-weighted").preparation.bends == "powers"
-    assert Recipe("rsvm", bends="none").preparation.bends == "none"
+    assert Recipe("rsvm").preparation.powers
+    assert Recipe("rankboost").preparation.powers is False
+    assert Recipe("mhr").preparation.powers is False
+    assert Recipe("mhr-weighted").preparation.powers
+    assert Recipe("rsvm", bends="none").preparation.powers is False
 
 
 @pytest.mark.parametrize(
@@ -266,9 +266,9 @@ def test_how_features_are_bent_is_left_to_the_ranker():
         ({"ranker": "rsvn"}, "unknown ranker 'rsvn'"),
         ({"settings": {"D": 1}}, "unknown setting of rsvm-ir 'D'"),
         ({"settings": {"C": -1}}, "rsvm-ir: C is -1"),
-        ({"filling": "nil"}, "unknown filling 'nil'"),
+        ({"filling": "nil"}, "unknown imputation 'nil'"),
         ({"normalisation": "nil"}, "unknown normalisation 'nil'"),
-        ({"bends": "cubes"}, "unknown way to bend features 'cubes'"),
+        ({"bends": "cubes"}, "unknown choice of powers 'cubes'"),
         ({"measure": "nDGC@10"}, "nDGC@10"),
         ({"dialect": "letor9"}, "unknown dialect 'letor9'"),
         ({"n_parts": 1}, "parts is 1, expected a whole number from 2"),

@@ -7,14 +7,15 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.rankers.estimators.base_ranker import Ranker, Training
-from searchlab.rankers.models import LinearModel
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.estimators.base_ranker import Ranker
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.ranker_registry import make_ranker
+from searchlab.rankers.training_data import TrainingData
 from searchlab.training.selection import N_BEST, choose
 from searchlab.training.validation import Judge
 
-PLAIN = Preparation.named("zero", "none")
+PLAIN = Preprocessor.named("zero", "none")
 EVENTS = []
 
 
@@ -132,7 +133,7 @@ def test_what_judges_was_never_trained_on(events, n_parts):
 
 def test_what_a_preparation_learns_it_learns_from_the_rows_that_are_trained_on(events):
     train, valid = named_by_grades(6), named_by_grades(2, first=90)
-    rules = Preparation.named("zero", "standard")
+    rules = Preprocessor.named("zero", "standard")
     choice = choose(Spy(), train, judge=Judge("nDCG"), valid=valid, n_parts=3, preparations=[rules])
     fitted = [event for event in events if event[0] == "fit"]
     assert len(fitted) == 3 * 3 + 3
@@ -169,7 +170,7 @@ def test_equal_means_are_decided_for_the_more_cautious():
     choice = choose(Spy(), table, judge=Judge("AP"), n_parts=3, preparations=[PLAIN], values=[2, 0, 1])
     assert len({trial.mean for trial in choice.trials}) == 1
     assert [trial.value for trial in choice.chosen] == [2]
-    first, second = Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")
+    first, second = Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")
     assert choose(Spy(), table, judge=Judge(), n_parts=3, preparations=[first, second]).preparation == first
     assert choose(Spy(), table, judge=Judge(), n_parts=3, preparations=[second, first]).preparation == second
     best = choose(AveragedSpy(), table, judge=Judge(), n_parts=3, preparations=[PLAIN], values=[2, 0, 1], n_best=2)
@@ -180,7 +181,7 @@ def test_the_best_preparation_is_chosen_with_the_best_value():
     # All values are below 0: filled with 0, the document without a value would come before the relevant one.
     values = [[-5.0], [np.nan], [-9.0]] * 2
     table = FeatureTable(["a"], ["1"] * 3 + ["2"] * 3, ["x", "y", "z"] * 2, values, [1, 0, 0] * 2)
-    rules = [Preparation.named("zero", "none"), Preparation.named("query-minimum", "none")]
+    rules = [Preprocessor.named("zero", "none"), Preprocessor.named("query-minimum", "none")]
     choice = choose(Spy(), table, judge=Judge(), n_parts=2, preparations=rules)
     assert choice.preparation == rules[1]
     assert [trial.mean for trial in choice.trials] == [0.5, 1.0]
@@ -233,7 +234,7 @@ def test_a_given_setting_is_trained_once_on_everything(events):
 
 
 def test_between_preparations_a_given_setting_is_still_tried():
-    rules = [Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")]
+    rules = [Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")]
     choice = choose(Spy(value=1), planted(), judge=Judge("P@5"), n_parts=3, preparations=rules)
     assert [trial.mean for trial in choice.trials] == [1.0, 1.0]
     assert choice.rankers[0].value == 1
@@ -243,7 +244,7 @@ def test_between_preparations_a_given_setting_is_still_tried():
 def test_whatever_is_tuned_is_tuned_unless_it_was_given(name):
     ranker = make_ranker(name)
     choice = choose(ranker, planted(), judge=Judge(), n_parts=3, preparations=[PLAIN])
-    training = Training.of(planted().values, planted().grades, planted().qids)
+    training = TrainingData.of(planted().values, planted().grades, planted().qids)
     assert [trial.value for trial in choice.trials] == list(ranker.values(training))
     assert len(choice.trials) > 1
     assert {len(trial.per_query) for trial in choice.trials} == {3}
@@ -251,7 +252,7 @@ def test_whatever_is_tuned_is_tuned_unless_it_was_given(name):
 
 def test_progress_is_told_from_the_first_path_to_the_end():
     told = []
-    rules = [Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")]
+    rules = [Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")]
     choose(
         Spy(),
         planted(),
@@ -269,7 +270,7 @@ def test_what_cannot_be_chosen_is_refused():
     with pytest.raises(SettingError, match="nothing to choose by: expected a validation set, or parts to hold out"):
         choose(Spy(), train, judge=judge)
     with pytest.raises(SettingError, match="nothing to choose by"):
-        choose(Spy(value=1), train, judge=judge, preparations=[PLAIN, Preparation.named()])
+        choose(Spy(value=1), train, judge=judge, preparations=[PLAIN, Preprocessor.named()])
     with pytest.raises(SettingError, match="1 query to train with, expected at least 2: some are held out"):
         choose(Spy(), planted(n_queries=1), judge=judge, n_parts=4)
     with pytest.raises(SettingError, match="n_best is 0, expected a whole number from 1"):

@@ -156,13 +156,13 @@ def retrieval_command(
 
     Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
-    from searchlab.features.sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.reproduction.retrieval import make_recipes
     from searchlab.reproduction.retrieval_report import as_text, retrieval_report, where_we_stand
 
     sets = _listed(features, "--features", "table1,semantic")
     names = _listed(rankers, "--rankers", "rsvm,rsvm-ir")
-    _ = [make_set(name) for name in sets], make_recipes(names, folds, seed)
+    _ = [make_feature_set(name) for name in sets], make_recipes(names, folds, seed)
     _require_folder(output)
     found = _find_collections(collections)
     outcomes: list[Outcome] = []

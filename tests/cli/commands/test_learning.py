@@ -119,7 +119,7 @@ def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli)
     assert "by the validation set: AP " in out
     assert [row[0] for row in table_of(out, "AP")] == ["rsvm-ir", "the best single feature"]
     bundle = load_bundle("m.json")
-    assert (bundle.first_stage, bundle.preparation.bends, bundle.choice["dialect"]) == (None, "powers", "letor3")
+    assert (bundle.first_stage, bundle.preprocessor.powers, bundle.choice["dialect"]) == (None, True, "letor3")
     assert "searchlab rerank m.json" in err
 
 

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.estimators.query_dependent import (
+from searchlab.rankers.estimators.query_dependent_rankboost import (
     QueryDependentRankBoost,
     QueryLoss,
-    descend,
     describe_queries,
+    minimise,
     spreads_within,
     standardise,
 )
 from searchlab.rankers.solvers.exponential_loss import GradedRows
+from searchlab.rankers.training_data import TrainingData
 
 
 def some_training(seed=1, n_grades=4, n_rows=50, weighted=False):
@@ -28,7 +28,7 @@ def some_training(seed=1, n_grades=4, n_rows=50, weighted=False):
     qid = random.integers(0, 6, n_rows)
     grades[qid == 5] = 1  # no pairs
     grades[qid == 4] = np.maximum(grades[qid == 4], 1)  # no transactional pairs
-    return Training.of(X, grades, qid, random.integers(0, 3, n_rows) if weighted else None)
+    return TrainingData.of(X, grades, qid, random.integers(0, 3, n_rows) if weighted else None)
 
 
 def loss_by_pairs(training, settings, w, share_weights, loss):
@@ -89,7 +89,7 @@ def test_loss_is_that_of_explicit_pairs_and_gradients_are_its_slopes(weighted):
 
 def test_query_features_are_variances_over_the_top_documents_by_mean_value():
     X = [[0.0, 2.0], [9.0, 9.0], [4.0, 6.0], [0.0, 0.0], [1.0, 1.0], [3.0, 1.0]]
-    training = Training.of(X, [0, 1, 2, 0, 1, 0], ["a"] * 3 + ["b"] * 3)
+    training = TrainingData.of(X, [0, 1, 2, 0, 1, 0], ["a"] * 3 + ["b"] * 3)
     rows = GradedRows.of(training)
     # a: of means 1, 9, 5 the rows (9, 9) and (4, 6); b: (1, 1) and (3, 1).
     described = describe_queries(training.X[rows.rows], rows, 2)
@@ -104,7 +104,7 @@ def test_standardised_query_features_have_a_constant_and_ignore_what_does_not_va
 
 
 def test_spreads_are_those_within_queries():
-    training = Training.of([[1.0, 5.0], [3.0, 5.0], [100.0, 5.0], [106.0, 5.0]], [0, 1, 0, 1], [0, 0, 1, 1])
+    training = TrainingData.of([[1.0, 5.0], [3.0, 5.0], [100.0, 5.0], [106.0, 5.0]], [0, 1, 0, 1], [0, 0, 1, 1])
     rows = GradedRows.of(training)
     # Deviations ±1 and ±3 have the mean square 5; a constant is left as it is.
     assert spreads_within(training.X[rows.rows], rows).tolist() == pytest.approx([math.sqrt(5), 1.0])
@@ -195,10 +195,10 @@ def test_descent_halves_steps_that_would_diverge():
         seen.append(float(x[0]))
         return float(500 * x[0] ** 2), 1000 * x
 
-    found, came_to_rest = descend(steep, np.array([1.0]), 100, 1e-12)
+    found, came_to_rest = minimise(steep, np.array([1.0]), 100, 1e-12)
     assert min(seen) < -100  # the first step was far too long
     assert came_to_rest and abs(found[0]) < 1e-6
-    assert descend(steep, np.array([1.0]), 1, 1e-12)[1] is False
+    assert minimise(steep, np.array([1.0]), 1, 1e-12)[1] is False
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import LinearModel, Model
+from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model import Model
 from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
+from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
 # Gives the value at a point and the gradient there.
@@ -94,20 +96,20 @@ class QueryDependentRankBoost(Ranker):
         if isinstance(self.relevant, bool) or not isinstance(self.relevant, (int, float)):
             raise SettingError(f"relevant is {self.relevant!r}, expected the least grade that is relevant")
 
-    def values(self, training: Training) -> Sequence[float]:
+    def values(self, training: TrainingData) -> Sequence[float]:
         """Decays from 10 down to 0.003."""
         return [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003]
 
-    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         loss = QueryLoss.of(training, self)
         w = np.zeros(training.X.shape[1])
         gamma = np.zeros((loss.n_categories, loss.query_features.shape[1]))
         losses = [loss.by_weights(gamma)(w)[0]]
         converged = False
         for _ in range(self.turns):
-            w, converged = descend(loss.by_weights(gamma), w, self.iterations, self.tolerance)
+            w, converged = minimise(loss.by_weights(gamma), w, self.iterations, self.tolerance)
             if loss.n_categories > 1:
-                gamma, _ = descend(loss.by_shares(w), gamma, self.iterations, self.tolerance)
+                gamma, _ = minimise(loss.by_shares(w), gamma, self.iterations, self.tolerance)
             losses.append(loss.by_weights(gamma)(w)[0])
             if losses[-2] - losses[-1] <= self.tolerance or loss.n_categories == 1:
                 break
@@ -138,7 +140,7 @@ class QueryLoss:
     share_decay: float
 
     @classmethod
-    def of(cls, training: Training, settings: QueryDependentRankBoost) -> QueryLoss:
+    def of(cls, training: TrainingData, settings: QueryDependentRankBoost) -> QueryLoss:
         """What a training gives to learn from."""
         rows = GradedRows.of(training)
         X = training.X[rows.rows]
@@ -212,7 +214,7 @@ class QueryLoss:
         return losses, slopes
 
 
-def descend(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
+def minimise(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
     """Where gradient descent leads to, and whether it came to rest there before the last of the iterations.
 
     It rests where the gradient vanishes, where steps do, or where ten steps lower the value by less than the tolerance.

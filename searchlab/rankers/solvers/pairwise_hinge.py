@@ -22,8 +22,16 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.newton import COLD_WIDTH, WARM_WIDTH, Milestone, Search, Start, foresee
-from searchlab.rankers.solvers.pairwise_problem import LARGEST, Cost, Problem, Solution, arrange, check_lam, one_thread
+from searchlab.rankers.solvers.pairwise_problem import (
+    MAX_MAGNITUDE,
+    Cost,
+    Problem,
+    Solution,
+    make_problem,
+    one_thread,
+    scale_lambda,
+)
+from searchlab.rankers.solvers.smoothed_newton import COLD_WIDTH, WARM_WIDTH, Milestone, Search, Start, foresee
 
 __all__ = ["Cost", "Solution", "solve", "solve_path"]
 
@@ -48,12 +56,12 @@ def solve(
     best weights found are returned, and are not `converged`.
     """
     _check(tolerance)
-    problem = arrange(X, offsets, grades, cost, row_weights)
+    problem = make_problem(X, offsets, grades, cost, row_weights)
     n_features = problem.features.shape[1]
     begin = Start(np.zeros(n_features), COLD_WIDTH)
     if start is not None:
         begin = Start(np.array(start, dtype=np.float64), WARM_WIDTH)
-    if begin.weights.shape != (n_features,) or not (np.abs(begin.weights) <= LARGEST).all():
+    if begin.weights.shape != (n_features,) or not (np.abs(begin.weights) <= MAX_MAGNITUDE).all():
         raise SettingError(f"start has the shape {begin.weights.shape}, expected {n_features} finite weights")
     return _solve(problem, lam, tolerance, begin)[0]
 
@@ -70,7 +78,7 @@ def solve_path(
 ) -> Iterator[Solution]:
     """The solution for each λ, begun with what those before let foresee: best in rising or falling order."""
     _check(tolerance)
-    problem = arrange(X, offsets, grades, cost, row_weights)
+    problem = make_problem(X, offsets, grades, cost, row_weights)
     before: Milestone | None = None
     last: Milestone | None = None
     search: Search | None = None
@@ -78,7 +86,7 @@ def solve_path(
         start = Start(np.zeros(problem.features.shape[1]), COLD_WIDTH)
         if search is not None:
             before, last = last, search.milestone()
-            start = foresee(before, last, check_lam(problem, lam))
+            start = foresee(before, last, scale_lambda(problem, lam))
         solution, search = _solve(problem, lam, tolerance, start)
         yield solution
 
@@ -89,7 +97,7 @@ def _check(tolerance: float) -> None:
 
 
 def _solve(problem: Problem, lam: float, tolerance: float, start: Start) -> tuple[Solution, Search | None]:
-    lam = check_lam(problem, lam)
+    lam = scale_lambda(problem, lam)
     if not len(problem.costs):
         return Solution(np.zeros_like(start.weights), 0.0, 0.0, 0.0, 0, True), None
     search = Search(problem, lam, tolerance)

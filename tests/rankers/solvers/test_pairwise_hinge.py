@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers import newton
-from searchlab.rankers.solvers.hinge import solve, solve_path
+from searchlab.rankers.solvers import smoothed_newton
 from searchlab.rankers.solvers.pair_weights import count_pairs
-from searchlab.rankers.solvers.pairwise_problem import Bound, arrange, curvature, evaluate
+from searchlab.rankers.solvers.pairwise_hinge import solve, solve_path
+from searchlab.rankers.solvers.pairwise_problem import Bound, curvature, evaluate, make_problem
 
 
 def explicit_pairs(X, offsets, grades, cost, mass=None):
@@ -82,11 +82,11 @@ def problems(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from([0, newton.LISTED_SIZE]))
+@given(problems(), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
 def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     X, offsets, grades, cost, lam = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost)
     if not len(costs):
@@ -104,13 +104,13 @@ def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.data(), st.sampled_from([0, newton.LISTED_SIZE]))
+@given(problems(), st.data(), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
 def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
     X, offsets, grades, cost, lam = problem
     copies = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(X), max_size=len(X))), dtype=int)
     bounds = np.concatenate([[0], np.cumsum(copies)])[offsets]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
         weighed = solve(X, offsets, grades, cost, lam, row_weights=copies, tolerance=1e-8)
     repeated = solve(np.repeat(X, copies, axis=0), bounds, np.repeat(grades, copies), cost, lam, tolerance=1e-8)
     assert weighed.converged
@@ -124,12 +124,12 @@ def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, newton.LISTED_SIZE]))
+@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
 def test_optimum_with_weights_of_any_size_is_that_of_the_quadratic_programme(problem, seed, listed_size):
     X, offsets, grades, cost, lam = problem
     mass = 10.0 ** np.random.default_rng(seed).uniform(-2, 1, len(X))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, row_weights=mass, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost, mass)
     if not len(costs):
@@ -187,7 +187,7 @@ def uneven(query, high, low):
 
 @pytest.mark.parametrize("width", [2.0, 0.3, 0.01])
 def test_gradient_and_curvature_are_those_of_finite_differences(width):
-    problem, lam = unscaled(arrange(*example(), uneven)), 3.0
+    problem, lam = unscaled(make_problem(*example(), uneven)), 3.0
     weights = np.random.default_rng(2).normal(size=8) / 2
     point = evaluate(problem, lam, weights, width)
     for number, unit in enumerate(np.eye(8)):
@@ -219,7 +219,7 @@ def test_one_pass_adds_up_what_the_pairs_say(width, weighted):
     alphas = costs * np.clip(0.5 + lack / width, 0, 1)
     above = np.clip(lack + width / 2, 0, width)
     rounded = costs * np.where(lack > width / 2, lack, above**2 / (2 * width))
-    problem = unscaled(arrange(X, offsets, grades, uneven, mass))
+    problem = unscaled(make_problem(X, offsets, grades, uneven, mass))
     assert problem.total_cost == pytest.approx(costs.sum(), rel=1e-12)
     point = evaluate(problem, 3.0, weights, width)
     size = 3.0 * weights @ weights
@@ -242,7 +242,7 @@ def test_one_pass_adds_up_what_the_pairs_say(width, weighted):
 @pytest.mark.parametrize("n_sampled", [500, 1000])
 def test_sampled_curvature_is_near_the_whole(n_sampled):
     X, offsets, grades = example(n_docs=200)
-    problem = unscaled(arrange(X, offsets, grades, uneven))
+    problem = unscaled(make_problem(X, offsets, grades, uneven))
     point = evaluate(problem, 3.0, np.full(8, 0.1), 1.0)
     assert point.n_in_band > 5 * len(X)
     whole = curvature(problem, 3.0, point)
@@ -255,7 +255,7 @@ def test_sampled_curvature_is_near_the_whole(n_sampled):
 
 def test_order_of_near_scores_is_only_a_help():
     X, offsets, grades = example(n_docs=200)
-    problem = arrange(X, offsets, grades, uneven)
+    problem = make_problem(X, offsets, grades, uneven)
     random = np.random.default_rng(6)
     first = evaluate(problem, 1.0, random.normal(size=8), 0.5)
     for move in (0.0, 1e-3, 10.0):
@@ -283,7 +283,7 @@ def test_bound_between_two_is_the_best_on_the_line(seed):
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-8])
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_gap_is_reached_and_true(lam, tolerance, monkeypatch):
-    monkeypatch.setattr(newton, "LISTED_SIZE", 5000)
+    monkeypatch.setattr(smoothed_newton, "LISTED_SIZE", 5000)
     X, offsets, grades = example()
     found = solve(X, offsets, grades, uneven, lam, tolerance=tolerance)
     differences, costs = explicit_pairs(X, offsets, grades, uneven)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from searchlab.rankers.solvers.listed_pairs import solve_listed, solve_positive
-from searchlab.rankers.solvers.pair_sweeps import sort_out_pairs
+from searchlab.rankers.solvers.interior_point import solve_listed, solve_positive
+from searchlab.rankers.solvers.pair_kernels import sort_out_pairs
 from searchlab.rankers.solvers.pairwise_problem import (
     Bound,
     Point,

@@ -1,4 +1,4 @@
-"""What does the manifest of a semantic space say?
+"""The manifest of a semantic space.
 
 The space is an artefact in the folder `semantic` of the index (see `artefacts`): its terms' file holds the terms, their
 idf, and V; its vectors are U·Σ.
@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.indexing.storage import artefacts
+from searchlab.indexing.storage.artefacts import Record
 
 FOLDER = "semantic"
 
 
 @dataclass(frozen=True)
-class SpaceRecord(artefacts.Record):
-    """How and from what a space was made, and its files."""
+class SpaceRecord(Record):
+    """The settings and the index that a space was made from, and its files."""
 
     dims: int
     seed: int
@@ -26,17 +26,17 @@ class SpaceRecord(artefacts.Record):
     n_terms: int
     mean_length: float
 
+    @property
+    def analysis_fingerprint(self) -> str:
+        """The fingerprint of the analysis settings of the index that the space was made from."""
+        return self.fingerprint
+
     @classmethod
     def remedy(cls, home: Path) -> str:
         """What to do about a space that cannot be read."""
-        return f"`searchlab semantic -i {home.parent}` makes it anew"
+        return f"`searchlab semantic -i {home.parent}` rebuilds it"
 
     @classmethod
     def missing(cls, home: Path) -> str:
-        """What is said where there is none."""
+        """The message if there is none."""
         return f"{home.parent}: no semantic space; `searchlab semantic -i {home.parent}` makes one"
-
-
-def read_record(home: Path) -> SpaceRecord:
-    """The committed record of the space in `home`."""
-    return artefacts.read_record(home, SpaceRecord)
