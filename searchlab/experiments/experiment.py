@@ -15,9 +15,7 @@ from typing import Any
 
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.experiments.cache import FOLDER, Cache, fingerprint
-from searchlab.experiments.inputs import open_setting
-from searchlab.experiments.plan import Plan
-from searchlab.experiments.results import (
+from searchlab.experiments.experiment_results import (
     Results,
     is_complete,
     make_folder,
@@ -27,6 +25,8 @@ from searchlab.experiments.results import (
     write_manifest,
     write_runs,
 )
+from searchlab.experiments.inputs import open_setting
+from searchlab.experiments.plan import Plan
 from searchlab.experiments.runner import run_systems, union_of
 from searchlab.features.prerequisites import make_what_is_missing
 from searchlab.types import Progress, no_progress

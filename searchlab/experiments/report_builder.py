@@ -15,7 +15,7 @@ import numpy as np
 from searchlab.evaluation.comparison import Comparison, show_number, show_p
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.significance import TIE, bootstrap_interval
-from searchlab.experiments.results import Results
+from searchlab.experiments.experiment_results import Results
 from searchlab.experiments.runner import Outcome
 from searchlab.experiments.scorer_tuning import show_settings
 from searchlab.records import Ranking, Topic

@@ -21,8 +21,8 @@ from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Ta
 from searchlab.reproduction import published
 from searchlab.reproduction.figures import check_queries, choose_queries
 from searchlab.reproduction.letor import MEASURES, Data, RankerResult
-from searchlab.reproduction.ordrank import ordrank_blocks
-from searchlab.reproduction.rsvm_ir import accuracy, losses, two_queries
+from searchlab.reproduction.ordrank_report import ordrank_blocks
+from searchlab.reproduction.rsvm_ir_report import accuracy, losses, two_queries
 from searchlab.training.from_table import Recipe
 
 Results = Mapping[str, RankerResult]

@@ -62,7 +62,7 @@ def build_topics(
 
     `progress` is called with a stage ("counting", "tempering", "training", "writing"), what is done, and of how much.
     """
-    from searchlab.topic_models.learning import learn
+    from searchlab.topic_models.topic_model_learning import learn
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)

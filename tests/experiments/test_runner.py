@@ -13,10 +13,10 @@ from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments import report_builder, runner
 from searchlab.experiments.cache import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
 from searchlab.experiments.experiment import run_experiment
+from searchlab.experiments.experiment_results import Results, read_manifest
 from searchlab.experiments.inputs import Setting
 from searchlab.experiments.plan_file import read_plan
 from searchlab.experiments.report_builder import lead, tell
-from searchlab.experiments.results import Results, read_manifest
 from searchlab.experiments.runner import Outcome, learn_fold
 from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import load_bundle

@@ -15,7 +15,7 @@ from searchlab.errors import IndexMissing, SettingError
 
 if TYPE_CHECKING:
     from searchlab.indexing.snapshot import Snapshot
-    from searchlab.mixtures.topic_training import TrainedTopics
+    from searchlab.mixtures.latent_topic_training import TrainedTopics
     from searchlab.topic_models.topic_model import TopicModel
 
 # Of a document, topics with a smaller share than this are not shown.
@@ -137,7 +137,7 @@ def _print_document(model: TopicModel, docno: str, place: tuple[int, int], n_wor
 def _train(folder: Path, model: TopicModel, queries: str | None, qrels: str | None) -> None:
     """Train, keep what was trained, and tell how to use it."""
     import searchlab
-    from searchlab.mixtures.topic_training import train_topics
+    from searchlab.mixtures.latent_topic_training import train_topics
 
     notes = searchlab.Notes()
     topics = searchlab.read_topics(queries or own_topics(folder), notes=notes)

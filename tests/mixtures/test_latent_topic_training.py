@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from searchlab.errors import IndexMissing, SettingError
+from searchlab.mixtures.latent_topic_training import _as_settings, _evidence, _listen, train_topics
 from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, mce_loss
-from searchlab.mixtures.topic_training import _as_settings, _evidence, _listen, train_topics
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.topic_models.topic_model_store import build_topics, open_topics
