@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from searchlab.scorers.language_models import JelinekMercer as JelinekMercer
     from searchlab.scorers.language_models import Mixture as Mixture
     from searchlab.scorers.language_models import TwoStage as TwoStage
-    from searchlab.topic_models.topic_model_store import build_topics as build_topics
-    from searchlab.topic_models.topic_model_store import open_topics as open_topics
+    from searchlab.topic_models.topic_model_store import build_topic_model as build_topic_model
+    from searchlab.topic_models.topic_model_store import open_topic_model as open_topic_model
     from searchlab.topic_models.topic_scorer import PLSA as PLSA
     from searchlab.topic_models.topic_scorer import WTM as WTM
     from searchlab.training.from_index import train_from_index as train_from_index
@@ -90,7 +90,7 @@ _HOMES = {
     "searchlab.mixtures.scorer_names": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
     "searchlab.topic_models.topic_scorer": "PLSA WTM",
-    "searchlab.topic_models.topic_model_store": "build_topics open_topics",
+    "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",

@@ -35,29 +35,29 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 
-TOPICS = 20
-MOST_TOPICS = 1000
-SEED = 1999
-ITERATIONS = 150
+DEFAULT_N_TOPICS = 20
+MAX_TOPICS = 1000
+DEFAULT_SEED = 1999
+MAX_ITERATIONS = 150
 # The part of the words that is held out; with fewer words than these, what they say is chance.
-HELD_OUT = 0.1
-LEAST_HELD_OUT = 500
+HELD_OUT_SHARE = 0.1
+MIN_HELD_OUT_WORDS = 500
 # Perplexity falls no more if it falls by less than this part of it; then τ becomes so many times what it was.
-STANDSTILL = 2e-3
-COOLING = 0.9
+MIN_HELD_OUT_GAIN = 2e-3
+COOLING_FACTOR = 0.9
 # Without words held out, training ends when perplexity falls by less than this part of it.
-CONVERGED = 1e-5
+MIN_TRAINING_GAIN = 1e-5
 # So many times in a row a lower τ may not help, before training ends.
-PATIENCE = 2
+MAX_FAILURES = 2
 # How much topics differ when they begin.
-NOISE = 0.5
+INITIAL_NOISE = 0.5
 # A document that is folded in is done when no share of it moves by more.
 FOLDING_TOLERANCE = 1e-5
-FOLDING_ITERATIONS = 200
+MAX_FOLDING_ITERATIONS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Topics:
+class LatentTopics:
     """P(w|T), a row a word and a column a topic; P(T|D), a row a document; P(T), their shares of all words.
 
     `temperature` is the τ with which training ended. `perplexities` are those of the words trained on, before training
@@ -73,15 +73,15 @@ class Topics:
     held_out: tuple[float, ...] = ()
 
 
-def learn_topics(
+def learn_latent_topics(
     counts: csr_array,
-    n_topics: int = TOPICS,
+    n_topics: int = DEFAULT_N_TOPICS,
     *,
-    seed: int = SEED,
-    iterations: int = ITERATIONS,
-    held_out: float = HELD_OUT,
+    seed: int = DEFAULT_SEED,
+    iterations: int = MAX_ITERATIONS,
+    held_out: float = HELD_OUT_SHARE,
     progress: Progress = no_progress,
-) -> Topics:
+) -> LatentTopics:
     """The topics of a matrix of counts, a row a document and a column a word.
 
     `held_out` is the part of the words that decides when τ is lowered and when training ends; if it is 0, or so small a
@@ -89,19 +89,19 @@ def learn_topics(
     held out less perplexing, all stay nearly the collection. A document without words has the topics of the collection.
     There may be more topics than documents; some are then alike.
     """
-    if not 1 <= n_topics <= MOST_TOPICS:
-        raise SettingError(f"topics is {n_topics}, expected 1 to {MOST_TOPICS}")
+    if not 1 <= n_topics <= MAX_TOPICS:
+        raise SettingError(f"topics is {n_topics}, expected 1 to {MAX_TOPICS}")
     if not 0 <= held_out < 1:
         raise SettingError(f"held_out is {held_out}, expected 0 to less than 1")
     if iterations < 1:
         raise SettingError(f"iterations is {iterations}, expected 1 or more")
     whole = _Counts.of(counts)
     rng = np.random.default_rng(seed)
-    noise = 1 + NOISE * rng.random((counts.shape[1], n_topics))
+    noise = 1 + INITIAL_NOISE * rng.random((counts.shape[1], n_topics))
     held, left = whole.split(held_out, rng)
     temperatures: tuple[float, ...] | None = None
     tried: tuple[float, ...] = ()
-    if n_topics > 1 and held.n_words >= LEAST_HELD_OUT:
+    if n_topics > 1 and held.n_words >= MIN_HELD_OUT_WORDS:
         temperatures, tried = _choose_temperatures(left, held, noise, iterations, progress)
     del left
     training = _Training(whole, noise)
@@ -112,13 +112,13 @@ def learn_topics(
         progress("training", number, len(path))
         if temperatures is None or number == len(path):
             perplexities.append(training.perplexity(whole))
-        if temperatures is None and perplexities[-1] > perplexities[-2] * (1 - CONVERGED):
+        if temperatures is None and perplexities[-1] > perplexities[-2] * (1 - MIN_TRAINING_GAIN):
             break
     shares = training.shares()
     of_docs = training.of_docs
     of_docs[np.diff(whole.starts) == 0] = shares
     last = path[-1] if path else 1.0
-    return Topics(training.of_terms, of_docs, shares, last, tuple(perplexities), tried)
+    return LatentTopics(training.of_terms, of_docs, shares, last, tuple(perplexities), tried)
 
 
 def fold_in(counts: csr_array, of_terms: Floats, shares: Floats, temperature: float = 1.0) -> Floats:
@@ -132,7 +132,7 @@ def fold_in(counts: csr_array, of_terms: Floats, shares: Floats, temperature: fl
     n_docs, n_topics = counts.shape[0], of_terms.shape[1]
     raised = np.ascontiguousarray(of_terms, np.float64) ** temperature
     of_docs = np.full((n_docs, n_topics), 1 / n_topics)
-    plsa_kernels.fold_in(*own.arrays, of_docs, raised, temperature, FOLDING_ITERATIONS, FOLDING_TOLERANCE)
+    plsa_kernels.fold_in_documents(*own.arrays, of_docs, raised, temperature, MAX_FOLDING_ITERATIONS, FOLDING_TOLERANCE)
     known = np.zeros(n_docs, bool)
     known[own.owners[raised[own.terms].any(axis=1)]] = True
     of_docs[~known] = shares
@@ -241,15 +241,15 @@ def _choose_temperatures(
         found.append(training.perplexity(held))
         progress("tempering", number + 1, iterations)
         # Topics that have just begun are still alike: perplexity stands still before it falls.
-        moves = found[-1] < best * (1 - STANDSTILL) or min(found) > found[0] * (1 - 10 * STANDSTILL)
+        moves = found[-1] < best * (1 - MIN_HELD_OUT_GAIN) or min(found) > found[0] * (1 - 10 * MIN_HELD_OUT_GAIN)
         if found[-1] < best:
             best, best_path, kept = found[-1], path, (training.of_terms, training.of_docs)
         if moves:
             failures = 0
             continue
         failures += 1
-        if failures > PATIENCE:
+        if failures > MAX_FAILURES:
             break
-        temperature *= COOLING
+        temperature *= COOLING_FACTOR
         path, (training.of_terms, training.of_docs) = best_path, kept
     return tuple(best_path), tuple(found)

@@ -49,7 +49,7 @@ def expect_and_maximise(
 
 
 @compiled  # type: ignore[untyped-decorator]
-def fold_in(
+def fold_in_documents(
     starts: Array,
     terms: Array,
     counts: Array,

@@ -23,7 +23,7 @@ from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, digests_of, staleness
 from searchlab.topic_models.plsa import fold_in
-from searchlab.topic_models.topic_model_files import TopicRecord
+from searchlab.topic_models.topic_model_files import TopicModelRecord
 from searchlab.topic_models.word_topics import mix_words
 from searchlab.types import Array, Progress
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 # Topics are stale if more than this share of the documents came after them.
-STALE = 0.2
+MAX_STALENESS = 0.2
 # P(w|T) is kept in four bytes: what it differs from P(w|C) by less than this is chance.
 ROUNDING = 1e-6
 
@@ -39,7 +39,7 @@ ROUNDING = 1e-6
 class TopicModel:
     """The topics of one snapshot's documents and terms."""
 
-    def __init__(self, snapshot: Snapshot, home: Path, record: TopicRecord, *, verify: bool = False) -> None:
+    def __init__(self, snapshot: Snapshot, home: Path, record: TopicModelRecord, *, verify: bool = False) -> None:
         if record.analysis != snapshot.manifest.settings.fingerprint:
             raise IndexOutdated(f"{home}: made with another analyser than the index has; {record.remedy(home)}")
         self.snapshot = snapshot
@@ -91,7 +91,7 @@ class TopicModel:
 
     @property
     def n_unwritten(self) -> int:
-        """The live documents whose topics are not on disk but found when asked for; `update_topics` writes them."""
+        """The number of live documents whose latent topics are not on disk yet; see `update_topic_model`."""
         return self._vectors.n_unwritten
 
     @cached_property
@@ -102,7 +102,7 @@ class TopicModel:
     @property
     def is_stale(self) -> bool:
         """Whether so many documents came later that the topics should be made anew."""
-        return self.staleness > STALE
+        return self.staleness > MAX_STALENESS
 
     def term_given_topic(self, terms: Sequence[str]) -> Array:
         """P(w|T): a row for each term, a column for each topic; 0 for terms that the topics do not know."""
@@ -138,7 +138,7 @@ class TopicModel:
         changed._vectors = self._vectors.changed(of_docs)
         return changed
 
-    def telling_terms(self, topic: int, n: int = 10) -> list[tuple[str, float]]:
+    def top_terms(self, topic: int, n: int = 10) -> list[tuple[str, float]]:
         """The terms that tell most of a topic, with P(w|T): those with the largest P(w|T)·ln(P(w|T)/P(w|C)).
 
         A term that the topic says no more often than all topics do tells nothing of it; if that is so of all terms,
@@ -175,6 +175,6 @@ class TopicModel:
             made[lacking] = self._infer(self._vocabulary.counts(shard, docs[lacking], numbers))
         return made
 
-    def write_vectors(self, progress: Progress) -> TopicRecord:
+    def write_vectors(self, progress: Progress) -> TopicModelRecord:
         """Write the topics of all shards that have none on disk; the record that names those, and no more."""
         return self._vectors.write("writing", progress)

@@ -20,7 +20,7 @@ METHODS = ("plsa", "wtm")
 
 
 @dataclass(frozen=True)
-class TopicRecord(Record):
+class TopicModelRecord(Record):
     """How and from what topics were made, and their files.
 
     `alpha` and `beta` are the weights that were trained with the topics of documents; -1 where nothing was trained.
@@ -59,7 +59,7 @@ def _command(home: Path) -> str:
     return f"searchlab topics -i {home.parent.parent} --method {method if method in METHODS else METHODS[0]}"
 
 
-def home_of(folder: Path, name: str) -> Path:
+def topic_model_folder(folder: Path, name: str) -> Path:
     """Where the topics of an index with this name are kept."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", name):
         raise SettingError(f"topics are called {name!r}, expected a word of small letters, digits and hyphens")

@@ -10,7 +10,7 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of, digests_of
-from searchlab.topic_models.plsa import learn_topics
+from searchlab.topic_models.plsa import learn_latent_topics
 from searchlab.topic_models.word_topics import count_neighbours
 from searchlab.types import Array, Progress
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntTopicModel:
     """What was learnt, as it is written, and how perplexing the words trained on are in the end."""
 
     arrays: dict[str, Array]
@@ -27,14 +27,16 @@ class Learnt:
     perplexity: float
 
 
-def learn(snapshot: Snapshot, method: str, n_topics: int, seed: int, progress: Progress) -> Learnt:
+def learn_topic_model(
+    snapshot: Snapshot, method: str, n_topics: int, seed: int, progress: Progress
+) -> LearntTopicModel:
     """The topics of all live documents of an index."""
     vocabulary, _ = Vocabulary.of_index(snapshot)
-    counts, digests = count_documents(snapshot, vocabulary, progress)
+    counts, digests = count_document_terms(snapshot, vocabulary, progress)
     learn_from = counts
     if method == "wtm":
         learn_from = count_neighbours(_texts(snapshot, vocabulary), len(vocabulary))
-    topics = learn_topics(learn_from, n_topics, seed=seed, progress=progress)
+    topics = learn_latent_topics(learn_from, n_topics, seed=seed, progress=progress)
     term_counts = np.asarray(counts.sum(axis=0), np.float64)
     blob, offsets = vocabulary.terms.arrays
     arrays: dict[str, Array] = {
@@ -52,10 +54,10 @@ def learn(snapshot: Snapshot, method: str, n_topics: int, seed: int, progress: P
         arrays["of_words"] = topics.of_docs.astype(np.float32)
     else:
         arrays["of_docs"] = topics.of_docs[order].astype(np.float32)
-    return Learnt(arrays, topics.temperature, topics.perplexities[-1])
+    return LearntTopicModel(arrays, topics.temperature, topics.perplexities[-1])
 
 
-def count_documents(snapshot: Snapshot, vocabulary: Vocabulary, progress: Progress) -> tuple[csr_array, Array]:
+def count_document_terms(snapshot: Snapshot, vocabulary: Vocabulary, progress: Progress) -> tuple[csr_array, Array]:
     """The counts of all live documents, a row each, in the order of their docnos, and their digests."""
     from scipy.sparse import csr_array, vstack
 

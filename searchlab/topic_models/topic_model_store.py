@@ -20,41 +20,41 @@ from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import commit, open_file, read_record, swept
 from searchlab.indexing.storage.manifest import writing
 from searchlab.indexing.vocabulary import all_digests, digests_of
-from searchlab.topic_models.plsa import MOST_TOPICS, SEED, TOPICS
+from searchlab.topic_models.plsa import DEFAULT_N_TOPICS, DEFAULT_SEED, MAX_TOPICS
 from searchlab.topic_models.topic_model import TopicModel
-from searchlab.topic_models.topic_model_files import FOLDER, METHODS, TopicRecord, home_of
+from searchlab.topic_models.topic_model_files import FOLDER, METHODS, TopicModelRecord, topic_model_folder
 from searchlab.types import Array, Progress, no_progress
 
 
-def open_topics(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False) -> TopicModel:
+def open_topic_model(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False) -> TopicModel:
     """The topics kept with the index of a snapshot under a name; `verify` reads all checksums.
 
     Raises IndexMissing if there are none, IndexOutdated if the index has been made anew with another analyser or from
     other documents, IndexCorrupt if a file is damaged.
     """
-    home = home_of(snapshot.folder, name)
-    record = read_record(home, TopicRecord)
+    home = topic_model_folder(snapshot.folder, name)
+    record = read_record(home, TopicModelRecord)
     while True:
         try:
             return TopicModel(snapshot, home, record, verify=verify)
         except IndexCorrupt:  # or newer topics have just taken their place
-            newer = read_record(home, TopicRecord)
+            newer = read_record(home, TopicModelRecord)
             if newer == record:
                 raise
             record = newer
 
 
-def list_topics(folder: Path) -> tuple[str, ...]:
+def list_topic_models(folder: Path) -> tuple[str, ...]:
     """The names of the topics that an index has."""
     return tuple(sorted(path.parent.name for path in (folder / FOLDER).glob("*/manifest.json")))
 
 
-def build_topics(
+def build_topic_model(
     folder: str | Path,
     *,
     method: str = "plsa",
-    n_topics: int = TOPICS,
-    seed: int = SEED,
+    n_topics: int = DEFAULT_N_TOPICS,
+    seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
     name: str | None = None,
 ) -> TopicModel:
@@ -62,18 +62,18 @@ def build_topics(
 
     `progress` is called with a stage ("counting", "tempering", "training", "writing"), what is done, and of how much.
     """
-    from searchlab.topic_models.topic_model_learning import learn
+    from searchlab.topic_models.topic_model_learning import learn_topic_model
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    if not 1 <= n_topics <= MOST_TOPICS:
-        raise SettingError(f"topics is {n_topics}, expected 1 to {MOST_TOPICS}")
+    if not 1 <= n_topics <= MAX_TOPICS:
+        raise SettingError(f"topics is {n_topics}, expected 1 to {MAX_TOPICS}")
     index = existing(folder)
-    home = home_of(index, name or method)
-    with writing(home), swept(home, TopicRecord):
+    home = topic_model_folder(index, name or method)
+    with writing(home), swept(home, TopicModelRecord):
         snapshot = Snapshot(index)
-        learnt = learn(snapshot, method, n_topics, seed, progress)
-        record = TopicRecord(
+        learnt = learn_topic_model(snapshot, method, n_topics, seed, progress)
+        record = TopicModelRecord(
             method=method,
             n_topics=n_topics,
             seed=seed,
@@ -88,11 +88,11 @@ def build_topics(
         return _commit(snapshot, home, record, learnt.arrays, progress)
 
 
-def save_topics(
+def save_topic_model(
     model: TopicModel, name: str, of_docs: Mapping[tuple[int, int], Array], alpha: float, beta: float
 ) -> TopicModel:
     """Keep topics under another name, with the P(T|D) of some documents, given by shard and number, as trained."""
-    home = home_of(model.snapshot.folder, name)
+    home = topic_model_folder(model.snapshot.folder, name)
     if home == model.home:
         raise SettingError(f"{home}: trained topics would replace those that they were trained from")
     snapshot = model.snapshot
@@ -109,17 +109,17 @@ def save_topics(
     made = datetime.now(UTC).isoformat(timespec="seconds")
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
-    with writing(home), swept(home, TopicRecord):
+    with writing(home), swept(home, TopicModelRecord):
         return _commit(snapshot, home, record, arrays, no_progress)
 
 
-def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
+def update_topic_model(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
     """Write the topics of documents that came since, and of merged shards; what was learnt stays as it is."""
     index = existing(folder)
-    home = home_of(index, name)
-    read_record(home, TopicRecord)
-    with writing(home), swept(home, TopicRecord):
-        model = open_topics(Snapshot(index), name)
+    home = topic_model_folder(index, name)
+    read_record(home, TopicModelRecord)
+    with writing(home), swept(home, TopicModelRecord):
+        model = open_topic_model(Snapshot(index), name)
         record = model.write_vectors(progress)
         if record != model.record:
             commit(home, record)
@@ -127,7 +127,7 @@ def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress 
 
 
 def _commit(
-    snapshot: Snapshot, home: Path, record: TopicRecord, arrays: Mapping[str, Array], progress: Progress
+    snapshot: Snapshot, home: Path, record: TopicModelRecord, arrays: Mapping[str, Array], progress: Progress
 ) -> TopicModel:
     record = record.with_file(home, record.terms, arrays)
     record = TopicModel(snapshot, home, record).write_vectors(progress)

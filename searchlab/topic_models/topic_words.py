@@ -13,7 +13,7 @@ import numpy as np
 from searchlab.indexing.snapshot import Snapshot
 
 
-def as_words(snapshot: Snapshot, terms: Iterable[str]) -> dict[str, str]:
+def shortest_words(snapshot: Snapshot, terms: Iterable[str]) -> dict[str, str]:
     """A word for each term; the term itself where no word of the index has it."""
     wanted = set(terms)
     words: dict[str, str] = {}

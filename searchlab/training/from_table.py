@@ -23,8 +23,8 @@ from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.bundle import Bundle, fingerprint_of
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.rankers.ranker_registry import make_ranker
-from searchlab.training.selection import Choice, choose
-from searchlab.training.validation import Judge
+from searchlab.training.selection import Choice, select_model
+from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Floats, Progress, no_progress
 
 # Below so many queries, what cross-validation says is hardly worth saying.
@@ -53,7 +53,7 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _ = self.make_ranker(), self.preparation, Judge(self.measure, self.dialect)
+        _ = self.make_ranker(), self.preparation, ValidationMeasure(self.measure, self.dialect)
         for name, value, least in (("parts", self.n_parts, 2), ("folds", self.n_folds, 0), ("seed", self.seed, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least or (name, value) == ("folds", 1):
                 expected = "0, or a whole number from 2" if name == "folds" else f"a whole number from {least}"
@@ -73,20 +73,20 @@ class Recipe:
         bends = self.make_ranker().bends if self.bends is None else self.bends
         return Preparation.named(self.filling, self.normalisation, bends)
 
-    def judge(self, qrels: Mapping[str, Mapping[str, int]] | None = None) -> Judge:
+    def judge(self, qrels: Mapping[str, Mapping[str, int]] | None = None) -> ValidationMeasure:
         """What chooses."""
-        return Judge(self.measure, self.dialect, qrels)
+        return ValidationMeasure(self.measure, self.dialect, qrels)
 
     def learn(
         self,
         train: FeatureTable,
-        judge: Judge,
+        judge: ValidationMeasure,
         valid: FeatureTable | None = None,
         progress: Progress = no_progress,
     ) -> Choice:
         """Train and choose, on these rows alone; a setting that was given is not chosen, though it be the default."""
         ranker = self.make_ranker()
-        return choose(
+        return select_model(
             ranker,
             train,
             judge=judge,
@@ -171,7 +171,9 @@ def deal(n_queries: int, n_folds: int, seed: int) -> list[Floats]:
     return [np.sort(places[fold::n_folds]) for fold in range(n_folds)]
 
 
-def cross_validate(recipe: Recipe, table: FeatureTable, judge: Judge, progress: Progress = no_progress) -> Floats:
+def cross_validate(
+    recipe: Recipe, table: FeatureTable, judge: ValidationMeasure, progress: Progress = no_progress
+) -> Floats:
     """The score of each row by a model that has not seen its query."""
     scores = np.zeros(table.n_rows)
     folds = deal(table.n_queries, recipe.n_folds, recipe.seed)
@@ -231,7 +233,7 @@ def make_bundle(
     choice: Choice,
     train: FeatureTable,
     valid: FeatureTable | None,
-    judge: Judge,
+    judge: ValidationMeasure,
     trial: Trial | None,
     *,
     source: str,

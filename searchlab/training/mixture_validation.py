@@ -23,7 +23,7 @@ from searchlab.mixtures.em import EM
 from searchlab.mixtures.mce import MCE
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
-from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
+from searchlab.mixtures.weight_training import LearntWeights, learn_em, learn_mce
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
@@ -40,22 +40,22 @@ DEPTH = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class MixtureTrial:
     """One way to find weights: its evaluation on queries that it was not trained with, and the weights of each fold.
 
     `training` is the mean AP of the training queries, over the folds.
     """
 
     evaluation: Evaluation
-    learnt: tuple[Learnt, ...]
+    learnt: tuple[LearntWeights, ...]
     training: float
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
+class MixtureCrossValidation:
     """All ways side by side, and how sure it is that they differ from the best fixed weights."""
 
-    trials: tuple[Trial, ...]
+    trials: tuple[MixtureTrial, ...]
     report: Report
     n_folds: int
     seed: int
@@ -66,7 +66,7 @@ class CrossValidation:
         """By which rules was evaluated?"""
         return self.trials[0].evaluation.dialect.describe()
 
-    def of(self, name: str) -> Trial:
+    def of(self, name: str) -> MixtureTrial:
         """A trial by its name."""
         return next(trial for trial in self.trials if trial.evaluation.name == name)
 
@@ -81,7 +81,7 @@ def deal(n_queries: int, n_folds: int, seed: int) -> list[list[int]]:
     return [sorted(order[fold::n_folds]) for fold in range(n_folds)]
 
 
-def cross_validate(
+def cross_validate_mixture(
     engine: SearchEngine,
     topics: Iterable[Topic],
     qrels: Judgments,
@@ -96,7 +96,7 @@ def cross_validate(
     n_folds: int = 5,
     seed: int = 1,
     progress: Progress | None = None,
-) -> CrossValidation:
+) -> MixtureCrossValidation:
     """Cross-validate over the queries of `queries`, which were gathered from these topics and judgments."""
     by_qid = {topic.qid: topic for topic in topics}
     asked = [by_qid[qid] for qid in queries.qids]
@@ -116,7 +116,7 @@ def cross_validate(
         found = measure(search(Mixture(weight, 1 - weight), range(len(asked))), "grid")
         grid[weight] = dict(zip(found.qids, found.of("AP").tolist(), strict=True))
 
-    def learn(system: str, taught: list[int]) -> Learnt:
+    def learn(system: str, taught: list[int]) -> LearntWeights:
         if system == "untrained":
             return _fixed(system, Mixture().document)
         if system == "fixed":
@@ -132,7 +132,7 @@ def cross_validate(
     trials = []
     for number, system in enumerate(systems):
         rankings: list[Ranking] = []
-        learnt: list[Learnt] = []
+        learnt: list[LearntWeights] = []
         training: list[float] = []
         for fold, chosen in enumerate(folds):
             show(f"training {system}", number * n_folds + fold, len(systems) * n_folds)
@@ -141,17 +141,17 @@ def cross_validate(
             scorer = learnt[-1].scorer(topic_model)
             rankings += search(scorer, chosen)
             training.append(measure(search(scorer, taught), system).mean("AP"))
-        trials.append(Trial(measure(rankings, system), tuple(learnt), float(np.mean(training))))
+        trials.append(MixtureTrial(measure(rankings, system), tuple(learnt), float(np.mean(training))))
     baseline = BASELINE if BASELINE in systems else systems[0]
     report = compare([trial.evaluation for trial in trials], baseline=baseline, seed=seed)
-    return CrossValidation(tuple(trials), report, n_folds, seed, queries.skipped)
+    return MixtureCrossValidation(tuple(trials), report, n_folds, seed, queries.skipped)
 
 
-def _fixed(method: str, weight: float) -> Learnt:
-    return Learnt(method, UNIGRAMS, np.array([weight, 1 - weight]))
+def _fixed(method: str, weight: float) -> LearntWeights:
+    return LearntWeights(method, UNIGRAMS, np.array([weight, 1 - weight]))
 
 
-def as_table(found: CrossValidation) -> str:
+def format_cross_validation(found: MixtureCrossValidation) -> str:
     """A line for each way: AP and nDCG@10 of held-out queries, against the best fixed weights, and AP in training."""
     header = ["", *MEASURES, *(f"{name} against {BASELINE}" for name in MEASURES), "AP in training"]
     comparisons = {(each.name_a, each.measure): each for each in found.report.comparisons}

@@ -25,7 +25,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
 from searchlab.rankers.models import Model, average
-from searchlab.training.validation import Judge
+from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Floats, Progress, no_progress
 
 # Which rows are held out.
@@ -36,7 +36,7 @@ N_BEST = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class SettingTrial:
     """One preparation and one value of the tuned setting, with its measure for each query that judged it."""
 
     preparation: Preparation
@@ -60,8 +60,8 @@ class Choice:
     model: Model
     preparation: Preparation
     rankers: tuple[Ranker, ...]
-    chosen: tuple[Trial, ...]
-    trials: tuple[Trial, ...]
+    chosen: tuple[SettingTrial, ...]
+    trials: tuple[SettingTrial, ...]
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features."""
@@ -69,11 +69,11 @@ class Choice:
         return self.model.score(prepared.values, prepared.group_offsets)
 
 
-def choose(
+def select_model(
     ranker: Ranker,
     train: FeatureTable,
     *,
-    judge: Judge,
+    judge: ValidationMeasure,
     valid: FeatureTable | None = None,
     n_parts: int = 0,
     preparations: Sequence[Preparation] = (),
@@ -126,9 +126,9 @@ def _try(
     splits: Sequence[Held],
     preparation: Preparation,
     values: Sequence[Any] | None,
-    judge: Judge,
+    judge: ValidationMeasure,
     steps: _Steps,
-) -> list[Trial]:
+) -> list[SettingTrial]:
     """A trial for each value, with one preparation."""
     whole = preparation.fit(train)
     prepared = whole.apply(train)
@@ -149,7 +149,7 @@ def _try(
             judged[place].append(judge.per_query(valid, _score(each, shown)))
     steps.next()
     return [
-        Trial(whole, value, np.concatenate(own) if own else np.zeros(0), each)
+        SettingTrial(whole, value, np.concatenate(own) if own else np.zeros(0), each)
         for value, own, each in zip(worth, judged, rankers, strict=True)
     ]
 

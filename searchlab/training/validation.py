@@ -24,7 +24,7 @@ from searchlab.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class ValidationMeasure:
     """A measure and its rules; `qrels` if documents beyond the rows of a table are judged."""
 
     measure: str = "AP"

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from searchlab.errors import SettingError
 from searchlab.topic_models import plsa
-from searchlab.topic_models.plsa import fold_in, learn_topics
+from searchlab.topic_models.plsa import fold_in, learn_latent_topics
 
 
 def reference(counts, of_terms, of_docs, tau=1.0):
@@ -64,7 +64,7 @@ MATRICES = st.integers(0, 2**32 - 1).map(
 @settings(max_examples=60)
 @given(counts=MATRICES, n_topics=st.integers(1, 12))
 def test_without_tempering_perplexity_never_rises(counts, n_topics):
-    topics = learn_topics(csr_array(counts), n_topics, held_out=0, iterations=30)
+    topics = learn_latent_topics(csr_array(counts), n_topics, held_out=0, iterations=30)
     falls = np.diff(topics.perplexities)
     assert (falls <= 1e-9 * np.array(topics.perplexities[:-1])).all()
     np.testing.assert_allclose(topics.of_docs.sum(1), 1)
@@ -84,7 +84,7 @@ def perplexity_of_known(counts, of_terms, of_docs):
 
 def test_topics_that_texts_were_drawn_from_are_found_again():
     counts, true, shares = mixtures()
-    topics = learn_topics(csr_array(counts), 3)
+    topics = learn_latent_topics(csr_array(counts), 3)
     order, differences = best_match(topics.of_terms, true)
     assert max(differences) < 0.12
     np.testing.assert_allclose(topics.of_docs[:, order], shares, atol=0.35)
@@ -95,7 +95,7 @@ def test_topics_that_texts_were_drawn_from_are_found_again():
 
 def test_disjoint_vocabularies_are_told_apart_exactly():
     counts = np.kron(np.eye(2, dtype=int), np.array([[3, 1, 2], [1, 2, 2], [4, 4, 1]]))
-    topics = learn_topics(csr_array(counts), 2, held_out=0, iterations=500)
+    topics = learn_latent_topics(csr_array(counts), 2, held_out=0, iterations=500)
     order, differences = best_match(topics.of_terms, np.array([[8, 7, 5, 0, 0, 0], [0, 0, 0, 8, 7, 5]]) / 20)
     assert max(differences) < 1e-3
     np.testing.assert_allclose(topics.of_docs[:, order], np.kron(np.eye(2), np.ones((3, 1))), atol=1e-3)
@@ -103,7 +103,7 @@ def test_disjoint_vocabularies_are_told_apart_exactly():
 
 def test_one_topic_is_the_collection():
     counts, *_ = mixtures()
-    topics = learn_topics(csr_array(counts), 1)
+    topics = learn_latent_topics(csr_array(counts), 1)
     background = counts.sum(0) / counts.sum()
     np.testing.assert_allclose(topics.of_terms[:, 0], background)
     assert (topics.of_docs == 1).all() and topics.shares == 1
@@ -113,7 +113,7 @@ def test_one_topic_is_the_collection():
 
 def test_a_seed_gives_the_same_topics_and_another_one_others():
     counts, *_ = mixtures()
-    first, same, other = (learn_topics(csr_array(counts), 4, seed=seed) for seed in (7, 7, 8))
+    first, same, other = (learn_latent_topics(csr_array(counts), 4, seed=seed) for seed in (7, 7, 8))
     np.testing.assert_array_equal(first.of_terms, same.of_terms)
     np.testing.assert_array_equal(first.of_docs, same.of_docs)
     assert first.perplexities == same.perplexities and first.held_out == same.held_out
@@ -123,7 +123,7 @@ def test_a_seed_gives_the_same_topics_and_another_one_others():
 def test_the_order_of_documents_does_not_matter():
     counts, *_ = mixtures()
     order = np.random.default_rng(1).permutation(len(counts))
-    there, back = (learn_topics(csr_array(own), 3, held_out=0, iterations=20) for own in (counts, counts[order]))
+    there, back = (learn_latent_topics(csr_array(own), 3, held_out=0, iterations=20) for own in (counts, counts[order]))
     np.testing.assert_allclose(there.of_terms, back.of_terms, rtol=1e-9)
     np.testing.assert_allclose(there.of_docs[order], back.of_docs, rtol=1e-9)
 
@@ -131,7 +131,7 @@ def test_the_order_of_documents_does_not_matter():
 @pytest.mark.parametrize("held_out", [0, 0.1])
 def test_a_training_document_that_is_folded_in_has_about_its_topics(held_out):
     counts, *_ = mixtures()
-    topics = learn_topics(csr_array(counts), 3, held_out=held_out)
+    topics = learn_latent_topics(csr_array(counts), 3, held_out=held_out)
     folded = fold_in(csr_array(counts), topics.of_terms, topics.shares, topics.temperature)
     np.testing.assert_allclose(folded.sum(1), 1)
     np.testing.assert_allclose(folded, topics.of_docs, atol=0.03)
@@ -152,7 +152,7 @@ def test_documents_without_known_words_have_the_topics_of_the_collection():
     assert found.tolist() == [[0.9, 0.1]] * 2
     counts, *_ = mixtures()
     counts[3] = 0
-    topics = learn_topics(csr_array(counts), 3)
+    topics = learn_latent_topics(csr_array(counts), 3)
     np.testing.assert_array_equal(topics.of_docs[3], topics.shares)
     lengths = counts.sum(1)
     np.testing.assert_allclose(topics.shares, lengths @ topics.of_docs / lengths.sum())
@@ -161,13 +161,13 @@ def test_documents_without_known_words_have_the_topics_of_the_collection():
 def test_overfitting_is_held_back_by_tempering():
     rng = np.random.default_rng(5)
     texts = csr_array(rng.poisson(0.25, (300, 80)))  # noise: every topic beyond one is learnt by heart
-    tempered, plain = learn_topics(texts, 5), learn_topics(texts, 5, held_out=0)
+    tempered, plain = learn_latent_topics(texts, 5), learn_latent_topics(texts, 5, held_out=0)
     assert plain.temperature == 1 and plain.held_out == ()
     assert plain.perplexities[-1] < 0.9 * tempered.perplexities[-1]
     assert min(tempered.held_out) == tempered.held_out[0]  # nothing to be learnt, and nothing learnt
     assert len(tempered.perplexities) == 1
     structured, *_ = mixtures(400, 120, 6, 30)
-    found = learn_topics(csr_array(structured), 12)
+    found = learn_latent_topics(csr_array(structured), 12)
     assert found.temperature < 1
     assert min(found.held_out) < 0.8 * found.held_out[0]
     # Lower temperatures were tried beyond the best, and came to nothing.
@@ -189,7 +189,7 @@ def test_words_held_out_and_those_left_are_all_words():
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (4, 0), (3, 4)])
 def test_without_any_word_all_topics_are_alike(shape):
-    topics = learn_topics(csr_array(shape), 3)
+    topics = learn_latent_topics(csr_array(shape), 3)
     assert topics.of_terms.shape == (shape[1], 3) and topics.of_docs.shape == (shape[0], 3)
     assert topics.shares == pytest.approx([1 / 3] * 3)
     assert np.allclose(topics.of_docs, 1 / 3)
@@ -197,7 +197,7 @@ def test_without_any_word_all_topics_are_alike(shape):
 
 
 def test_more_topics_than_documents_are_learnt_all_the_same():
-    topics = learn_topics(csr_array([[2, 1, 0], [0, 1, 4]]), 50)
+    topics = learn_latent_topics(csr_array([[2, 1, 0], [0, 1, 4]]), 50)
     assert topics.of_terms.shape == (3, 50)
     np.testing.assert_allclose(topics.of_terms.sum(0), 1)
     assert np.isfinite(topics.of_docs).all()
@@ -209,7 +209,7 @@ def test_more_topics_than_documents_are_learnt_all_the_same():
 def test_progress_is_told_by_stages():
     calls = []
     counts, *_ = mixtures()
-    learn_topics(csr_array(counts), 3, progress=lambda *call: calls.append(call))
+    learn_latent_topics(csr_array(counts), 3, progress=lambda *call: calls.append(call))
     assert list(dict.fromkeys(stage for stage, *_ in calls)) == ["tempering", "training"]
     assert calls[-1][1] == calls[-1][2]
 
@@ -226,4 +226,4 @@ def test_progress_is_told_by_stages():
 )
 def test_settings_out_of_range_are_refused(options, message):
     with pytest.raises(SettingError, match=message):
-        learn_topics(csr_array([[1]]), **options)
+        learn_latent_topics(csr_array([[1]]), **options)

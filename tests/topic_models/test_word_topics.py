@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from searchlab.topic_models.plsa import learn_topics
+from searchlab.topic_models.plsa import learn_latent_topics
 from searchlab.topic_models.word_topics import count_neighbours, mix_words
 
 
@@ -66,7 +66,7 @@ def test_words_that_never_meet_but_share_their_neighbours_share_their_topics():
     car, auto, engine, road, apple, fruit, tree, juice = range(8)
     texts = [[car, engine, road], [auto, engine, road], [road, car, engine], [auto, road]] * 5
     texts += [[apple, tree, juice], [fruit, tree, juice], [juice, apple, tree], [fruit, juice]] * 5
-    topics = learn_topics(count_neighbours([laid_out(texts)], 8), 2, held_out=0, iterations=300)
+    topics = learn_latent_topics(count_neighbours([laid_out(texts)], 8), 2, held_out=0, iterations=300)
     assert topics.of_docs[car] == pytest.approx(topics.of_docs[auto], abs=0.01)
     assert topics.of_docs[apple] == pytest.approx(topics.of_docs[fruit], abs=0.01)
     assert np.abs(topics.of_docs[car] - topics.of_docs[apple]).sum() > 1.9

@@ -13,7 +13,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import load_bundle
 from searchlab.training import from_table
 from searchlab.training.from_table import Recipe, Trial, cross_validate, deal, train_from_table
-from searchlab.training.validation import Judge
+from searchlab.training.validation import ValidationMeasure
 
 
 def some_table(n_queries=12, signal=1.0, seed=1, first=0, n_docs=10):
@@ -86,13 +86,13 @@ def test_nothing_of_a_query_leaks_into_the_model_that_ranks_it(ranker, settings)
 def test_a_fold_is_trained_tuned_and_prepared_without_its_queries(monkeypatch):
     table = some_table(9)
     asked = []
-    learn = from_table.choose
+    learn = from_table.select_model
 
     def listen(ranker, train, **options):
         asked.append((set(train.query_ids), options.get("valid")))
         return learn(ranker, train, **options)
 
-    monkeypatch.setattr(from_table, "choose", listen)
+    monkeypatch.setattr(from_table, "select_model", listen)
     recipe = Recipe("rsvm", QUICK, normalisation="standard", n_folds=3)
     scores = cross_validate(recipe, table, recipe.judge())
     folds = deal(9, 3, recipe.seed)
@@ -189,7 +189,7 @@ def test_a_validation_set_chooses_and_is_part_of_the_trial():
     assert bundle.choice["by"] == "validation set"
     assert bundle.trial["n_queries"] == 10
     assert bundle.training["n_queries"] == 6
-    judge = Judge()
+    judge = ValidationMeasure()
     best = max(bundle.choice["tried"], key=lambda tried: tried["mean"])
     assert bundle.settings["C"] == best["value"]
     assert best["mean"] == pytest.approx(float(np.mean(judge.per_query(valid, bundle.scores(valid)))))

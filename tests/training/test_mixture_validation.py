@@ -9,7 +9,7 @@ from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.language_models import Mixture
 from searchlab.training import mixture_validation
-from searchlab.training.mixture_validation import SYSTEMS, as_table, cross_validate, deal
+from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, deal, format_cross_validation
 
 
 def test_every_query_is_in_one_fold_and_folds_differ_by_one_at_most():
@@ -48,7 +48,7 @@ def found(build):
     with SearchEngine(build(documents)) as engine, pytest.MonkeyPatch.context() as patch:
         patch.setattr(mixture_validation, "GRID", (0.2, 0.8))
         queries = gather(engine, topics, qrels, name_components(["title"]))
-        yield engine, cross_validate(engine, topics, qrels, queries, n_folds=3, seed=2)
+        yield engine, cross_validate_mixture(engine, topics, qrels, queries, n_folds=3, seed=2)
 
 
 def test_all_ways_are_evaluated_on_all_queries(found):
@@ -89,7 +89,7 @@ def test_documents_learn_from_training_queries_alone(found):
 
 def test_the_table_has_a_line_for_each_way_with_differences(found):
     _, result = found
-    lines = as_table(result).splitlines()
+    lines = format_cross_validation(result).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(SYSTEMS)
     assert lines[0].split()[:2] == ["AP", "nDCG@10"]
     em = lines[1 + SYSTEMS.index("em")]

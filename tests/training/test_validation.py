@@ -11,7 +11,7 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.feature_table import FeatureTable
 from searchlab.records import Ranking
-from searchlab.training.validation import Judge
+from searchlab.training.validation import ValidationMeasure
 
 MEASURES = ["AP", "nDCG@10", "nDCG", "P@5", "RR", "Rprec", "R@3", "Bpref", "infAP", "ERR@5", "Judged@4", "nDCG@3"]
 
@@ -47,7 +47,7 @@ def test_values_are_those_of_an_evaluated_run(case, dialect):
     table, scores, qrels = case
     expected = evaluate_run(qrels, as_run(table, scores), MEASURES, dialect=dialect)
     assert list(expected.qids) == table.query_ids
-    found = Judge("AP", dialect, qrels).values(table, scores, MEASURES)
+    found = ValidationMeasure("AP", dialect, qrels).values(table, scores, MEASURES)
     assert found.tolist() == expected.values.tolist()
 
 
@@ -58,7 +58,7 @@ def test_without_judgments_the_table_is_all_that_is_judged(case, dialect):
         qid: dict(zip(table.docnos[rows], table.grades[rows].tolist(), strict=True)) for qid, rows in table.queries()
     }
     expected = evaluate_run(qrels, as_run(table, scores), MEASURES, dialect=dialect)
-    assert Judge("AP", dialect).values(table, scores, MEASURES).tolist() == expected.values.tolist()
+    assert ValidationMeasure("AP", dialect).values(table, scores, MEASURES).tolist() == expected.values.tolist()
 
 
 TABLE = FeatureTable(["f"], ["1"] * 3 + ["2"] * 2, ["a", "b", "c", "a", "b"], np.zeros((5, 1)), [0, 1, 0, 0, 1])
@@ -67,26 +67,26 @@ TABLE = FeatureTable(["f"], ["1"] * 3 + ["2"] * 2, ["a", "b", "c", "a", "b"], np
 def test_equal_scores_are_ordered_as_the_dialect_says():
     tied = np.zeros(5)
     # By docno from the last: c, b, a and b, a. In the order of the rows: a, b, c and a, b.
-    assert Judge("RR", "trec").per_query(TABLE, tied).tolist() == [0.5, 1.0]
-    assert Judge("RR", "letor3").per_query(TABLE, tied).tolist() == [0.5, 0.5]
+    assert ValidationMeasure("RR", "trec").per_query(TABLE, tied).tolist() == [0.5, 1.0]
+    assert ValidationMeasure("RR", "letor3").per_query(TABLE, tied).tolist() == [0.5, 0.5]
     # trec_eval knows scores in 32 bits.
     near = np.array([0.0, 1e-12, 0.0, 1.0 + 1e-12, 1.0])
-    assert Judge("RR", "trec").per_query(TABLE, 1 + near).tolist() == [0.5, 1.0]
-    assert Judge("RR", "letor3").per_query(TABLE, 1 + near).tolist() == [1.0, 0.5]
+    assert ValidationMeasure("RR", "trec").per_query(TABLE, 1 + near).tolist() == [0.5, 1.0]
+    assert ValidationMeasure("RR", "letor3").per_query(TABLE, 1 + near).tolist() == [1.0, 0.5]
 
 
 def test_relevant_documents_beyond_the_table_count_where_judgments_are_given():
     scores = np.array([0.0, 1.0, 0.0, 0.0, 1.0])
     qrels = {"1": {"b": 1, "elsewhere": 1}, "2": {"b": 1}}
-    assert Judge("AP", "trec").per_query(TABLE, scores).tolist() == [1.0, 1.0]
-    assert Judge("AP", "trec", qrels).per_query(TABLE, scores).tolist() == [0.5, 1.0]
+    assert ValidationMeasure("AP", "trec").per_query(TABLE, scores).tolist() == [1.0, 1.0]
+    assert ValidationMeasure("AP", "trec", qrels).per_query(TABLE, scores).tolist() == [0.5, 1.0]
     # LETOR's rules know only what is listed.
-    assert Judge("AP", "letor3", qrels).per_query(TABLE, scores).tolist() == [1.0, 1.0]
-    assert Judge("AP", "trec", {"1": {"b": 1}}).per_query(TABLE, scores).tolist() == [1.0, 0.0]
+    assert ValidationMeasure("AP", "letor3", qrels).per_query(TABLE, scores).tolist() == [1.0, 1.0]
+    assert ValidationMeasure("AP", "trec", {"1": {"b": 1}}).per_query(TABLE, scores).tolist() == [1.0, 0.0]
 
 
 def test_a_judge_keeps_nothing_of_tables_that_are_gone():
-    judge = Judge()
+    judge = ValidationMeasure()
     for shift in range(3):
         table = FeatureTable(["f"], ["1", "1"], ["a", "b"], [[0.0], [1.0]], [shift % 2, 1 - shift % 2])
         assert judge.per_query(table, np.array([0.0, 1.0])).tolist() == [1.0 if shift % 2 == 0 else 0.5]
@@ -96,20 +96,20 @@ def test_a_judge_keeps_nothing_of_tables_that_are_gone():
 
 
 def test_several_measures_are_asked_of_one_judge():
-    judge = Judge("P@1", "trec")
+    judge = ValidationMeasure("P@1", "trec")
     scores = np.array([3.0, 2.0, 1.0, 0.0, 1.0])
     assert judge.values(TABLE, scores).tolist() == [[0.0], [1.0]]
     assert judge.values(TABLE, scores, ["RR", "P@2"]).tolist() == [[0.5, 0.5], [1.0, 0.5]]
     assert judge.name == "P@1"
-    assert Judge("map").name == "map"
+    assert ValidationMeasure("map").name == "map"
 
 
 def test_what_cannot_be_judged_is_refused():
     with pytest.raises(SettingError, match="measure"):
-        Judge("MAAP")
+        ValidationMeasure("MAAP")
     with pytest.raises(SettingError, match="unknown dialect 'letor5'"):
-        Judge("AP", "letor5")
+        ValidationMeasure("AP", "letor5")
     with pytest.raises(SettingError, match="a table to choose by has no grades"):
-        Judge().per_query(TABLE.with_grades(None), np.zeros(5))
+        ValidationMeasure().per_query(TABLE.with_grades(None), np.zeros(5))
     with pytest.raises(SettingError, match="has grades that are not whole numbers"):
-        Judge().per_query(TABLE.with_grades([0.5, 0, 0, 0, 1]), np.zeros(5))
+        ValidationMeasure().per_query(TABLE.with_grades([0.5, 0, 0, 0, 1]), np.zeros(5))
