@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from searchlab.topic_models.topic_scorer import PLSA as PLSA
     from searchlab.topic_models.topic_scorer import WTM as WTM
     from searchlab.training.from_index import train_from_index as train_from_index
-    from searchlab.training.from_table import Recipe as Recipe
     from searchlab.training.from_table import train_from_table as train_from_table
+    from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
@@ -80,7 +80,8 @@ _HOMES = {
     "searchlab.evaluation.run_evaluation": "evaluate_run",
     "searchlab.evaluation.score_evaluation": "evaluate_scores",
     "searchlab.training.from_index": "train_from_index",
-    "searchlab.training.from_table": "Recipe train_from_table",
+    "searchlab.training.from_table": "train_from_table",
+    "searchlab.training.recipe": "Recipe",
     "searchlab.features.extraction": "extract",
     "searchlab.features.letor.folds": "read_folds",
     "searchlab.features.letor.letor_files": "read_letor write_letor",

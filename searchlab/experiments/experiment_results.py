@@ -33,7 +33,7 @@ from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan
 from searchlab.experiments.runner import Outcome
 from searchlab.rankers.bundle import Bundle
-from searchlab.training.from_table import Trial
+from searchlab.training.cross_validation import CrossValidationResult
 
 FORMAT = "searchlab experiment 1"
 MANIFEST = "manifest.json"
@@ -105,7 +105,7 @@ class ExperimentResults:
             return outcome.bundle
         means = {each: self.of(each).means for each in (name, self.plan.baseline)}
         n_topics, n_folds = len(self.setting.topics), len(self.setting.folds)
-        trial = Trial(name, n_topics, n_folds, self.plan.dialect, means, (found,))
+        trial = CrossValidationResult(name, n_topics, n_folds, self.plan.dialect, means, (found,))
         return replace(outcome.bundle, trial=trial.to_json())
 
 

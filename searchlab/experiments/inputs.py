@@ -22,7 +22,7 @@ from searchlab.indexing.index_names import HOME, collections_of, default_folder,
 from searchlab.indexing.storage.manifest import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import deal
+from searchlab.training.cross_validation import deal
 from searchlab.types import Progress, no_progress
 
 

@@ -62,7 +62,7 @@ from searchlab.errors import SettingError
 from searchlab.features.sets import FeatureSet
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.expansion import RM3
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 MEASURES = ("nDCG@10", "AP", "P@10")
 # A grid of more points takes hours, and chooses by chance.

@@ -21,7 +21,7 @@ from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 FEATURES = "semantic"
 

@@ -33,7 +33,7 @@ from searchlab.report.content import (
 )
 from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.highlight.snippets import make_snippet
-from searchlab.training.from_table import FEW_QUERIES
+from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.types import Floats
 
 BETTER, WORSE = "▲", "▼"
@@ -65,7 +65,7 @@ def lead(results: ExperimentResults) -> str:
         return f"{plan.baseline} reaches {reached}; nothing else was tried."
     found = [each for each in results.comparisons if each.measure == plan.measure]
     first = max(found, key=lambda each: each.mean_a)
-    if n_topics < FEW_QUERIES:
+    if n_topics < MIN_VERDICT_QUERIES:
         return f"Too few topics to say which system is best: {_change(first)}."
     shown = [each for each in found if each.significant and each.difference > 0]
     if not shown:

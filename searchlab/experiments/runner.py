@@ -34,7 +34,8 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.batch import search_topics
 from searchlab.training.from_index import DEPTH, Task, prepare
-from searchlab.training.from_table import Recipe, make_bundle, require_differences
+from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 SEARCHING, TRAINING = "searching", "training"
@@ -95,15 +96,15 @@ def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: 
 
 def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> Lesson:
     began = time.perf_counter()
-    require_differences(train)
-    choice = recipe.learn(train, recipe.judge(qrels))
+    require_different_grades(train)
+    choice = recipe.learn(train, recipe.validation_measure(qrels))
     seconds = time.perf_counter() - began
     scores = choice.scores(test) if test.n_rows else np.zeros(0)
     return Lesson(scores, _plain(trial.value for trial in choice.chosen), seconds)
 
 
 def _learn_all(recipe: Recipe, table: FeatureTable, qrels: Judgments, source: str) -> Bundle:
-    judge = recipe.judge(qrels)
+    judge = recipe.validation_measure(qrels)
     return make_bundle(recipe, recipe.learn(table, judge), table, None, judge, None, source=source)
 
 

@@ -22,7 +22,7 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.features.feature_table import FeatureTable, concat
 from searchlab.features.letor.folds import Fold, read_folds
 from searchlab.rankers.ranker_registry import RANKERS
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 # What LETOR's tables show, by its names and by ours.
@@ -198,9 +198,9 @@ def _run(
     recipe: Recipe, fold: str, parts: tuple[FeatureTable, FeatureTable, FeatureTable], number: int
 ) -> tuple[str, int, FoldResult]:
     train, valid, test = parts
-    judge = recipe.judge()
+    measure = recipe.validation_measure()
     began = time.perf_counter()
-    choice = recipe.learn(train, judge, valid)
+    choice = recipe.learn(train, measure, valid)
     choosing = time.perf_counter() - began
     ranker = recipe.make_ranker()
     best = choice.chosen[0]
@@ -210,7 +210,7 @@ def _run(
     began = time.perf_counter()
     ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
     training = time.perf_counter() - began
-    values = judge.values(test, choice.scores(test), list(RECORDED_MEASURES.values()))
+    values = measure.values(test, choice.scores(test), list(RECORDED_MEASURES.values()))
     per_query = dict(zip(RECORDED_MEASURES, values.T.copy(), strict=True))
     details = [each.details_ for each in choice.rankers]
     gaps = [each["gap"] for each in details if each.get("gap") is not None]

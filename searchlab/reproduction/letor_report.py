@@ -23,7 +23,7 @@ from searchlab.reproduction.figures import check_queries, choose_queries
 from searchlab.reproduction.letor import MEASURES, FoldData, RankerResult
 from searchlab.reproduction.ordrank_report import ordrank_blocks
 from searchlab.reproduction.rsvm_ir_report import accuracy, losses, two_queries
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]
 
@@ -61,7 +61,7 @@ def letor_report(
             "fingerprint": fingerprint_of(table),
             "recognised as": published.OHSUMED.name if known else "nothing that numbers were published for",
             "rules": dialect.describe(),
-            "settings chosen by": f"{recipe.judge().name} on the validation set of each fold",
+            "settings chosen by": f"{recipe.validation_measure().name} on the validation set of each fold",
             "features": f"{recipe.filling}, {recipe.normalisation}",
             "seed": str(recipe.seed),
             "cores": str(os.cpu_count() or 1),

@@ -20,7 +20,7 @@ from typing import Any
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, show_number, show_p
 from searchlab.evaluation.significance import TIE
-from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, Trial
+from searchlab.training.cross_validation import MIN_QUERIES, MIN_VERDICT_QUERIES, CrossValidationResult
 
 # The quantiles of the normal distribution for a two-sided level of .05 and a power of .8.
 QUANTILES = 1.96 + 0.84
@@ -47,12 +47,12 @@ class Advice:
         return {"kind": self.kind, "sentence": self.sentence, "n_more": self.n_more}
 
 
-def advise(trial: Trial) -> Advice:
+def advise(trial: CrossValidationResult) -> Advice:
     """What a trial means for the user."""
     first = trial.comparisons[0]
     n, judgments = trial.n_queries, trial.n_judgments
-    if n < FEW_QUERIES:
-        more = FEW_QUERIES - n
+    if n < MIN_VERDICT_QUERIES:
+        more = MIN_VERDICT_QUERIES - n
         found = f"{_topics(n)} with a relevant document {'is' if n == 1 else 'are'} too few to say whether {trial.name}"
         what = f"judge at least {_more(more, n, judgments)}"
         return Advice("too few", f"{found} helps ({_change(first)}): {what}.", more)
@@ -78,11 +78,11 @@ def advise(trial: Trial) -> Advice:
 
 def advise_before(n_useful: int, n_judgments: int) -> Advice | None:
     """What to do if there is too little to train with: `n_useful` topics have a relevant document; None if enough."""
-    if n_useful >= LEAST_QUERIES:
+    if n_useful >= MIN_QUERIES:
         return None
-    more = LEAST_QUERIES - n_useful
+    more = MIN_QUERIES - n_useful
     have = f"{_topics(n_useful)} {'has' if n_useful == 1 else 'have'} a relevant document"
-    need = f"{LEAST_QUERIES} are the least to learn from, {FEW_QUERIES} to say whether it helps"
+    need = f"{MIN_QUERIES} are the least to learn from, {MIN_VERDICT_QUERIES} to say whether it helps"
     return Advice("too few", f"Too few judgments: {have}, {need}; judge {_more(more, n_useful, n_judgments)}.", more)
 
 
@@ -91,7 +91,7 @@ def topics_needed(n: int, t: float) -> float:
     return math.inf if t <= 0 else n * (QUANTILES / t) ** 2
 
 
-def _not_yet(trial: Trial, first: Comparison) -> Advice:
+def _not_yet(trial: CrossValidationResult, first: Comparison) -> Advice:
     n = trial.n_queries
     doubt = f"{trial.name} does not yet help for certain: {_told(first)}, {show_p(first.p)}, which may be chance"
     exact = topics_needed(n, first.t.statistic) - n

@@ -5,7 +5,7 @@ by (C of a Ranking SVM, the rounds of boosting); each of these is judged on a va
 training queries that are held out in turn, or on both: every query counts once. The best by the mean is trained on all
 training queries. Equal means are decided for the more cautious.
 
-With a few dozen queries to judge by, which value of C comes out best is largely chance. Where models can be averaged,
+With a few dozen queries to measure by, which value of C comes out best is largely chance. Where models can be averaged,
 the best few of the path are, each scaled to the same spread of scores: that changes little from sample to sample.
 """
 
@@ -73,7 +73,7 @@ def select_model(
     ranker: Ranker,
     train: FeatureTable,
     *,
-    judge: ValidationMeasure,
+    measure: ValidationMeasure,
     valid: FeatureTable | None = None,
     n_parts: int = 0,
     preparations: Sequence[Preparation] = (),
@@ -101,7 +101,7 @@ def select_model(
         raise SettingError(f"{found} to train with, expected at least 2: some are held out to choose by")
     splits = list(_splits(train, n_parts, seed)) if is_open else []
     steps = _Steps(len(tried) * (len(splits) + 1), progress)
-    paths = [_try(ranker, train, valid if is_open else None, splits, each, values, judge, steps) for each in tried]
+    paths = [_try(ranker, train, valid if is_open else None, splits, each, values, measure, steps) for each in tried]
     trials = [trial for path in paths for trial in path]
     best = max(trials, key=lambda trial: trial.mean)
     siblings = next(path for path in paths if best in path)
@@ -126,7 +126,7 @@ def _try(
     splits: Sequence[Held],
     preparation: Preparation,
     values: Sequence[Any] | None,
-    judge: ValidationMeasure,
+    measure: ValidationMeasure,
     steps: _Steps,
 ) -> list[SettingTrial]:
     """A trial for each value, with one preparation."""
@@ -139,14 +139,14 @@ def _try(
         fitted = preparation.fit(own)
         shown = fitted.apply(aside)
         for place, each in enumerate(_path(ranker, fitted.apply(own), worth)):
-            judged[place].append(judge.per_query(aside, _score(each, shown)))
+            judged[place].append(measure.per_query(aside, _score(each, shown)))
         steps.next()
     rankers: list[Ranker | None] = [None] * len(worth)
     if valid is not None:
         shown = whole.apply(valid)
         for place, each in enumerate(_path(ranker, prepared, worth)):
             rankers[place] = each
-            judged[place].append(judge.per_query(valid, _score(each, shown)))
+            judged[place].append(measure.per_query(valid, _score(each, shown)))
     steps.next()
     return [
         SettingTrial(whole, value, np.concatenate(own) if own else np.zeros(0), each)

@@ -23,7 +23,7 @@ from searchlab.rankers.bundle import load_bundle
 from searchlab.records import Document, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training import selection
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 from searchlab.training.selection import Choice
 
 N_TOPICS = 12
@@ -139,7 +139,7 @@ def test_every_fit_of_tuning_is_made_without_the_fold_and_without_its_own_part(m
     monkeypatch.setattr(selection, "_training", spy)
     table, qrels = planted(reveal=())
     recipe = Recipe("rsvm", normalisation="none", measure="nDCG@10", dialect="trec", n_parts=2)
-    judge = type(recipe.judge())
+    judge = type(recipe.validation_measure())
     per_query = judge.per_query
     monkeypatch.setattr(
         judge,
@@ -186,7 +186,7 @@ def test_a_feature_that_reveals_grades_of_held_out_queries_alone_is_of_no_use(ra
         without = learn_fold(recipe, clean, qrels, held_out)
         assert lesson.scores == pytest.approx(without.scores, abs=1e-6)
     # The column would tell all to who looked: learnt from the held-out queries themselves, the ranking is perfect.
-    cheat = recipe.learn(table.rows(rows), recipe.judge({qid: qrels[qid] for qid in held_out}))
+    cheat = recipe.learn(table.rows(rows), recipe.validation_measure({qid: qrels[qid] for qid in held_out}))
     assert ndcg(cheat.scores(table.rows(rows)), table.rows(rows), qrels) == pytest.approx(1)
 
 

@@ -13,7 +13,7 @@ from searchlab.reproduction import published
 from searchlab.reproduction.letor import DEFAULT_RANKERS, MEASURES, RECORDED_MEASURES, read_data, reproduce
 from searchlab.reproduction.letor_report import letor_report
 from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, DatasetSize
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 # The first feature orders good queries as their grades, bad ones the other way round.
 GOOD = [(2, 0.9), (1, 0.5), (0, 0.1)]

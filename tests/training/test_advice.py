@@ -10,8 +10,9 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.advice import Advice, advise, advise_before, topics_needed
+from searchlab.training.cross_validation import CrossValidationResult
 from searchlab.training.from_index import train_from_index
-from searchlab.training.from_table import Recipe, Trial
+from searchlab.training.recipe import Recipe
 
 
 def differing(n, mean, deviation, seed=3):
@@ -26,7 +27,7 @@ def against(name, mean, deviation=0.1, n=20, seed=3):
 
 
 def advice_on(*comparisons, n=20, n_judgments=0):
-    return advise(Trial("rsvm", n, 5, "trec", {}, comparisons, n_judgments))
+    return advise(CrossValidationResult("rsvm", n, 5, "trec", {}, comparisons, n_judgments))
 
 
 # How many more topics, by hand.
@@ -174,7 +175,7 @@ def test_before_training_it_is_told_what_is_missing():
 
 
 def test_a_trial_carries_its_advice():
-    trial = Trial("rsvm", 20, 5, "trec", {}, (against("BM25", 0.02, 0.08),), 160)
+    trial = CrossValidationResult("rsvm", 20, 5, "trec", {}, (against("BM25", 0.02, 0.08),), 160)
     assert trial.to_json()["advice"] == advise(trial).to_json()
     assert list(advise(trial).to_json()) == ["kind", "sentence", "n_more"]
 

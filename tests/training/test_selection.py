@@ -95,7 +95,7 @@ def planted(first=0, n_queries=3):
 def test_the_best_value_by_a_measure_is_chosen(measure, best, by):
     chances = {"validation": {"valid": planted(9)}, "parts": {"n_parts": 3}}
     chances["both"] = chances["validation"] | chances["parts"]
-    choice = select_model(Spy(), planted(), judge=ValidationMeasure(measure), preparations=[PLAIN], **chances[by])
+    choice = select_model(Spy(), planted(), measure=ValidationMeasure(measure), preparations=[PLAIN], **chances[by])
     assert [trial.value for trial in choice.chosen] == [best]
     assert [trial.value for trial in choice.trials] == [0, 1, 2]
     assert {len(trial.per_query) for trial in choice.trials} == {6 if by == "both" else 3}
@@ -106,7 +106,7 @@ def test_the_best_value_by_a_measure_is_chosen(measure, best, by):
 
 
 def test_the_means_are_those_of_the_validation_queries():
-    choice = select_model(Spy(), planted(), judge=ValidationMeasure("P@5"), valid=planted(9), preparations=[PLAIN])
+    choice = select_model(Spy(), planted(), measure=ValidationMeasure("P@5"), valid=planted(9), preparations=[PLAIN])
     # 1 of the first five, all five, four.
     assert [trial.mean for trial in choice.trials] == pytest.approx([0.2, 1.0, 0.8])
 
@@ -114,7 +114,7 @@ def test_the_means_are_those_of_the_validation_queries():
 @pytest.mark.parametrize("n_parts", [2, 3, 5, 50])
 def test_what_judges_was_never_trained_on(events, n_parts):
     train = named_by_grades(5)
-    choice = select_model(Spy(), train, judge=ValidationMeasure("nDCG"), n_parts=n_parts, preparations=[PLAIN])
+    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), n_parts=n_parts, preparations=[PLAIN])
     judged = [(before[1], event[1]) for before, event in pairwise(events) if event[0] == "judge"]
     parts = min(n_parts, 5)
     assert len(judged) == 3 * parts
@@ -133,7 +133,7 @@ def test_what_judges_was_never_trained_on(events, n_parts):
 def test_what_a_preparation_learns_it_learns_from_the_rows_that_are_trained_on(events):
     train, valid = named_by_grades(6), named_by_grades(2, first=90)
     rules = Preparation.named("zero", "standard")
-    choice = select_model(Spy(), train, judge=ValidationMeasure("nDCG"), valid=valid, n_parts=3, preparations=[rules])
+    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, n_parts=3, preparations=[rules])
     fitted = [event for event in events if event[0] == "fit"]
     assert len(fitted) == 3 * 3 + 3
     for _, _, X, _ in fitted:
@@ -148,7 +148,7 @@ def test_what_a_preparation_learns_it_learns_from_the_rows_that_are_trained_on(e
 
 def test_a_validation_set_alone_judges_the_models_that_are_kept(events):
     train, valid = named_by_grades(4), named_by_grades(3, first=50)
-    select_model(Spy(), train, judge=ValidationMeasure("nDCG"), valid=valid, preparations=[PLAIN])
+    select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, preparations=[PLAIN])
     assert [event[0] for event in events] == ["fit", "judge"] * 3
     assert {frozenset(event[1]) for event in events if event[0] == "fit"} == {frozenset({1, 2, 3, 4})}
     assert {frozenset(event[1]) for event in events if event[0] == "judge"} == {frozenset({50, 51, 52})}
@@ -158,7 +158,7 @@ def test_parts_are_dealt_by_the_seed(events):
     def dealt(seed):
         EVENTS.clear()
         select_model(
-            Spy(), named_by_grades(8), judge=ValidationMeasure("nDCG"), n_parts=4, preparations=[PLAIN], seed=seed
+            Spy(), named_by_grades(8), measure=ValidationMeasure("nDCG"), n_parts=4, preparations=[PLAIN], seed=seed
         )
         return [sorted(event[1]) for event in EVENTS if event[0] == "judge"]
 
@@ -169,21 +169,21 @@ def test_parts_are_dealt_by_the_seed(events):
 def test_equal_means_are_decided_for_the_more_cautious():
     table = planted().with_values(np.tile(PLANTED[:, 1:2], (3, 3)))
     choice = select_model(
-        Spy(), table, judge=ValidationMeasure("AP"), n_parts=3, preparations=[PLAIN], values=[2, 0, 1]
+        Spy(), table, measure=ValidationMeasure("AP"), n_parts=3, preparations=[PLAIN], values=[2, 0, 1]
     )
     assert len({trial.mean for trial in choice.trials}) == 1
     assert [trial.value for trial in choice.chosen] == [2]
     first, second = Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")
     assert (
-        select_model(Spy(), table, judge=ValidationMeasure(), n_parts=3, preparations=[first, second]).preparation
+        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[first, second]).preparation
         == first
     )
     assert (
-        select_model(Spy(), table, judge=ValidationMeasure(), n_parts=3, preparations=[second, first]).preparation
+        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[second, first]).preparation
         == second
     )
     best = select_model(
-        AveragedSpy(), table, judge=ValidationMeasure(), n_parts=3, preparations=[PLAIN], values=[2, 0, 1], n_best=2
+        AveragedSpy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN], values=[2, 0, 1], n_best=2
     )
     assert [trial.value for trial in best.chosen] == [2, 0]
 
@@ -193,7 +193,7 @@ def test_the_best_preparation_is_chosen_with_the_best_value():
     values = [[-5.0], [np.nan], [-9.0]] * 2
     table = FeatureTable(["a"], ["1"] * 3 + ["2"] * 3, ["x", "y", "z"] * 2, values, [1, 0, 0] * 2)
     rules = [Preparation.named("zero", "none"), Preparation.named("query-minimum", "none")]
-    choice = select_model(Spy(), table, judge=ValidationMeasure(), n_parts=2, preparations=rules)
+    choice = select_model(Spy(), table, measure=ValidationMeasure(), n_parts=2, preparations=rules)
     assert choice.preparation == rules[1]
     assert [trial.mean for trial in choice.trials] == [0.5, 1.0]
     assert [trial.preparation for trial in choice.trials] == rules
@@ -204,7 +204,7 @@ def test_the_best_few_are_averaged_each_scaled_to_the_same_spread(by):
     train = planted()
     chances = {"valid": planted(9)} if by == "validation" else {"n_parts": 3}
     choice = select_model(
-        AveragedSpy(), train, judge=ValidationMeasure("AP"), preparations=[PLAIN], n_best=2, **chances
+        AveragedSpy(), train, measure=ValidationMeasure("AP"), preparations=[PLAIN], n_best=2, **chances
     )
     # By AP column 2 is the best and column 1 the second; each holds the numbers 1 to 12.
     assert {trial.value for trial in choice.chosen} == {1, 2}
@@ -218,15 +218,15 @@ def test_the_best_few_are_averaged_each_scaled_to_the_same_spread(by):
 
 
 def test_without_averaging_one_is_kept_and_all_if_there_are_fewer():
-    single = select_model(Spy(), planted(), judge=ValidationMeasure(), n_parts=3, preparations=[PLAIN], n_best=3)
+    single = select_model(Spy(), planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN], n_best=3)
     assert len(single.rankers) == 1
-    several = select_model(AveragedSpy(), planted(), judge=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
+    several = select_model(AveragedSpy(), planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
     assert len(several.rankers) == 3 < N_BEST
 
 
 @pytest.mark.parametrize(("name", "given"), [("rsvm", {"C": 0.1}), ("rankboost", {"rounds": 7}), ("svm", {"C": 3.0})])
 def test_a_setting_that_was_given_is_not_tried_out(name, given):
-    choice = select_model(make_ranker(name, given), planted(), judge=ValidationMeasure(), preparations=[PLAIN])
+    choice = select_model(make_ranker(name, given), planted(), measure=ValidationMeasure(), preparations=[PLAIN])
     (trial,) = choice.trials
     assert (trial.value, trial.per_query.tolist(), trial.mean) == (None, [], 0.0)
     (kept,) = choice.rankers
@@ -238,17 +238,19 @@ def test_a_setting_that_was_given_is_not_tried_out(name, given):
 def test_a_given_setting_is_trained_once_on_everything(events):
     train = named_by_grades(4)
     valid = named_by_grades(2, first=60)
-    choice = select_model(Spy(value=1), train, judge=ValidationMeasure(), valid=valid, n_parts=4, preparations=[PLAIN])
+    choice = select_model(
+        Spy(value=1), train, measure=ValidationMeasure(), valid=valid, n_parts=4, preparations=[PLAIN]
+    )
     assert [event[:2] for event in events] == [("fit", {1, 2, 3, 4})]
     assert choice.rankers[0].value == 1
     EVENTS.clear()
-    select_model(Spy(), train, judge=ValidationMeasure(), preparations=[PLAIN], values=[2])
+    select_model(Spy(), train, measure=ValidationMeasure(), preparations=[PLAIN], values=[2])
     assert [(event[0], event[3]) for event in events] == [("fit", 2)]
 
 
 def test_between_preparations_a_given_setting_is_still_tried():
     rules = [Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")]
-    choice = select_model(Spy(value=1), planted(), judge=ValidationMeasure("P@5"), n_parts=3, preparations=rules)
+    choice = select_model(Spy(value=1), planted(), measure=ValidationMeasure("P@5"), n_parts=3, preparations=rules)
     assert [trial.mean for trial in choice.trials] == [1.0, 1.0]
     assert choice.rankers[0].value == 1
 
@@ -256,7 +258,7 @@ def test_between_preparations_a_given_setting_is_still_tried():
 @pytest.mark.parametrize("name", ["rsvm", "rankboost", "svm", "maxent", "rankboost-qd", "single", "mhr"])
 def test_whatever_is_tuned_is_tuned_unless_it_was_given(name):
     ranker = make_ranker(name)
-    choice = select_model(ranker, planted(), judge=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
+    choice = select_model(ranker, planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
     training = Training.of(planted().values, planted().grades, planted().qids)
     assert [trial.value for trial in choice.trials] == list(ranker.values(training))
     assert len(choice.trials) > 1
@@ -269,7 +271,7 @@ def test_progress_is_told_from_the_first_path_to_the_end():
     select_model(
         Spy(),
         planted(),
-        judge=ValidationMeasure(),
+        measure=ValidationMeasure(),
         valid=planted(9),
         n_parts=3,
         preparations=rules,
@@ -279,25 +281,25 @@ def test_progress_is_told_from_the_first_path_to_the_end():
 
 
 def test_what_cannot_be_chosen_is_refused():
-    train, judge = planted(), ValidationMeasure()
+    train, measure = planted(), ValidationMeasure()
     with pytest.raises(SettingError, match="nothing to choose by: expected a validation set, or parts to hold out"):
-        select_model(Spy(), train, judge=judge)
+        select_model(Spy(), train, measure=measure)
     with pytest.raises(SettingError, match="nothing to choose by"):
-        select_model(Spy(value=1), train, judge=judge, preparations=[PLAIN, Preparation.named()])
+        select_model(Spy(value=1), train, measure=measure, preparations=[PLAIN, Preparation.named()])
     with pytest.raises(SettingError, match="1 query to train with, expected at least 2: some are held out"):
-        select_model(Spy(), planted(n_queries=1), judge=judge, n_parts=4)
+        select_model(Spy(), planted(n_queries=1), measure=measure, n_parts=4)
     with pytest.raises(SettingError, match="n_best is 0, expected a whole number from 1"):
-        select_model(Spy(), train, judge=judge, n_parts=2, n_best=0)
+        select_model(Spy(), train, measure=measure, n_parts=2, n_best=0)
     with pytest.raises(SettingError, match="values is empty"):
-        select_model(Spy(), train, judge=judge, n_parts=2, values=[])
+        select_model(Spy(), train, measure=measure, n_parts=2, values=[])
     with pytest.raises(SettingError, match="a table to train with has no grades"):
-        select_model(Spy(), train.with_grades(None), judge=judge, n_parts=2)
+        select_model(Spy(), train.with_grades(None), measure=measure, n_parts=2)
     with pytest.raises(SettingError, match="a table to choose by has no grades"):
-        select_model(Spy(), train, judge=judge, valid=planted(9).with_grades(None))
+        select_model(Spy(), train, measure=measure, valid=planted(9).with_grades(None))
 
 
 def test_one_query_is_enough_with_a_validation_set():
     choice = select_model(
-        Spy(), planted(n_queries=1), judge=ValidationMeasure(), valid=planted(9), n_parts=4, preparations=[PLAIN]
+        Spy(), planted(n_queries=1), measure=ValidationMeasure(), valid=planted(9), n_parts=4, preparations=[PLAIN]
     )
     assert {len(trial.per_query) for trial in choice.trials} == {3}

@@ -69,7 +69,7 @@ def letor_command(
     """Train and test every ranker on LETOR folds; settings are chosen on the validation sets."""
     from searchlab.atomic_file import open_atomic
     from searchlab.reproduction.letor import DEFAULT_RANKERS, read_data, reproduce
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
     names = list(DEFAULT_RANKERS) if rankers is None else _listed(rankers, "--rankers", "rsvm,rsvm-ir")
     own = dict(pairs(settings or (), "--set", "C=0.01"))
@@ -97,7 +97,7 @@ def letor_command(
         check_queries(data.whole, two)
     with stage_bar() as progress:
         results = reproduce(data, names, recipe=recipe, n_jobs=jobs, progress=progress)
-        _print_table(results, recipe.judge().name, dialect)
+        _print_table(results, recipe.validation_measure().name, dialect)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
 
@@ -108,7 +108,7 @@ def letor_command(
         _write(report, output)
     if json_file is not None:
         record = {
-            "measure": recipe.judge().name,
+            "measure": recipe.validation_measure().name,
             "dialect": dialect,
             "rankers": {name: result.to_json() for name, result in results.items()},
         }
