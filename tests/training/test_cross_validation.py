@@ -33,9 +33,9 @@ def test_folds_are_dealt_by_the_seed():
 
 
 def memory_table(n_queries=8, n_docs=4):
-    """Each query has a feature of its own, which is its grade; in other queries it says nothing.
+    """A feature for each query, which is the grade in that query and 0 in all others.
 
-    A model that has seen a query orders it perfectly; one that has not knows nothing of it.
+    A model that has seen a query orders it perfectly; one that has not gives equal scores.
     """
     random = np.random.default_rng(3)
     grades = random.integers(0, 3, n_queries * n_docs)
@@ -60,7 +60,7 @@ def test_nothing_of_a_query_leaks_into_the_model_that_ranks_it(ranker, settings)
     scores = cross_validate_table(recipe, table, recipe.validation_measure())
     for _, rows in table.queries():
         assert np.ptp(scores[rows]) < 1e-9
-    # One that has seen them knows better.
+    # A model that has seen the queries tells their documents apart.
     seen = recipe.learn(table, recipe.validation_measure()).scores(table)
     assert any(np.ptp(seen[rows]) > 1e-3 for _, rows in table.queries())
     if ranker == "rsvm-ir":
@@ -69,22 +69,22 @@ def test_nothing_of_a_query_leaks_into_the_model_that_ranks_it(ranker, settings)
 
 def test_a_fold_is_trained_tuned_and_prepared_without_its_queries(monkeypatch):
     table = some_table(9)
-    asked = []
-    learn = recipe_module.select_model
+    calls = []
+    select_model = recipe_module.select_model
 
-    def listen(ranker, train, **options):
-        asked.append((set(train.query_ids), options.get("valid")))
-        return learn(ranker, train, **options)
+    def record(ranker, train, **options):
+        calls.append((set(train.query_ids), options.get("valid")))
+        return select_model(ranker, train, **options)
 
-    monkeypatch.setattr(recipe_module, "select_model", listen)
+    monkeypatch.setattr(recipe_module, "select_model", record)
     recipe = Recipe("rsvm", QUICK, normalisation="standard", n_folds=3)
     scores = cross_validate_table(recipe, table, recipe.validation_measure())
     folds = deal(9, 3, recipe.seed)
-    assert [qids for qids, _ in asked] == [
+    assert [qids for qids, _ in calls] == [
         {f"q{number}" for number in range(9)} - {f"q{number}" for number in fold} for fold in folds
     ]
-    assert [valid for _, valid in asked] == [None] * 3
-    # The scores of a fold are those of a model of the others.
+    assert [valid for _, valid in calls] == [None] * 3
+    # The scores of a fold are those of a model trained on the others.
     held_out = table.only([f"q{number}" for number in folds[1]])
     rest = table.only([qid for qid in table.query_ids if qid not in held_out.query_ids])
     expected = recipe.learn(rest, recipe.validation_measure()).scores(held_out)
@@ -92,7 +92,7 @@ def test_a_fold_is_trained_tuned_and_prepared_without_its_queries(monkeypatch):
     assert scores[rows].tolist() == expected.tolist()
 
 
-def test_each_fold_is_ranked_by_what_the_other_folds_gave():
+def test_each_fold_is_ranked_by_what_was_learnt_from_the_others():
     reported = []
     folds = [[0, 3], [1], [4, 2]]
     ranked = cross_validate(folds, lambda training, held_out: (training.tolist(), held_out.tolist()), reported.append)
@@ -104,79 +104,79 @@ def test_each_fold_is_ranked_by_what_the_other_folds_gave():
 
 
 def compared(name, change, n=20, noise=0.0, mean=0.4, seed=5):
-    """A model against something, `change` better on average."""
+    """A model compared with a baseline, `change` better on average."""
     random = np.random.default_rng(seed)
     other = np.full(n, mean) + 0.1 * random.normal(size=n)
-    own = other + change + noise * random.normal(size=n)
-    own += change - np.mean(own - other)
-    return compare_values("rsvm", own, name, other, "AP")
+    model = other + change + noise * random.normal(size=n)
+    model += change - np.mean(model - other)
+    return compare_values("rsvm", model, name, other, "AP")
 
 
-def verdict_of(*comparisons, n=20):
-    trial = CrossValidationResult("rsvm", n, 5, "trec", {}, comparisons)
-    assert trial.to_json()["verdict"] == trial.verdict()
-    assert trial.to_json()["helps"] == trial.helps
-    return trial
+def result_of(*comparisons, n=20):
+    result = CrossValidationResult("rsvm", n, 5, "trec", {}, comparisons)
+    assert result.to_json()["verdict"] == result.verdict()
+    assert result.to_json()["helps"] == result.helps
+    return result
 
 
 def test_better_on_most_topics_helps():
-    trial = verdict_of(compared("BM25", 0.1))
-    assert trial.helps
-    first = trial.comparisons[0]
+    result = result_of(compared("BM25", 0.1))
+    assert result.helps
+    first = result.comparisons[0]
     change = f"{first.mean_b:.4f} → {first.mean_a:.4f}".replace("0.", ".")
-    assert trial.verdict() == (
+    assert result.verdict() == (
         f"rsvm helps: AP {change} against BM25 on 20 held-out topics (20 better, 0 worse, p < .001); "
         "recommended: use it."
     )
 
 
-def test_what_else_it_is_better_than_is_told():
-    trial = verdict_of(compared("BM25", 0.1), compared("RM3", 0.01, noise=0.2))
-    assert trial.helps
-    assert "; against RM3 ." in trial.verdict()
-    assert trial.verdict().endswith(", may be chance); recommended: use it.")
+def test_the_verdict_names_the_other_baselines_too():
+    result = result_of(compared("BM25", 0.1), compared("RM3", 0.01, noise=0.2))
+    assert result.helps
+    assert "; against RM3 ." in result.verdict()
+    assert result.verdict().endswith(", may be chance); recommended: use it.")
 
 
 def test_worse_on_most_topics_hurts():
-    trial = verdict_of(compared("BM25", -0.1))
-    assert not trial.helps
-    assert trial.verdict().startswith("rsvm hurts: AP .")
-    assert trial.verdict().endswith("(0 better, 20 worse, p < .001); recommended: stay with BM25.")
+    result = result_of(compared("BM25", -0.1))
+    assert not result.helps
+    assert result.verdict().startswith("rsvm hurts: AP .")
+    assert result.verdict().endswith("(0 better, 20 worse, p < .001); recommended: stay with BM25.")
 
 
 @pytest.mark.parametrize("change", [0.01, -0.01])
-def test_what_may_be_chance_is_not_shown_to_help(change):
-    trial = verdict_of(compared("BM25", change, noise=0.2))
-    assert not trial.helps
-    assert trial.verdict().startswith("rsvm is not shown to help: AP .")
-    assert trial.verdict().endswith(", may be chance); recommended: stay with BM25.")
+def test_a_difference_that_may_be_chance_is_not_shown_to_help(change):
+    result = result_of(compared("BM25", change, noise=0.2))
+    assert not result.helps
+    assert result.verdict().startswith("rsvm is not shown to help: AP .")
+    assert result.verdict().endswith(", may be chance); recommended: stay with BM25.")
 
 
 def test_equal_rankings_are_not_shown_to_help():
-    trial = verdict_of(compared("BM25", 0.0))
-    assert not trial.helps
-    assert "rsvm is not shown to help" in trial.verdict()
+    result = result_of(compared("BM25", 0.0))
+    assert not result.helps
+    assert "rsvm is not shown to help" in result.verdict()
 
 
-@pytest.mark.parametrize(("change", "noise", "how"), [(-0.05, 0.0, "hurts"), (-0.01, 0.2, "is not shown to help")])
-def test_better_than_the_first_search_is_not_enough_if_expansion_is_better_still(change, noise, how):
-    trial = verdict_of(compared("BM25", 0.1), compared("RM3", change, noise=noise))
-    assert not trial.helps
-    assert trial.verdict().startswith(f"rsvm {how}: AP .")
-    assert " against RM3 on 20 held-out topics (" in trial.verdict()
-    assert trial.verdict().endswith("recommended: stay with RM3.")
+@pytest.mark.parametrize(("change", "noise", "effect"), [(-0.05, 0.0, "hurts"), (-0.01, 0.2, "is not shown to help")])
+def test_better_than_the_first_stage_is_not_enough_if_expansion_is_better_still(change, noise, effect):
+    result = result_of(compared("BM25", 0.1), compared("RM3", change, noise=noise))
+    assert not result.helps
+    assert result.verdict().startswith(f"rsvm {effect}: AP .")
+    assert " against RM3 on 20 held-out topics (" in result.verdict()
+    assert result.verdict().endswith("recommended: stay with RM3.")
 
 
-def test_what_hurts_the_first_search_is_told_against_it():
-    verdict = verdict_of(compared("BM25", -0.1), compared("RM3", 0.05)).verdict()
+def test_a_model_that_hurts_the_first_stage_is_compared_with_it():
+    verdict = result_of(compared("BM25", -0.1), compared("RM3", 0.05)).verdict()
     assert verdict.startswith("rsvm hurts: AP .")
     assert verdict.endswith("recommended: stay with BM25.")
 
 
 @pytest.mark.parametrize("n", [5, 9])
-def test_of_few_topics_nothing_is_concluded(n):
-    trial = verdict_of(compared("BM25", 0.1, n=n), n=n)
-    assert trial.verdict().startswith("Too few topics to say whether rsvm helps: AP .")
-    assert trial.verdict().endswith("; recommended: judge more topics.")
-    assert f"on {n} held-out topics" in trial.verdict()
-    assert "Too few" not in verdict_of(compared("BM25", 0.1, n=10), n=10).verdict()
+def test_few_topics_allow_no_verdict(n):
+    result = result_of(compared("BM25", 0.1, n=n), n=n)
+    assert result.verdict().startswith("Too few topics to say whether rsvm helps: AP .")
+    assert result.verdict().endswith("; recommended: judge more topics.")
+    assert f"on {n} held-out topics" in result.verdict()
+    assert "Too few" not in result_of(compared("BM25", 0.1, n=10), n=10).verdict()

@@ -17,13 +17,13 @@ from tests.training.example_tables import QUICK, some_table
 TUNED = Recipe("rsvm-ir", n_parts=2, n_folds=3, bends="none")
 
 
-def test_progress_is_told():
-    told = []
+def test_progress_is_reported():
+    reported = []
     recipe = Recipe("rsvm", QUICK, n_folds=2)
-    train_from_table(recipe, some_table(4), progress=lambda *step: told.append(step))
-    assert told[:3] == [("cross-validating", 0, 2), ("cross-validating", 1, 2), ("cross-validating", 2, 2)]
-    assert told[-1][0] == "training"
-    assert told[-1][1] == told[-1][2]
+    train_from_table(recipe, some_table(4), progress=lambda *step: reported.append(step))
+    assert reported[:3] == [("cross-validating", 0, 2), ("cross-validating", 1, 2), ("cross-validating", 2, 2)]
+    assert reported[-1][0] == "training"
+    assert reported[-1][1] == reported[-1][2]
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,14 @@ def test_signal_in_several_features_helps(trained):
 
 def test_the_means_are_those_of_the_held_out_queries(trained):
     recipe, table = TUNED, some_table(18)
-    judge = recipe.validation_measure()
-    own = judge.per_query(table, cross_validate_table(recipe, table, judge))
-    assert trained.trial["means"]["rsvm-ir"]["AP"] == pytest.approx(float(np.mean(own)))
-    # The single feature is chosen on the others as well.
+    measure = recipe.validation_measure()
+    model = measure.per_query(table, cross_validate_table(recipe, table, measure))
+    assert trained.trial["means"]["rsvm-ir"]["AP"] == pytest.approx(float(np.mean(model)))
+    # The single feature is chosen on the other folds as well.
     single = replace(TUNED, ranker="single")
-    other = judge.per_query(table, cross_validate_table(single, table, judge))
+    other = measure.per_query(table, cross_validate_table(single, table, measure))
     assert trained.trial["means"]["the best single feature"]["AP"] == pytest.approx(float(np.mean(other)))
-    compared = compare_values("rsvm-ir", own, "the best single feature", other, "AP", seed=0)
+    compared = compare_values("rsvm-ir", model, "the best single feature", other, "AP", seed=0)
     assert trained.trial["comparisons"] == [compared.sentence()]
 
 
@@ -62,7 +62,7 @@ def test_noise_is_not_recommended():
     assert bundle.trial["verdict"].endswith("recommended: stay with the best single feature.")
 
 
-def test_what_was_tried_and_what_was_learnt_is_kept(trained, tmp_path):
+def test_the_bundle_records_what_was_tried_and_learnt(trained, tmp_path):
     assert trained.ranker == "rsvm-ir"
     assert trained.settings == {"depth": 1, "draws": None, "seed": 0, "solver": "qp", "tolerance": 1e-5}
     assert trained.features == ("a", "b", "noise")
@@ -84,40 +84,40 @@ def test_what_was_tried_and_what_was_learnt_is_kept(trained, tmp_path):
     assert load_bundle(tmp_path / "model.json").to_json() == trained.to_json()
 
 
-def test_the_model_that_is_kept_learnt_from_all(trained):
+def test_the_final_model_is_trained_on_all_queries(trained):
     recipe, table = TUNED, some_table(18)
     assert np.array_equal(trained.scores(table), recipe.learn(table, recipe.validation_measure()).scores(table))
 
 
-def test_a_validation_set_chooses_and_is_part_of_the_trial():
+def test_settings_are_chosen_on_a_validation_set_which_is_cross_validated_too():
     train, valid = some_table(6), some_table(4, seed=2, first=50)
     bundle = train_from_table(Recipe("svm", n_folds=2), train, valid)
     assert bundle.choice["by"] == "validation set"
     assert bundle.trial["n_queries"] == 10
     assert bundle.training["n_queries"] == 6
-    judge = ValidationMeasure()
+    measure = ValidationMeasure()
     best = max(bundle.choice["tried"], key=lambda tried: tried["mean"])
     assert bundle.settings["C"] == best["value"]
-    assert best["mean"] == pytest.approx(float(np.mean(judge.per_query(valid, bundle.scores(valid)))))
+    assert best["mean"] == pytest.approx(float(np.mean(measure.per_query(valid, bundle.scores(valid)))))
     with pytest.raises(SettingError, match="query q3 is in the training set and in the validation set"):
         train_from_table(Recipe("svm", n_folds=2), train, some_table(2, first=3))
 
 
 @pytest.mark.parametrize(("ranker", "settings"), [("rsvm", QUICK), ("linear", {"weights": [1, 1, 0]})])
-def test_where_nothing_was_chosen_nothing_is_said_to_be(ranker, settings):
+def test_without_a_choice_the_bundle_records_none(ranker, settings):
     bundle = train_from_table(Recipe(ranker, settings, n_folds=0, bends="none"), some_table(4))
     assert bundle.trial is None
     assert (bundle.choice["by"], bundle.choice["tried"]) == ("nothing: there was no choice", [])
     assert {name: bundle.settings[name] for name in settings} == settings
 
 
-def test_the_seed_deals_queries():
-    tables = [train_from_table(Recipe("rsvm", QUICK, n_folds=3, seed=seed), some_table(12)) for seed in (0, 0, 1)]
-    first, same, other = [table.trial["means"]["rsvm"]["AP"] for table in tables]
+def test_the_seed_decides_the_folds():
+    bundles = [train_from_table(Recipe("rsvm", QUICK, n_folds=3, seed=seed), some_table(12)) for seed in (0, 0, 1)]
+    first, same, other = [bundle.trial["means"]["rsvm"]["AP"] for bundle in bundles]
     assert first == same != other
 
 
-def test_folds_are_no_more_than_queries():
+def test_there_are_no_more_folds_than_queries():
     bundle = train_from_table(Recipe("rsvm", QUICK, n_folds=10), some_table(5))
     assert bundle.trial["n_folds"] == 5
     assert bundle.trial["verdict"].startswith("Too few topics to say whether rsvm helps: AP ")
@@ -134,6 +134,6 @@ def test_folds_are_no_more_than_queries():
         (some_table(5).rows(slice(0, 0)), "0 rows to train with"),
     ],
 )
-def test_what_nothing_can_be_learnt_from_is_refused(table, message):
+def test_tables_that_cannot_be_learnt_from_are_refused(table, message):
     with pytest.raises(SettingError, match=message):
         train_from_table(Recipe("rsvm", QUICK), table)

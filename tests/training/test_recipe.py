@@ -7,7 +7,7 @@ from searchlab.training.recipe import Recipe
 from tests.training.example_tables import some_table
 
 
-def test_pairs_are_weighed_by_the_measure_that_is_chosen_by():
+def test_pairs_are_weighted_by_the_measure_that_settings_are_chosen_by():
     assert Recipe(measure="nDCG@10").make_ranker().depth == 10
     assert Recipe(measure="ndcg_cut_5").make_ranker().depth == 5
     assert Recipe(measure="AP").make_ranker().depth == 1
@@ -16,7 +16,7 @@ def test_pairs_are_weighed_by_the_measure_that_is_chosen_by():
     assert "depth" not in Recipe("rsvm", measure="nDCG@10").make_ranker().get_params()
 
 
-def test_how_features_are_bent_is_left_to_the_ranker():
+def test_the_ranker_decides_by_default_how_features_are_bent():
     assert Recipe("rsvm").preparation.bends == "powers"
     assert Recipe("rankboost").preparation.bends == "none"
     assert Recipe("mhr").preparation.bends == "none"
@@ -43,7 +43,7 @@ def test_how_features_are_bent_is_left_to_the_ranker():
         ({"seed": -1}, "seed is -1, expected a whole number from 0"),
     ],
 )
-def test_a_recipe_that_makes_no_sense_is_refused_at_once(settings, message):
+def test_settings_out_of_range_are_refused(settings, message):
     with pytest.raises(SettingError, match=message):
         Recipe(**settings)
 
