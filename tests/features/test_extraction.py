@@ -513,7 +513,7 @@ def test_topic_features_are_those_of_the_index(build):
 
     folder = build(DOCUMENTS)
     with SearchEngine(folder) as engine:
-        with pytest.raises(IndexMissing, match="no topics 'plsa'"):
+        with pytest.raises(IndexMissing, match="no topic model 'plsa'"):
             extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.cosine"])
         build_topic_model(folder, n_topics=2)
         table = extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.plsa", "topic.both.cosine"])

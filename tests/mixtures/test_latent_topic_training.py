@@ -151,5 +151,5 @@ def test_what_cannot_be_trained_is_told(engine, build):
     with pytest.raises(SettingError, match="depth is 0, expected 1 or more"):
         train_latent_topics(engine, TOPICS, QRELS, depth=0)
     bare = SearchEngine(build([Document("a", "", "car")]))
-    with pytest.raises(IndexMissing, match="no topics 'plsa'"):
+    with pytest.raises(IndexMissing, match="no topic model 'plsa'"):
         train_latent_topics(bare, TOPICS, QRELS)

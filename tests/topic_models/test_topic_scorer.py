@@ -197,7 +197,9 @@ def test_topics_at_hand_serve_their_own_index_alone(engine, build):
 
 def test_an_index_without_topics_says_how_to_make_them(build):
     folder = build([Document("a", "", "car")])
-    with pytest.raises(IndexMissing, match=r"no topics 'plsa'; `searchlab topics -i .* --method plsa` makes them"):
+    with pytest.raises(
+        IndexMissing, match=r"no topic model 'plsa'; `searchlab topic-model -i .* --method plsa` makes one"
+    ):
         SearchEngine(folder).search("car", scorer=PLSA())
 
 
