@@ -60,7 +60,7 @@ HOMES = {
         "features/latent_semantics/*.py",
         "indexing/vocabulary.py",
         "topic_models/*.py",
-        "mixtures/topic_training.py",
+        "mixtures/latent_topic_training.py",
     ],
     "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
     "nltk": ["analysis/*.py"],

@@ -16,7 +16,7 @@ from searchlab.evaluation.comparison import Comparison
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.significance import TIE_TOLERANCE, bootstrap_interval
-from searchlab.experiments.results import Results
+from searchlab.experiments.experiment_results import ExperimentResults
 from searchlab.experiments.runner import Outcome
 from searchlab.experiments.scorer_tuning import show_settings
 from searchlab.records import Ranking, Topic
@@ -34,7 +34,7 @@ from searchlab.report.content import (
 )
 from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.highlight.snippets import make_snippet
-from searchlab.training.from_table import FEW_QUERIES
+from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.types import Floats
 
 BETTER, WORSE = "▲", "▼"
@@ -46,7 +46,7 @@ RECALLS = tuple(round(0.1 * step, 1) for step in range(11))
 TOPICS_SHOWN, DOCUMENTS_SHOWN, INFLUENCES_SHOWN = 2, 5, 10
 
 
-def tell(results: Results, facts: Mapping[str, str]) -> Report:
+def build_report(results: ExperimentResults, facts: Mapping[str, str]) -> Report:
     """The report."""
     sections = [_compared(results), _measures(results), _drawings(results)]
     if results.best is not None:
@@ -56,7 +56,7 @@ def tell(results: Results, facts: Mapping[str, str]) -> Report:
     return Report(results.plan.title, lead(results), tuple(sections), dict(facts))
 
 
-def lead(results: Results) -> str:
+def lead(results: ExperimentResults) -> str:
     """What it all means, in plain words."""
     plan, best = results.plan, results.best
     own = results.of(plan.baseline).mean(plan.measure)
@@ -66,7 +66,7 @@ def lead(results: Results) -> str:
         return f"{plan.baseline} reaches {reached}; nothing else was tried."
     found = [each for each in results.comparisons if each.measure == plan.measure]
     first = max(found, key=lambda each: each.mean_a)
-    if n_topics < FEW_QUERIES:
+    if n_topics < MIN_VERDICT_QUERIES:
         return f"Too few topics to say which system is best: {_change(first)}."
     shown = [each for each in found if each.significant and each.difference > 0]
     if not shown:
@@ -110,7 +110,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 
-def _compared(results: Results) -> Section:
+def _compared(results: ExperimentResults) -> Section:
     plan, setting = results.plan, results.setting
     snapshot = setting.engine.snapshot
     skipped = f" {setting.n_skipped} more without a relevant document were left out." if setting.n_skipped else ""
@@ -129,7 +129,7 @@ def _compared(results: Results) -> Section:
     return Section("What was compared, and how", (*map(Paragraph, texts), table))
 
 
-def _measures(results: Results) -> Section:
+def _measures(results: ExperimentResults) -> Section:
     plan = results.plan
     rows: list[tuple[Cell, ...]] = []
     marks = {}
@@ -149,7 +149,7 @@ def _measures(results: Results) -> Section:
     return Section("Who is better", (table, *(Paragraph(f"{sentence}.") for sentence in sentences)))
 
 
-def _drawings(results: Results) -> Section:
+def _drawings(results: ExperimentResults) -> Section:
     plan, names = results.plan, _file_names(results)
     intervals = {
         measure: {each.name: _interval(each.values_of(measure), plan.seed) for each in results.evaluations}
@@ -208,7 +208,7 @@ def _ends(lines: Mapping[str, Sequence[float]]) -> str:
     return "; ".join(f"{name} from {format_value(ys[0])} to {format_value(ys[-1])}" for name, ys in lines.items())
 
 
-def _topics(results: Results, best: Outcome) -> Section:
+def _topics(results: ExperimentResults, best: Outcome) -> Section:
     """Where the best ranker helped and hurt most, with both rankings."""
     plan, name = results.plan, best.system.name
     own, other = results.of(name).values_of(plan.measure), results.of(plan.baseline).values_of(plan.measure)
@@ -238,11 +238,11 @@ def _topics(results: Results, best: Outcome) -> Section:
     return Section(f"Topics that {name} helped and hurt most", tuple(blocks))
 
 
-def _ranking(results: Results, name: str, qid: str) -> Ranking:
+def _ranking(results: ExperimentResults, name: str, qid: str) -> Ranking:
     return next(ranking for ranking in results.outcome(name).rankings if ranking.qid == qid)
 
 
-def _entries(results: Results, topic: Topic, shown: Ranking, other: Ranking) -> tuple[RankedDocument, ...]:
+def _entries(results: ExperimentResults, topic: Topic, shown: Ranking, other: Ranking) -> tuple[RankedDocument, ...]:
     engine = results.setting.engine
     terms = {variant for term in engine.parse(topic.text).terms for variant in term.variants}
     ranks = {docno: rank for rank, docno in enumerate(other.docnos, start=1)}
@@ -255,7 +255,7 @@ def _entries(results: Results, topic: Topic, shown: Ranking, other: Ranking) -> 
     return tuple(entries)
 
 
-def _file_names(results: Results) -> dict[str, str]:
+def _file_names(results: ExperimentResults) -> dict[str, str]:
     """Systems by names for files; numbered if two would have the same."""
     names = {outcome.system.name: slugify(outcome.system.name) for outcome in results.outcomes}
     if len(set(names.values())) == len(names):
@@ -263,7 +263,7 @@ def _file_names(results: Results) -> dict[str, str]:
     return {name: f"{number}-{file}" for number, (name, file) in enumerate(names.items(), start=1)}
 
 
-def _models(results: Results) -> Section:
+def _models(results: ExperimentResults) -> Section:
     names = _file_names(results)
     blocks: list[Block] = []
     for outcome in results.outcomes:
@@ -277,7 +277,7 @@ def _models(results: Results) -> Section:
     return Section("What counts in the models", tuple(blocks))
 
 
-def _training(results: Results) -> Section:
+def _training(results: ExperimentResults) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for outcome in results.outcomes:
         learns = outcome.system.learns

@@ -23,8 +23,8 @@ from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.cross_validation import MIN_QUERIES, MIN_VERDICT_QUERIES, deal
 from searchlab.training.from_index import DEPTH
-from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, deal
 from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"
@@ -81,7 +81,7 @@ class Tuning:
         change = f"{found.measure} {format_value(found.mean_b)} → {format_value(found.mean_a)}"
         topics = f"{found.n_topics} held-out topic{'s' * (found.n_topics != 1)}"
         told = f"{change} on {topics} ({found.wins} better, {found.losses} worse, {format_p_value(found.p)}"
-        if found.n_topics < FEW_QUERIES:
+        if found.n_topics < MIN_VERDICT_QUERIES:
             return f"Too few topics to say whether tuning helps: {told}); recommended: judge more topics."
         if found.significant and found.difference > 0:
             return f"Tuning helps: {told}); recommended: {show_settings(self.points[self.best])}."
@@ -167,9 +167,9 @@ def choose_by_folds(values: Floats, folds: Iterable[Array]) -> tuple[tuple[int, 
 def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:
     """Topics with a relevant document: the others say nothing."""
     useful = [topic for topic in topics if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < LEAST_QUERIES:
+    if len(useful) < MIN_QUERIES:
         raise SettingError(
-            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {LEAST_QUERIES}"
+            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {MIN_QUERIES}"
         )
     return useful
 

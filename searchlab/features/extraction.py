@@ -133,9 +133,9 @@ def _open_space(engine: SearchEngine) -> Space:
 
 
 def _open_topics(engine: SearchEngine) -> TopicSpace:
-    from searchlab.topic_models.topic_model_store import open_topics
+    from searchlab.topic_models.topic_model_store import open_topic_model
 
-    return open_topics(engine.snapshot)
+    return open_topic_model(engine.snapshot)
 
 
 def extract_query(

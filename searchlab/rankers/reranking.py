@@ -58,9 +58,9 @@ class Reranker:
     def _topics(self) -> TopicSpace | None:
         if all(feature.needs != "topics" for feature in self._set.features):
             return None
-        from searchlab.topic_models.topic_model_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topic_model
 
-        return open_topics(self.engine.snapshot)
+        return open_topic_model(self.engine.snapshot)
 
     @property
     def first_stage(self) -> FirstStage:

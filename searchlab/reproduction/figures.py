@@ -21,7 +21,7 @@ from searchlab.types import Array, Floats
 
 # The ranks of Figure 6, and at most so many groups of queries as in Figure 5.
 RANKS = (1, 5, 10, 15, 20, 25, 30)
-MOST_GROUPS = 10
+MAX_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def _round_width(largest: int) -> int:
     power = 1
     while True:
         for step in (1, 2, 5):
-            if largest // (step * power) < MOST_GROUPS:
+            if largest // (step * power) < MAX_GROUPS:
                 return step * power
         power *= 10
 

@@ -21,10 +21,10 @@ from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
 from searchlab.reproduction import published
 from searchlab.reproduction.figures import check_queries, choose_queries
-from searchlab.reproduction.letor import MEASURES, Data, RankerResult
-from searchlab.reproduction.ordrank import ordrank_blocks
-from searchlab.reproduction.rsvm_ir import accuracy, losses, two_queries
-from searchlab.training.from_table import Recipe
+from searchlab.reproduction.letor import MEASURES, FoldData, RankerResult
+from searchlab.reproduction.ordrank_report import ordrank_blocks
+from searchlab.reproduction.rsvm_ir_report import accuracy, losses, two_queries
+from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]
 
@@ -33,7 +33,7 @@ TESTED = ("MAP", "NDCG@1", "NDCG@10")
 
 
 def letor_report(
-    results: Results, data: Data, recipe: Recipe, queries: Sequence[str] | None = None, name: str = "the folds"
+    results: Results, data: FoldData, recipe: Recipe, queries: Sequence[str] | None = None, name: str = "the folds"
 ) -> Report:
     """The report; `queries` are the two of Figure 1, by default those with the fewest and the most pairs."""
     table = data.whole
@@ -50,7 +50,7 @@ def letor_report(
     best = max(results, key=lambda each: results[each].mean("MAP"))
     lead = (
         f"{_number(len(results), 'ranker')} on {_number(len(data.folds), 'fold')} of {name}: the best MAP has {best}, "
-        f"{format_value(results[best].mean('MAP'))}. {_where_we_stand(results, known)}"
+        f"{format_value(results[best].mean('MAP'))}. {_compare_with_letor(results, known)}"
     ).strip()
     return Report(
         f"LETOR experiments: {name}",
@@ -62,7 +62,7 @@ def letor_report(
             "fingerprint": fingerprint_of(table),
             "recognised as": published.OHSUMED.name if known else "nothing that numbers were published for",
             "rules": dialect.describe(),
-            "settings chosen by": f"{recipe.judge().name} on the validation set of each fold",
+            "settings chosen by": f"{recipe.validation_measure().name} on the validation set of each fold",
             "features": f"{recipe.filling}, {recipe.normalisation}",
             "seed": str(recipe.seed),
             "cores": str(os.cpu_count() or 1),
@@ -70,7 +70,7 @@ def letor_report(
     )
 
 
-def _where_we_stand(results: Results, known: bool) -> str:
+def _compare_with_letor(results: Results, known: bool) -> str:
     if not known or "rsvm" not in results:
         return ""
     theirs = published.LETOR_BASELINES["RankSVM (LETOR)"]

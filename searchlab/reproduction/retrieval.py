@@ -19,9 +19,11 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import DEPTH, Task, prepare
-from searchlab.training.from_table import Recipe, cross_validate, require_differences
+from searchlab.training.from_table import require_different_grades
 from searchlab.training.mixture_validation import deal
+from searchlab.training.recipe import Recipe
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")
@@ -149,7 +151,7 @@ def _rerank(
     task: Task, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
 ) -> Iterator[tuple[System, list[Ranking]]]:
     """Every ranker with every set of features, each topic by what was learnt from the topics of other folds."""
-    require_differences(task.table)
+    require_different_grades(task.table)
     total = len(recipes) * len(sets)
     for place, (label, chosen) in enumerate(sets.items()):
         own = replace(task, table=task.table.select(chosen.names))
@@ -160,7 +162,7 @@ def _rerank(
             def show(stage: str, fold: int, folds: int, done: int = done) -> None:
                 progress("re-ranking", done * folds + fold, total * folds)
 
-            scores = cross_validate(fair, own.table, fair.judge(task.qrels), show)
+            scores = cross_validate_table(fair, own.table, fair.validation_measure(task.qrels), show)
             yield System(f"{ranker}, {label}", label, ranker), own.reranked(scores)
 
 

@@ -16,7 +16,7 @@ BETTER, WORSE = "↑", "↓"
 
 def retrieval_report(outcomes: Sequence[Outcome], seed: int = 0) -> Report:
     """A section a collection; the lead says what is best on each, and where that stands beside the paper."""
-    lead = " ".join([*(outcome.verdict() for outcome in outcomes), where_we_stand(outcomes)])
+    lead = " ".join([*(outcome.verdict() for outcome in outcomes), compare_with_paper(outcomes)])
     facts = {
         "searchlab": __version__,
         "rules": make_dialect("trec").describe(),
@@ -31,7 +31,7 @@ def retrieval_report(outcomes: Sequence[Outcome], seed: int = 0) -> Report:
     return Report("Retrieval experiments", lead, tuple(map(_section, outcomes)), facts)
 
 
-def where_we_stand(outcomes: Sequence[Outcome]) -> str:
+def compare_with_paper(outcomes: Sequence[Outcome]) -> str:
     """What Figure 4 shows for OHSUMED, and on how many of these collections it is found too."""
     learnt = [
         (outcome, system.name)
@@ -106,7 +106,7 @@ def _section(outcome: Outcome) -> Section:
     return Section(outcome.name, tuple(blocks))
 
 
-def as_text(outcome: Outcome) -> str:
+def format_retrieval_table(outcome: Outcome) -> str:
     """The table for a terminal: a line a system, signs beside what is significant."""
     marks = marks_of(outcome)
     width = max(len(system.name) for system in outcome.systems)

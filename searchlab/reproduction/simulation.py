@@ -29,7 +29,7 @@ SIZES = (1000, 200, 100)
 POSITIONS = (1, *range(10, 101, 10))
 SYSTEMS = ("rsvm-ir-rank", "rsvm")
 MEASURES = tuple(f"nDCG@{position}" for position in POSITIONS)
-MOST_RUNS = 10_000
+MAX_RUNS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Instances:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class SimulatedRanker:
     """One SVM in all runs: its weights (runs × 2), and NDCG (runs × positions) on what it learnt from and on others."""
 
     weights: Floats
@@ -67,7 +67,7 @@ class Simulation:
 
     seed: int
     n_runs: int
-    systems: dict[str, System]
+    systems: dict[str, SimulatedRanker]
     first: Instances
 
     def gains(self) -> Floats:
@@ -104,7 +104,7 @@ def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) 
     """Draw, learn and measure `n_runs` times; the same seed gives the same numbers."""
     from searchlab.rankers.ranker_registry import make_ranker
 
-    for name, value, least, most in (("seed", seed, 0, 2**63 - 1), ("runs", n_runs, 1, MOST_RUNS)):
+    for name, value, least, most in (("seed", seed, 0, 2**63 - 1), ("runs", n_runs, 1, MAX_RUNS)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise SettingError(f"{name} is {value!r}, expected a whole number from {least} to {most}")
     random = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) 
             progress("simulating", place * n_runs + number, len(SYSTEMS) * n_runs)
             ranker = make_ranker(name).fit(own.places, own.grades, np.zeros(len(own.grades), dtype=np.int64))
             weights.append(ranker.predict(np.eye(2)))  # a linear function at (1, 0) and (0, 1)
-        systems[name] = System(
+        systems[name] = SimulatedRanker(
             np.array(weights),
             np.array([own.ndcg(each) for each, (own, _) in zip(weights, drawn, strict=True)]),
             np.array([other.ndcg(each) for each, (_, other) in zip(weights, drawn, strict=True)]),
@@ -124,7 +124,7 @@ def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) 
     return Simulation(seed, n_runs, systems, drawn[0][0])
 
 
-def as_text(found: Simulation) -> str:
+def format_simulation(found: Simulation) -> str:
     """NDCG by position in the mean over runs, for a terminal."""
     columns = [
         (where, name, np.mean(values, axis=0))

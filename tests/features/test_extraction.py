@@ -509,14 +509,14 @@ def test_an_index_without_a_semantic_space_says_so(engine):
 
 
 def test_topic_features_are_those_of_the_index(build):
-    from searchlab.topic_models.topic_model_store import build_topics
+    from searchlab.topic_models.topic_model_store import build_topic_model
     from searchlab.topic_models.topic_scorer import PLSA
 
     folder = build(DOCUMENTS)
     with SearchEngine(folder) as engine:
-        with pytest.raises(IndexMissing, match="no topics 'plsa'"):
+        with pytest.raises(IndexMissing, match="no topic model 'plsa'"):
             extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.cosine"])
-        build_topics(folder, n_topics=2)
+        build_topic_model(folder, n_topics=2)
         table = extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.plsa", "topic.both.cosine"])
         texts = {topic.qid: topic.text for topic in TOPICS}
         assert table.n_rows

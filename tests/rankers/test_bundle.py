@@ -31,7 +31,8 @@ from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import Recipe, train_from_table
+from searchlab.training.from_table import train_from_table
+from searchlab.training.recipe import Recipe
 
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "own")
 RANDOM = np.random.default_rng(5)

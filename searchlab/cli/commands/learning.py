@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from searchlab.features.feature_table import FeatureTable
     from searchlab.rankers.bundle import Bundle
     from searchlab.records import Ranking
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
 # What only goes with an index, and what only with a file of features.
 OF_AN_INDEX = ("index", "topics", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
@@ -112,7 +112,7 @@ def train_command(
         raise SettingError("standard output tells how training went, expected -o with a file for the model")
     require_writable(output)
     from searchlab.training.from_index import USUAL
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
     usual: dict[str, Any] = {} if train is not None else dict(USUAL)
     given = {"filling": fill, "bends": bend, "measure": measure, "dialect": dialect}

@@ -158,7 +158,7 @@ def test_only_scorers_that_can_be_used_are_offered(folder):
     assert "plsa" not in names
     for name in names:
         assert opened.system(name).search("alpha beta").docnos[0] in "ab"
-    searchlab.build_topics(folder, n_topics=2)
+    searchlab.build_topic_model(folder, n_topics=2)
     assert len(opened.system("bm25").search("alpha")) == 1
     assert "plsa" in [name for name, _, _ in Shelf([folder]).get().systems()]
 

@@ -24,13 +24,13 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.mixtures.likelihood import Evidence, join, one_query
-from searchlab.mixtures.mce import MCE, Training, train_mce
+from searchlab.mixtures.mce import MCE, MCEFit, train_mce
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
 from searchlab.retrieval.scoring.index_numbers import Numbers
 from searchlab.topic_models.topic_model import TopicModel
-from searchlab.topic_models.topic_model_store import open_topics, save_topics
+from searchlab.topic_models.topic_model_store import open_topic_model, save_topic_model
 from searchlab.topic_models.topic_scorer import PLSA, TopicWeigher, Trained
 from searchlab.types import Array, Progress, no_progress
 
@@ -38,17 +38,17 @@ Place = tuple[int, int]
 
 # The rival of a relevant document is the mean of many. With the hardest one as rival most pairs are lost, whatever the
 # weights, and loss is least where all documents are alike: with nothing left but the collection.
-SETTINGS = MCE(rivals="soft", sharpness=1.0, step=1.0)
+DEFAULT_MCE = MCE(rivals="soft", sharpness=1.0, step=1.0)
 
 # Of α and of 1-β at least this is left, so that the collection always smooths.
-LEAST = 1e-3
+MIN_WEIGHT = 1e-3
 # Irrelevant documents are also found by nearly nothing but the documents, and by nearly nothing but their topics: where
 # all come from one model, every other model seems to do better, since it puts these documents lower.
 EXTREMES = ((0.5, 0.0), (0.95, 0.95))
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedTopics:
+class TrainedLatentTopics:
     """α, β, and P(T|D) of the documents that were trained, by shard and number.
 
     `losses` are those of the held-out queries (of the `n_queries` trained on, if none were held out), before training,
@@ -70,7 +70,7 @@ class TrainedTopics:
 
     def save(self, name: str) -> TopicModel:
         """Keep the topics with the index, under another name than those that they were trained from."""
-        return save_topics(self.model, name, self.of_docs, self.alpha, self.beta)
+        return save_topic_model(self.model, name, self.of_docs, self.alpha, self.beta)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,7 @@ class _Heard:
 Say = Callable[[_Heard], Array]
 
 
-def train_topics(
+def train_latent_topics(
     engine: SearchEngine,
     topics: Iterable[Topic],
     qrels: Mapping[str, Mapping[str, float]],
@@ -106,7 +106,7 @@ def train_topics(
     relevance: float = 1,
     seed: int = 1,
     progress: Progress = no_progress,
-) -> TrainedTopics:
+) -> TrainedLatentTopics:
     """Train α, β and, unless `documents` is False, the topics of relevant documents, from those of `scorer`.
 
     `depth` is how many irrelevant documents each of the first searches gives a query, `relevance` the least grade of a
@@ -116,15 +116,15 @@ def train_topics(
         raise SettingError(f"held_out is {held_out}, expected 0 to less than 1")
     if depth < 1:
         raise SettingError(f"depth is {depth}, expected 1 or more")
-    scorer, settings = scorer or PLSA(), settings or SETTINGS
-    model = open_topics(engine.snapshot, scorer.topics)
+    scorer, settings = scorer or PLSA(), settings or DEFAULT_MCE
+    model = open_topic_model(engine.snapshot, scorer.topics)
     alpha, beta = scorer.weights(model)
     heard = _listen(engine, list(topics), qrels, Trained(model, alpha, beta), depth, relevance, progress)
     order = np.random.default_rng(seed).permutation(len(heard))
     n_held = int(held_out * len(heard))
     kept, held = sorted(order[n_held:].tolist()), sorted(order[:n_held].tolist())
 
-    def train(say: Say, start: Array, numbers: Mapping[Place, int] | None) -> Training:
+    def train(say: Say, start: Array, numbers: Mapping[Place, int] | None) -> MCEFit:
         evidence = _evidence([heard[number] for number in kept], say, numbers)
         watched = _evidence([heard[number] for number in held], say, numbers) if held else None
         return train_mce(evidence, start, settings, held_out=watched, rivals_learn=numbers is None, progress=progress)
@@ -134,7 +134,7 @@ def train_topics(
     alpha, beta = _as_settings(first.weights[0])
     if not documents:
         ends = (losses[0], losses[first.best], losses[first.best])
-        return TrainedTopics(model, alpha, beta, {}, ends, len(kept), len(held))
+        return TrainedLatentTopics(model, alpha, beta, {}, ends, len(kept), len(held))
 
     def say_by_topics(one: _Heard) -> Array:
         constant = alpha * (1 - beta) * one.said[:, :, 1] + (1 - alpha) * one.said[:, :, 2]
@@ -149,13 +149,13 @@ def train_topics(
     taught = {place for number in kept for place in heard[number].good}
     of_docs = {place: second.weights[numbers[place]] for place in sorted(taught)}
     ends = (losses[0], losses[first.best], (second.held_out or second.losses)[second.best])
-    return TrainedTopics(model, alpha, beta, of_docs, ends, len(kept), len(held))
+    return TrainedLatentTopics(model, alpha, beta, of_docs, ends, len(kept), len(held))
 
 
 def _as_settings(weights: Array) -> tuple[float, float]:
     """α and β of three weights."""
-    alpha = min(max(float(weights[0] + weights[1]), LEAST), 1.0)
-    return alpha, min(float(weights[0]) / alpha, 1 - LEAST)
+    alpha = min(max(float(weights[0] + weights[1]), MIN_WEIGHT), 1.0)
+    return alpha, min(float(weights[0]) / alpha, 1 - MIN_WEIGHT)
 
 
 def _evidence(heard: Sequence[_Heard], say: Say, numbers: Mapping[Place, int] | None) -> Evidence:

@@ -30,7 +30,7 @@ from searchlab.reproduction.figures import (
     sign_tests,
 )
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]
 

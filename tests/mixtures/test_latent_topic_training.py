@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from searchlab.errors import IndexMissing, SettingError
+from searchlab.mixtures.latent_topic_training import _as_settings, _evidence, _listen, train_latent_topics
 from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, mce_loss
-from searchlab.mixtures.topic_training import _as_settings, _evidence, _listen, train_topics
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.topic_models.topic_model_store import build_topics, open_topics
+from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
 from searchlab.topic_models.topic_scorer import PLSA, Trained
 
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road", "road tree car"]
@@ -35,12 +35,12 @@ def no_waiting_for_the_disk(monkeypatch):
 def engine(build):
     texts = CARS + FRUIT
     folder = build([Document(f"d{number}", "", text) for number, text in enumerate(texts)], words_per_shard=15)
-    build_topics(folder, n_topics=2)
+    build_topic_model(folder, n_topics=2)
     return SearchEngine(folder)
 
 
 def listened(engine, alpha=0.6, beta=0.4):
-    model = open_topics(engine.snapshot)
+    model = open_topic_model(engine.snapshot)
     return model, _listen(engine, TOPICS, QRELS, Trained(model, alpha, beta), 20, 1, lambda *call: None)
 
 
@@ -70,7 +70,7 @@ def test_what_training_sees_is_what_the_engine_scores(engine):
 
 def test_the_loss_falls_and_is_that_of_what_was_trained(engine):
     steps = MCE(iterations=40, rivals="soft", sharpness=1.0)
-    trained = train_topics(engine, TOPICS, QRELS, scorer=PLSA(0.6, 0.4), settings=steps, held_out=0)
+    trained = train_latent_topics(engine, TOPICS, QRELS, scorer=PLSA(0.6, 0.4), settings=steps, held_out=0)
     before, weights, after = trained.losses
     assert before > weights > after
     assert (trained.n_queries, trained.n_held_out) == (3, 0)
@@ -95,8 +95,8 @@ def test_the_loss_falls_and_is_that_of_what_was_trained(engine):
 
 
 def test_only_relevant_documents_learn_and_what_they_learnt_is_kept(engine):
-    model = open_topics(engine.snapshot)
-    trained = train_topics(engine, TOPICS, QRELS, held_out=0)
+    model = open_topic_model(engine.snapshot)
+    trained = train_latent_topics(engine, TOPICS, QRELS, held_out=0)
     snapshot = engine.snapshot
     good = {snapshot.locate(docno) for docno in ("d0", "d1", "d2", "d4", "d5", "d7")}
     assert set(trained.of_docs) == good
@@ -117,13 +117,13 @@ def test_only_relevant_documents_learn_and_what_they_learnt_is_kept(engine):
 
 
 def test_the_weights_alone_can_be_trained(engine):
-    trained = train_topics(engine, TOPICS, QRELS, documents=False, held_out=0)
+    trained = train_latent_topics(engine, TOPICS, QRELS, documents=False, held_out=0)
     assert trained.of_docs == {}
     assert trained.losses[1] == trained.losses[2] < trained.losses[0]
 
 
 def test_training_with_queries_held_out_is_the_same_in_every_run(engine):
-    first, second = (train_topics(engine, TOPICS, QRELS, held_out=0.4, seed=3) for _ in range(2))
+    first, second = (train_latent_topics(engine, TOPICS, QRELS, held_out=0.4, seed=3) for _ in range(2))
     assert (first.alpha, first.beta, first.losses) == (second.alpha, second.beta, second.losses)
     assert (first.n_queries, first.n_held_out) == (2, 1)
     assert len(first.of_docs) == 4  # of two queries; those of the third are held out
@@ -139,17 +139,17 @@ def test_three_weights_are_alpha_and_beta():
 
 def test_progress_is_told_by_stages(engine):
     calls = []
-    train_topics(engine, TOPICS, QRELS, progress=lambda *call: calls.append(call))
+    train_latent_topics(engine, TOPICS, QRELS, progress=lambda *call: calls.append(call))
     assert {stage for stage, *_ in calls} == {"searching", "training"}
 
 
 def test_what_cannot_be_trained_is_told(engine, build):
     with pytest.raises(SettingError, match="none of 4 topics has relevant and irrelevant documents in the index"):
-        train_topics(engine, TOPICS, {})
+        train_latent_topics(engine, TOPICS, {})
     with pytest.raises(SettingError, match="held_out is 1, expected 0 to less than 1"):
-        train_topics(engine, TOPICS, QRELS, held_out=1)
+        train_latent_topics(engine, TOPICS, QRELS, held_out=1)
     with pytest.raises(SettingError, match="depth is 0, expected 1 or more"):
-        train_topics(engine, TOPICS, QRELS, depth=0)
+        train_latent_topics(engine, TOPICS, QRELS, depth=0)
     bare = SearchEngine(build([Document("a", "", "car")]))
-    with pytest.raises(IndexMissing, match="no topics 'plsa'"):
-        train_topics(bare, TOPICS, QRELS)
+    with pytest.raises(IndexMissing, match="no topic model 'plsa'"):
+        train_latent_topics(bare, TOPICS, QRELS)

@@ -29,11 +29,11 @@ from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare_evaluations
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
-from searchlab.experiments.inputs import Setting
-from searchlab.experiments.plan import Plan
+from searchlab.experiments.inputs import ExperimentInputs
+from searchlab.experiments.plan import ExperimentPlan
 from searchlab.experiments.runner import Outcome
 from searchlab.rankers.bundle import Bundle
-from searchlab.training.from_table import Trial
+from searchlab.training.cross_validation import CrossValidationResult
 
 FORMAT = "searchlab experiment 1"
 MANIFEST = "manifest.json"
@@ -42,11 +42,11 @@ TOOLS = ("numpy", "scipy", "scikit-learn", "numba", "whoosh")
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class ExperimentResults:
     """The outcomes of all systems with their evaluations, and each but the baseline compared with it."""
 
-    plan: Plan
-    setting: Setting
+    plan: ExperimentPlan
+    setting: ExperimentInputs
     outcomes: tuple[Outcome, ...]
 
     @cached_property
@@ -105,11 +105,11 @@ class Results:
             return outcome.bundle
         means = {each: self.of(each).means for each in (name, self.plan.baseline)}
         n_topics, n_folds = len(self.setting.topics), len(self.setting.folds)
-        trial = Trial(name, n_topics, n_folds, self.plan.dialect, means, (found,))
+        trial = CrossValidationResult(name, n_topics, n_folds, self.plan.dialect, means, (found,))
         return replace(outcome.bundle, trial=trial.to_json())
 
 
-def write_runs(results: Results, folder: Path) -> list[str]:
+def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
     """Write runs, models and the values of each topic; the names of the files."""
     names = []
     for part in ("runs", "models"):
@@ -134,7 +134,9 @@ def write_runs(results: Results, folder: Path) -> list[str]:
     return names
 
 
-def make_manifest(results: Results, key: str, lead: str, times: Mapping[str, Any]) -> dict[str, Any]:
+def make_experiment_manifest(
+    results: ExperimentResults, key: str, lead: str, times: Mapping[str, Any]
+) -> dict[str, Any]:
     """What has to be known to trust and to repeat the results; files are added when they are written."""
     plan, setting = results.plan, results.setting
     return {
@@ -156,7 +158,7 @@ def make_manifest(results: Results, key: str, lead: str, times: Mapping[str, Any
     }
 
 
-def _record(results: Results, outcome: Outcome) -> dict[str, Any]:
+def _record(results: ExperimentResults, outcome: Outcome) -> dict[str, Any]:
     name = outcome.system.name
     found = {measure: results.against_baseline(name, measure) for measure in results.plan.measures}
     return {
@@ -179,9 +181,9 @@ def _record(results: Results, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def write_experiment_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """Write the manifest with the sizes of all files, and remove files of an earlier one that are no longer made."""
-    before = read_manifest(folder)
+    before = read_experiment_manifest(folder)
     whole = {**manifest, "files": {name: (folder / name).stat().st_size for name in sorted(names)}}
     with open_atomic(folder / MANIFEST) as file:
         file.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
@@ -192,7 +194,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[st
     return whole
 
 
-def read_manifest(folder: Path) -> dict[str, Any] | None:
+def read_experiment_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a results folder, if there is one that can be read."""
     try:
         found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -204,7 +206,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 def is_complete(folder: Path, key: str) -> bool:
     """Whether a folder has the results of this very experiment, all files as they were written."""
-    manifest = read_manifest(folder)
+    manifest = read_experiment_manifest(folder)
     if manifest is None or manifest.get("fingerprint") != key:
         return False
     files = {name: folder / name for name in manifest["files"]}
@@ -219,13 +221,13 @@ def make_folder(folder: Path) -> None:
         raise WriteFailed(f"{folder}: cannot be made ({error.strerror})") from None
 
 
-def require_own(folder: Path, cache: str) -> None:
+def require_results_folder(folder: Path, cache: str) -> None:
     """Refuse to write into a folder that holds something else."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise SourceError(folder, "found a file, expected a folder for results")
-    if any(folder.iterdir()) and not (folder / cache).is_dir() and read_manifest(folder) is None:
+    if any(folder.iterdir()) and not (folder / cache).is_dir() and read_experiment_manifest(folder) is None:
         raise SourceError(folder, "found other files, expected an empty folder or results of an experiment")
 
 
