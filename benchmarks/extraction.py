@@ -32,9 +32,9 @@ from report import Target, table
 
 import searchlab
 from searchlab.features.candidates import Chosen, judged, searched
-from searchlab.features.counts import count
+from searchlab.features.counts import collect_counts
 from searchlab.features.extraction import extract, extract_query
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_feature_set
 
 OHSUMED = 348_566
 PAIRS = 16_140
@@ -43,7 +43,7 @@ MOST_CANDIDATES = 16_000  # when they grow
 N_WORDS = 6
 FIELDS = ("title", "body")
 WHOOSH_QUERIES = 5
-FEATURES = make_set("letor45").features
+FEATURES = make_feature_set("letor45").features
 
 
 def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chosen: Chosen) -> np.ndarray:
@@ -121,7 +121,7 @@ def compare_with_whoosh(engine: searchlab.SearchEngine, queries: list[str], roun
 
 def check(engine: searchlab.SearchEngine, words: list[str], chosen: Chosen, tfs: np.ndarray) -> None:
     """Whether Whoosh counts as we do."""
-    counts = count(engine.snapshot, Counter(words), chosen.shards, chosen.docs, FIELDS)
+    counts = collect_counts(engine.snapshot, Counter(words), chosen.shards, chosen.docs, FIELDS)
     for field, theirs in zip(FIELDS, tfs, strict=True):
         if not np.array_equal(counts.streams[field].tf, theirs):
             sys.exit(f"query {' '.join(words)!r}: Whoosh counts otherwise in {field}")

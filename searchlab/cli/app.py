@@ -11,7 +11,7 @@ import typer.core
 from searchlab import __version__
 from searchlab.cli.messages import Verbosity, is_quiet, set_verbosity
 
-# Every command under the section of the help that lists it, with the example that its own help shows.
+# Every command under the section of the help that lists it, with the example at the end of its help.
 EXAMPLES = {
     "Indexes": {
         "index": "searchlab index corpora/medical",

@@ -65,8 +65,8 @@ def evaluate_files(
 ) -> list[EvaluatedRun]:
     """The evaluations of run files."""
     from searchlab.evaluation.measure_plan import make_plan
-    from searchlab.evaluation.run_evaluation import evaluate_judged, judge_run
-    from searchlab.evaluation.ties import judged_tie_range
+    from searchlab.evaluation.run_evaluation import evaluate_graded_run, grade_run
+    from searchlab.evaluation.ties import evaluate_graded_ties
 
     plan = make_plan(measures, rules)
     if qrels is None or not runs or len(runs) < min_runs:
@@ -79,9 +79,9 @@ def evaluate_files(
     evaluated = []
     for run, label in zip(runs, _label_runs(runs), strict=True):
         rankings = searchlab.read_run(run, notes=notes)
-        judged = judge_run(judgments, rankings, dialect=rules, complete=complete, name=run)
-        judged = replace(judged, name=label)
-        evaluated.append(EvaluatedRun(evaluate_judged(judged, plan), judged_tie_range(judged, plan)))
+        graded = grade_run(judgments, rankings, dialect=rules, complete=complete, name=run)
+        graded = replace(graded, name=label)
+        evaluated.append(EvaluatedRun(evaluate_graded_run(graded, plan), evaluate_graded_ties(graded, plan)))
     warn_of_latin1(notes)
     return evaluated
 

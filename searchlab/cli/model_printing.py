@@ -12,7 +12,7 @@ from searchlab.cli.terminal_text import pluralize, print_columns, print_entries,
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.models import Part
+    from searchlab.rankers.models.model import ScorePart
 
 # More weights are printed only on request.
 MAX_WEIGHTS = 20
@@ -32,7 +32,7 @@ NORMALISATIONS = {
     "standard": "scaled to deviations from the mean in training",
     "none": "not scaled",
 }
-BENDS = {"none": "", "powers": "square and root of each beside it"}
+POWERS = {False: "", True: "the square and the root of each value are added"}
 
 
 def print_training(bundle: Bundle) -> None:
@@ -100,7 +100,8 @@ def _title(bundle: Bundle) -> str:
     kind = RANKERS.get(bundle.ranker)
     if kind is None:
         return bundle.ranker
-    return kind.what if kind.what.lower().startswith(bundle.ranker) else f"{bundle.ranker}: {kind.what}"
+    is_named = kind.description.lower().startswith(bundle.ranker)
+    return kind.description if is_named else f"{bundle.ranker}: {kind.description}"
 
 
 def _data(bundle: Bundle) -> str:
@@ -127,9 +128,10 @@ def _source(bundle: Bundle) -> str:
 
 
 def _preparation(bundle: Bundle) -> list[tuple[str, str]]:
-    preparation = bundle.preparation
-    filling, normalisation, bends = preparation.filling.name, preparation.normalisation.name, preparation.bends
-    steps = [FILLINGS.get(filling, filling), NORMALISATIONS.get(normalisation, normalisation), BENDS.get(bends, bends)]
+    preprocessor = bundle.preprocessor
+    filling, normalisation = preprocessor.imputation.name, preprocessor.normalisation.name
+    steps = [FILLINGS.get(filling, filling), NORMALISATIONS.get(normalisation, normalisation)]
+    steps.append(POWERS[preprocessor.powers])
     return list(zip(["features", "", ""], steps, strict=True))
 
 
@@ -177,12 +179,12 @@ def _print_influences(bundle: Bundle, n: int | None) -> None:
     """Print the weights or rules of a model, the most influential first."""
     from searchlab.rankers.bundle import columns_of
 
-    parts, names = bundle.model.influences(), columns_of(bundle.features, bundle.preparation)
+    parts, names = bundle.model.influences(), columns_of(bundle.features, bundle.preprocessor)
     if bundle.model.kind == "votes":
         tables = _planes(parts, names)
     elif bundle.model.kind == "rules":
         tables = [_rules(parts, names)]
-    elif bundle.preparation.bends == "powers" and bundle.model.kind == "linear":
+    elif bundle.preprocessor.powers and bundle.model.kind == "linear":
         tables = [_bent(parts, names)]
     else:
         what = "weight" if bundle.model.kind == "linear" else "slope"
@@ -204,35 +206,35 @@ _INFLUENCES = {
 }
 
 
-def _name(part: Part, names: Sequence[str]) -> str:
+def _name(part: ScorePart, names: Sequence[str]) -> str:
     return part.text if part.feature is None else names[part.feature]
 
 
-def _rules(parts: Sequence[Part], names: Sequence[str]) -> list[list[str]]:
+def _rules(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
     ordered = sorted(parts, key=lambda part: -abs(part.amount))
     return [["rule", "weight"], *([f"{_name(part, names)} {part.text}", _signed(part.amount)] for part in ordered)]
 
 
-def _bent(parts: Sequence[Part], names: Sequence[str]) -> list[list[str]]:
+def _bent(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
     """A row for each feature with the weights of x, x² and √x, ordered by the most that they add for x from 0 to 1."""
     import numpy as np
 
-    from searchlab.features.preprocessing.powers import SUFFIXES, origin
+    from searchlab.features.preprocessing.powers import POWER_SUFFIXES, base_feature
 
-    suffixes = ["", *SUFFIXES.values()]
+    suffixes = ["", *POWER_SUFFIXES.values()]
     weights: dict[str, dict[str, float]] = {}
     for part in parts:
         name = _name(part, names)
-        weights.setdefault(origin(name), {})[name.removeprefix(origin(name))] = part.amount
+        weights.setdefault(base_feature(name), {})[name.removeprefix(base_feature(name))] = part.amount
     x = np.linspace(0, 1, 101)
-    curves = np.array([x, *(x**power for power in SUFFIXES)])
+    curves = np.array([x, *(x**power for power in POWER_SUFFIXES)])
     lines = [(name, [found.get(suffix, 0.0) for suffix in suffixes]) for name, found in weights.items()]
     lines.sort(key=lambda line: -float(np.max(np.abs(np.array(line[1]) @ curves))))
     header = ["feature", "x", "x²", "√x", "sum"]
     return [header, *([name, *map(_signed, row), _signed(sum(row))] for name, row in lines if any(row))]
 
 
-def _planes(parts: Sequence[Part], names: Sequence[str]) -> list[list[list[str]]]:
+def _planes(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[list[str]]]:
     """Tables with a column for each two grades; several hyperplanes of the same grades are averaged."""
     amounts: dict[str, dict[str, list[float]]] = {}
     for part in parts:
@@ -249,9 +251,9 @@ def _planes(parts: Sequence[Part], names: Sequence[str]) -> list[list[list[str]]
 
 
 def _decimal(value: Any) -> str:
-    from searchlab.evaluation.comparison import show_number
+    from searchlab.evaluation.number_text import format_value
 
-    return show_number(float(value))
+    return format_value(float(value))
 
 
 def _signed(value: float) -> str:

@@ -10,7 +10,7 @@ from searchlab.cli.messages import note
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.rankers.explanation import Account
+    from searchlab.rankers.explanation import ScoreExplanation
     from searchlab.rankers.reranking import Reranker
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.results import Hits, Query
@@ -57,7 +57,9 @@ def warn_of_known_topics(reranker: Reranker, topics: str | None) -> None:
         note("the model has learnt from these topics: how well it does on others, its cross-validation says")
 
 
-def explain_hits(reranker: Reranker, query: Query, hits: Hits, filters: tuple[str, ...]) -> list[Account | None]:
+def explain_hits(
+    reranker: Reranker, query: Query, hits: Hits, filters: tuple[str, ...]
+) -> list[ScoreExplanation | None]:
     """Why the documents found have their scores; None for those beyond what is re-ranked."""
     known = set(reranker.first_stage.of(reranker.engine, query, filters).docnos)
     own = [docno for docno in hits.docnos if docno in known]

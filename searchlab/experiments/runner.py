@@ -20,21 +20,22 @@ import numpy as np
 
 from searchlab.errors import SettingError, SourceError
 from searchlab.evaluation.run_evaluation import evaluate_run
-from searchlab.experiments.cache import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
-from searchlab.experiments.inputs import Setting
-from searchlab.experiments.plan import Plan, System
+from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table, store_run, store_table
+from searchlab.experiments.inputs import ExperimentInputs
+from searchlab.experiments.plan import ExperimentPlan, SystemPlan
 from searchlab.experiments.scorer_tuning import choose_by_folds
 from searchlab.features.candidates import Candidates
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.features.sets import FeatureSet
 from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.batch import search_topics
 from searchlab.training.from_index import DEPTH, Task, prepare
-from searchlab.training.from_table import Recipe, make_bundle, require_differences
+from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 SEARCHING, TRAINING = "searching", "training"
@@ -48,7 +49,7 @@ class Outcome:
     took in the mean: training and choosing, or searching. A ranker has a `bundle`, trained on all topics.
     """
 
-    system: System
+    system: SystemPlan
     rankings: tuple[Ranking, ...]
     chosen: tuple[Any, ...] = ()
     seconds: float = 0.0
@@ -65,8 +66,8 @@ class Lesson:
 
 
 def run_systems(
-    plan: Plan,
-    setting: Setting,
+    plan: ExperimentPlan,
+    setting: ExperimentInputs,
     cache: Cache,
     *,
     n_jobs: int | None = None,
@@ -95,15 +96,15 @@ def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: 
 
 def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> Lesson:
     began = time.perf_counter()
-    require_differences(train)
-    choice = recipe.learn(train, recipe.judge(qrels))
+    require_different_grades(train)
+    choice = recipe.learn(train, recipe.validation_measure(qrels))
     seconds = time.perf_counter() - began
     scores = choice.scores(test) if test.n_rows else np.zeros(0)
     return Lesson(scores, _plain(trial.value for trial in choice.chosen), seconds)
 
 
 def _learn_all(recipe: Recipe, table: FeatureTable, qrels: Judgments, source: str) -> Bundle:
-    judge = recipe.judge(qrels)
+    judge = recipe.validation_measure(qrels)
     return make_bundle(recipe, recipe.learn(table, judge), table, None, judge, None, source=source)
 
 
@@ -111,29 +112,31 @@ def _plain(values: Any) -> tuple[Any, ...]:
     return tuple(value.item() if isinstance(value, np.generic) else value for value in values if value is not None)
 
 
-def make_task(plan: Plan, setting: Setting, cache: Cache, progress: Progress) -> Task:
+def make_task(plan: ExperimentPlan, setting: ExperimentInputs, cache: Cache, progress: Progress) -> Task:
     """Candidates with the features of all rankers, and what the first search gives alone."""
     features = union_of(plan.rankers)
     make_what_is_missing(setting.engine, features, progress)
     known = setting.fingerprints()
     what = [[feature.name, feature.formula] for feature in features.features]
     key = fingerprint(known, what, plan.first_stage.to_json())
-    table, first = kept_table(cache, key), kept_run(cache, key)
+    table, first = load_table(cache, key), load_run(cache, key)
     if table is None or first is None:
         task = prepare(setting.engine, setting.topics, setting.qrels, features, plan.first_stage, progress)
-        keep_table(cache, key, task.table)
-        keep_run(cache, key, next(iter(task.baselines.values())), {})
+        store_table(cache, key, task.table)
+        store_run(cache, key, next(iter(task.baselines.values())), {})
         return task
     return Task(setting.topics, setting.qrels, table, Candidates({}), {"first": first[0]}, 0)
 
 
-def union_of(systems: Sequence[System]) -> FeatureSet:
+def union_of(systems: Sequence[SystemPlan]) -> FeatureSet:
     """The features of several rankers, each once."""
     chosen = {feature.name: feature for system in systems if system.features for feature in system.features.features}
     return FeatureSet("all", tuple(chosen.values()))
 
 
-def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, progress: Progress) -> Outcome:
+def _run_scorer(
+    plan: ExperimentPlan, setting: ExperimentInputs, cache: Cache, system: SystemPlan, progress: Progress
+) -> Outcome:
     points = system.points()
     runs, seconds = [], 0.0
     known = setting.fingerprints()
@@ -142,7 +145,7 @@ def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, prog
         progress(f"{SEARCHING}: {system.name}", number, len(points))
         rm3 = None if system.expansion is None else vars(system.expansion)
         key = fingerprint([known[part] for part in parts], system.scorer, point, rm3, DEPTH)
-        kept = kept_run(cache, key)
+        kept = load_run(cache, key)
         if kept is None:
             began = time.perf_counter()
             scorer = make_scorer(system.scorer, point)
@@ -150,13 +153,13 @@ def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, prog
                 search_topics(setting.engine, setting.topics, k=DEPTH, scorer=scorer, expansion=system.expansion)
             )
             kept = found, {"seconds": time.perf_counter() - began}
-            keep_run(cache, key, *kept)
+            store_run(cache, key, *kept)
         runs.append(kept[0])
         seconds += kept[1]["seconds"]
     if len(points) == 1:
         return Outcome(system, tuple(runs[0]), (), seconds)
     values = [
-        evaluate_run(setting.qrels, run, plan.measure, dialect=plan.dialect, complete=True).of(plan.measure)
+        evaluate_run(setting.qrels, run, plan.measure, dialect=plan.dialect, complete=True).values_of(plan.measure)
         for run in runs
     ]
     place = {qid: number for number, qid in enumerate(setting.qids)}
@@ -167,7 +170,7 @@ def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, prog
 
 
 def _run_rankers(
-    plan: Plan, setting: Setting, cache: Cache, task: Task, n_jobs: int, progress: Progress
+    plan: ExperimentPlan, setting: ExperimentInputs, cache: Cache, task: Task, n_jobs: int, progress: Progress
 ) -> dict[str, Outcome]:
     tables = {system.name: _select(task.table, system) for system in plan.rankers}
     judged = setting.fingerprints()["judgments"]
@@ -177,7 +180,7 @@ def _run_rankers(
     }
     lessons: dict[tuple[str, int], Lesson] = {}
     bundles: dict[str, Bundle] = {}
-    work: list[tuple[System, int]] = []
+    work: list[tuple[SystemPlan, int]] = []
     for system in plan.rankers:
         for number, fold in enumerate(setting.folds):
             lesson = _kept_lesson(cache, fingerprint(keys[system.name], list(fold)))
@@ -212,21 +215,25 @@ def _run_rankers(
     }
 
 
-def _select(table: FeatureTable, system: System) -> FeatureTable:
+def _select(table: FeatureTable, system: SystemPlan) -> FeatureTable:
     if system.features is None:
         raise SettingError(f"{system.name}: found no features, expected some")
     return table if table.names == system.features.names else table.select(system.features.names)
 
 
 def _side_by_side(
-    plan: Plan, setting: Setting, tables: dict[str, FeatureTable], work: list[tuple[System, int]], n_jobs: int
-) -> Iterator[tuple[System, int, Lesson | Bundle]]:
+    plan: ExperimentPlan,
+    setting: ExperimentInputs,
+    tables: dict[str, FeatureTable],
+    work: list[tuple[SystemPlan, int]],
+    n_jobs: int,
+) -> Iterator[tuple[SystemPlan, int, Lesson | Bundle]]:
     """The results of pieces of work as they are finished."""
     engine = setting.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
     source = f"index {engine.snapshot.folder.name}"
 
-    def arguments(system: System, number: int) -> tuple[Any, ...]:
+    def arguments(system: SystemPlan, number: int) -> tuple[Any, ...]:
         held_out = None if number < 0 else setting.folds[number]
         return system, number, tables[system.name], setting.qrels, held_out, plan.first_stage, analyser, source
 
@@ -241,7 +248,7 @@ def _side_by_side(
 
 
 def _piece(
-    system: System,
+    system: SystemPlan,
     number: int,
     table: FeatureTable,
     qrels: Judgments,
@@ -249,7 +256,7 @@ def _piece(
     first_stage: FirstStage,
     analyser: Any,
     source: str,
-) -> tuple[System, int, Lesson | Bundle]:
+) -> tuple[SystemPlan, int, Lesson | Bundle]:
     recipe = system.recipe
     if recipe is None:
         raise SettingError(f"{system.name}: does not learn")
@@ -262,7 +269,9 @@ def _piece(
     return system, number, replace(bundle, analyser=analyser, first_stage=first_stage)
 
 
-def _gathered(setting: Setting, task: Task, system: System, lessons: list[Lesson], bundle: Bundle) -> Outcome:
+def _gathered(
+    setting: ExperimentInputs, task: Task, system: SystemPlan, lessons: list[Lesson], bundle: Bundle
+) -> Outcome:
     """The scores of all folds as one ranking of each topic."""
     scores = np.zeros(task.table.n_rows)
     fold_of = setting.fold_of()

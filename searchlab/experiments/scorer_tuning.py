@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, compare_values, refuse_totals, show_number, show_p
+from searchlab.evaluation.comparison import Comparison, check_comparable, compare_values
 from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.plan import grid_points
 from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.cross_validation import MIN_QUERIES, MIN_VERDICT_QUERIES, deal
 from searchlab.training.from_index import DEPTH
-from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, deal
 from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"
@@ -77,10 +78,10 @@ class Tuning:
     def verdict(self) -> str:
         """One sentence with numbers, and a recommendation."""
         found = self.compared
-        change = f"{found.measure} {show_number(found.mean_b)} → {show_number(found.mean_a)}"
+        change = f"{found.measure} {format_value(found.mean_b)} → {format_value(found.mean_a)}"
         topics = f"{found.n_topics} held-out topic{'s' * (found.n_topics != 1)}"
-        told = f"{change} on {topics} ({found.wins} better, {found.losses} worse, {show_p(found.p)}"
-        if found.n_topics < FEW_QUERIES:
+        told = f"{change} on {topics} ({found.wins} better, {found.losses} worse, {format_p_value(found.p)}"
+        if found.n_topics < MIN_VERDICT_QUERIES:
             return f"Too few topics to say whether tuning helps: {told}); recommended: judge more topics."
         if found.significant and found.difference > 0:
             return f"Tuning helps: {told}); recommended: {show_settings(self.points[self.best])}."
@@ -104,7 +105,7 @@ def tune(
     progress: Progress = no_progress,
 ) -> Tuning:
     """Try all points of a grid; `settings` are the same in all of them, and in what they are compared with."""
-    refuse_totals(measure)
+    check_comparable(measure)
     make_dialect(dialect)
     if not grid or not all(len(values) for values in grid.values()):
         raise SettingError("nothing to tune: expected a grid of settings with values, such as k1=0.6,0.9,1.2")
@@ -125,7 +126,7 @@ def tune(
     def measured(number: int, own: Any) -> Floats:
         progress("searching", number, len(made) + 1)
         rankings = search_topics(engine, useful, k=DEPTH, scorer=own)
-        return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).of(measure)
+        return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).values_of(measure)
 
     values = np.array([measured(number, own) for number, own in enumerate(made)])
     before = measured(len(made), usual)
@@ -166,9 +167,9 @@ def choose_by_folds(values: Floats, folds: Iterable[Array]) -> tuple[tuple[int, 
 def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:
     """Topics with a relevant document: the others say nothing."""
     useful = [topic for topic in topics if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < LEAST_QUERIES:
+    if len(useful) < MIN_QUERIES:
         raise SettingError(
-            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {LEAST_QUERIES}"
+            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {MIN_QUERIES}"
         )
     return useful
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from searchlab.errors import IndexMissing, StoreError
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.topic_models.topic_model_store import list_topics, open_topics
+from searchlab.topic_models.topic_model_store import list_topic_models, open_topic_model
 
 
 def examine_artefacts(folder: Path) -> list[str]:
@@ -18,7 +18,7 @@ def examine_artefacts(folder: Path) -> list[str]:
     problems = []
     with closing(Snapshot(folder)) as snapshot:
         checks: list[Callable[[], object]] = [partial(SemanticSpace.open, snapshot, verify=True)]
-        checks += [partial(open_topics, snapshot, name, verify=True) for name in list_topics(folder)]
+        checks += [partial(open_topic_model, snapshot, name, verify=True) for name in list_topic_models(folder)]
         for check in checks:
             try:
                 check()

@@ -18,11 +18,13 @@ import numpy as np
 
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, Chosen
-from searchlab.features.catalogue import DIMS, MIXTURES, Feature, compute, score
-from searchlab.features.counts import count
+from searchlab.features.catalogue import Feature, compute_features
+from searchlab.features.counts import collect_counts
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
+from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, SEMANTIC_DIMS
+from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.proximity import measure_positions
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
@@ -79,7 +81,7 @@ def extract(
     are left out otherwise. `space` is the semantic space and `topic_model` the topics, which are opened if they are
     needed and not given.
     """
-    chosen = make_set(features).features
+    chosen = make_feature_set(features).features
     asked = list(topics)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
@@ -131,9 +133,9 @@ def _open_space(engine: SearchEngine) -> Space:
 
 
 def _open_topics(engine: SearchEngine) -> TopicSpace:
-    from searchlab.topic_models.topic_model_store import open_topics
+    from searchlab.topic_models.topic_model_store import open_topic_model
 
-    return open_topics(engine.snapshot)
+    return open_topic_model(engine.snapshot)
 
 
 def extract_query(
@@ -148,13 +150,13 @@ def extract_query(
     question = Question(engine, text, documents, space, topic_model)
     counted = {stream for feature in features for stream in feature.counted}
     with engine.snapshot.damage_told():
-        counts = count(engine.snapshot, question.terms, documents.shards, documents.docs, counted)
+        counts = collect_counts(engine.snapshot, question.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
             wanted = [feature.name for feature in features if feature.needs == needs]
             if wanted:
                 measured |= supply(question, wanted)
-    return compute(features, replace(counts, measured=measured))
+    return compute_features(features, replace(counts, measured=measured))
 
 
 @dataclass(frozen=True)
@@ -210,8 +212,8 @@ def supply_rm3(question: Question, wanted: Collection[str]) -> dict[str, Array]:
     """BM25 of the expanded query; a query that finds nothing is not expanded, and nothing scores 0."""
     query = {term.text: term.count for term in question.expanded.terms}
     own = question.documents
-    counts = count(question.engine.snapshot, query, own.shards, own.docs, ["both"])
-    return dict.fromkeys(wanted, score(counts.streams["both"].known, BM25()))
+    counts = collect_counts(question.engine.snapshot, query, own.shards, own.docs, ["both"])
+    return dict.fromkeys(wanted, score_stream(counts.streams["both"].known, BM25()))
 
 
 def supply_scope(question: Question, wanted: Collection[str]) -> dict[str, Array]:
@@ -249,7 +251,7 @@ def supply_semantic(question: Question, wanted: Collection[str]) -> dict[str, Ar
     """Cosines in a latent semantic space; undefined where a vector is 0."""
     space, own = question.space or _open_space(question.engine), question.documents
     measured = {}
-    for dims in DIMS:
+    for dims in SEMANTIC_DIMS:
         aims = {f"semantic.both.{what}_{dims}": aim for what, aim in AIMS.items()}
         if aims.keys().isdisjoint(wanted):
             continue
@@ -266,7 +268,7 @@ def supply_mixture(question: Question, wanted: Collection[str]) -> dict[str, Arr
     words = mixer.words(question.engine.parse(question.text))
     counts = np.array([word.count for word in words])
     said = mixer.probabilities(words, own.shards, own.docs)
-    return {name: np.log(said @ full_weights(MIXTURES[name])) @ counts for name in wanted}
+    return {name: np.log(said @ full_weights(MIXTURE_FEATURES[name])) @ counts for name in wanted}
 
 
 def supply_topics(question: Question, wanted: Collection[str]) -> dict[str, Array]:
@@ -274,7 +276,7 @@ def supply_topics(question: Question, wanted: Collection[str]) -> dict[str, Arra
     model, own = question.topic_model or _open_topics(question.engine), question.documents
     of_docs = model.topics_given_document(own.shards, own.docs)
     measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(question.terms))}
-    s = count(question.engine.snapshot, question.terms, own.shards, own.docs, ["both"]).streams["both"].known
+    s = collect_counts(question.engine.snapshot, question.terms, own.shards, own.docs, ["both"]).streams["both"].known
     terms = [term for term in question.terms if question.engine.snapshot.term_stats("both", term).doc_freq]
     of_terms = model.term_given_topic(terms)
     topical = of_terms @ of_docs.T

@@ -17,11 +17,11 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Chosen
 from searchlab.features.extraction import Space, TopicSpace, extract_query
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.explanation import Account
+from searchlab.rankers.explanation import ScoreExplanation
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -44,7 +44,7 @@ class Reranker:
 
     @cached_property
     def _set(self) -> FeatureSet:
-        return make_set(self.bundle.features)
+        return make_feature_set(self.bundle.features)
 
     @cached_property
     def _space(self) -> Space | None:
@@ -58,9 +58,9 @@ class Reranker:
     def _topics(self) -> TopicSpace | None:
         if all(feature.needs != "topics" for feature in self._set.features):
             return None
-        from searchlab.topic_models.topic_model_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topic_model
 
-        return open_topics(self.engine.snapshot)
+        return open_topic_model(self.engine.snapshot)
 
     @property
     def first_stage(self) -> FirstStage:
@@ -131,7 +131,7 @@ class Reranker:
         *,
         syntax: str = "plain",
         filters: Sequence[Filter | str] = (),
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """Why documents have their scores; only those that are re-ranked for this query can be explained."""
         parsed = self.parse(query, syntax)
         chosen = self.first_stage.of(self.engine, parsed, filters)
@@ -144,7 +144,7 @@ class Reranker:
                 )
         table = self._table(parsed, chosen) if len(chosen) else None
         places = {docno: place for place, docno in enumerate(chosen.docnos)}
-        return [] if table is None else [self.bundle.account(table, places[docno]) for docno in docnos]
+        return [] if table is None else [self.bundle.explain(table, places[docno]) for docno in docnos]
 
     def _table(self, query: Query, chosen: Chosen) -> FeatureTable:
         values = extract_query(self.engine, _words(query), chosen, self._set.features, self._space, self._topics)

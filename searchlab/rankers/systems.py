@@ -14,7 +14,7 @@ from typing import Protocol
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.mixtures.scorer_names import make_scorer
-from searchlab.rankers.explanation import Account, account_of_terms
+from searchlab.rankers.explanation import ScoreExplanation, explain_terms
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
@@ -65,7 +65,7 @@ class System(Protocol):
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """Why documents have their scores; whether they are found is told, too."""
 
 
@@ -99,11 +99,11 @@ class ScorerSystem:
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """A share for each term, those of the expansion too."""
         own = query if isinstance(query, Query) else self.parse(query, syntax)
         asked = self._expanded(own, filters)
-        accounts = [account_of_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
+        accounts = [explain_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
         found = {docno: finds(self.engine, asked, docno, scorer=self.scorer, filters=filters) for docno in docnos}
         return [replace(account, found=found[account.docno]) for account in accounts]
 
@@ -137,7 +137,7 @@ class ModelSystem:
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """A share for each feature; documents beyond the candidates are refused."""
         return self.reranker.explain(query, docnos, syntax=syntax, filters=filters)
 

@@ -12,16 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, Report, compare
+from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import DEPTH, Task, prepare
-from searchlab.training.from_table import Recipe, cross_validate, require_differences
+from searchlab.training.from_table import require_different_grades
 from searchlab.training.mixture_validation import deal
+from searchlab.training.recipe import Recipe
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")
@@ -56,7 +58,7 @@ class Outcome:
     n_folds: int
     systems: tuple[System, ...]
     evaluations: tuple[Evaluation, ...]
-    report: Report
+    report: ComparisonTable
     left_out: tuple[str, ...]
 
     def mean(self, system: str, measure: str) -> float:
@@ -99,8 +101,8 @@ def run_retrieval(
 ) -> Outcome:
     """All systems on one collection."""
     recipes = make_recipes(rankers, n_folds, seed)
-    sets = {each: make_set(each) for each in features}
-    everything = make_set([feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"])
+    sets = {each: make_feature_set(each) for each in features}
+    everything = make_feature_set([feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"])
     task = prepare(engine, topics, qrels, everything, FirstStage(), progress)
     judged = {topic.qid: qrels[topic.qid] for topic in task.topics}
     left_out: list[str] = []
@@ -132,7 +134,7 @@ def run_retrieval(
         min(n_folds, len(task.topics)),
         tuple(systems),
         tuple(evaluations),
-        compare(evaluations, baseline=BASELINE, seed=seed),
+        compare_evaluations(evaluations, baseline=BASELINE, seed=seed),
         tuple(left_out),
     )
 
@@ -149,7 +151,7 @@ def _rerank(
     task: Task, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
 ) -> Iterator[tuple[System, list[Ranking]]]:
     """Every ranker with every set of features, each topic by what was learnt from the topics of other folds."""
-    require_differences(task.table)
+    require_different_grades(task.table)
     total = len(recipes) * len(sets)
     for place, (label, chosen) in enumerate(sets.items()):
         own = replace(task, table=task.table.select(chosen.names))
@@ -160,7 +162,7 @@ def _rerank(
             def show(stage: str, fold: int, folds: int, done: int = done) -> None:
                 progress("re-ranking", done * folds + fold, total * folds)
 
-            scores = cross_validate(fair, own.table, fair.judge(task.qrels), show)
+            scores = cross_validate_table(fair, own.table, fair.validation_measure(task.qrels), show)
             yield System(f"{ranker}, {label}", label, ranker), own.reranked(scores)
 
 

@@ -16,15 +16,17 @@ from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
 from searchlab.features.extraction import extract
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import best_first, tail_scores
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import LEAST_QUERIES, Recipe, Trial, cross_validate, make_bundle, require_differences
+from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
+from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 # How long the rankings are that are compared, and by what beside the measure that is chosen by.
@@ -74,11 +76,11 @@ def prepare(
     """Find candidates, compute features; topics without a relevant document teach nothing and are skipped."""
     asked = list(topics)
     useful = [topic for topic in asked if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < LEAST_QUERIES:
+    if len(useful) < MIN_QUERIES:
         raise SettingError(
-            f"{len(useful)} of {len(asked)} topics have a relevant document, expected at least {LEAST_QUERIES}"
+            f"{len(useful)} of {len(asked)} topics have a relevant document, expected at least {MIN_QUERIES}"
         )
-    chosen = make_set(features)
+    chosen = make_feature_set(features)
     make_what_is_missing(engine, chosen, progress)
     found = {}
     baselines: dict[str, list[Ranking]] = {_name(first_stage): []}
@@ -124,12 +126,12 @@ def train_task(
     engine: SearchEngine, task: Task, recipe: Recipe, first_stage: FirstStage, *, source: str, progress: Progress
 ) -> Bundle:
     """The same, of what was prepared before."""
-    require_differences(task.table)
-    judge = recipe.judge(task.qrels)
+    require_different_grades(task.table)
+    judge = recipe.validation_measure(task.qrels)
     trial = None
     if recipe.n_folds:
         recipe = replace(recipe, n_folds=min(recipe.n_folds, task.table.n_queries))
-        scores = cross_validate(recipe, task.table, judge, progress)
+        scores = cross_validate_table(recipe, task.table, judge, progress)
         trial = compare_with_first_stage(recipe, task, scores)
     choice = recipe.learn(task.table, judge, None, progress)
     bundle = make_bundle(recipe, choice, task.table, None, judge, trial, source=source)
@@ -143,9 +145,9 @@ def train_task(
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
 
-def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> Trial:
+def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> CrossValidationResult:
     """What held-out topics say of the model and of the rankings that need no training."""
-    measures = list(dict.fromkeys([recipe.judge().name, *MEASURES]))
+    measures = list(dict.fromkeys([recipe.validation_measure().name, *MEASURES]))
     qrels = {topic.qid: task.qrels[topic.qid] for topic in task.topics}
     runs = {recipe.ranker: task.reranked(scores)} | dict(task.baselines)
     found = {
@@ -154,9 +156,18 @@ def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> Tria
     }
     own, *others = found.values()
     comparisons = tuple(
-        compare_values(own.name, own.of(measures[0]), other.name, other.of(measures[0]), measures[0], seed=recipe.seed)
+        compare_values(
+            own.name,
+            own.values_of(measures[0]),
+            other.name,
+            other.values_of(measures[0]),
+            measures[0],
+            seed=recipe.seed,
+        )
         for other in others
     )
     means = {name: {measure: each.mean(measure) for measure in measures} for name, each in found.items()}
     n_judgments = sum(map(len, qrels.values()))
-    return Trial(recipe.ranker, own.n_queries, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments)
+    return CrossValidationResult(
+        recipe.ranker, own.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments
+    )

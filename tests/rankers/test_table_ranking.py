@@ -3,9 +3,9 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.table_ranking import name_rows, rank_table
 
 
@@ -14,7 +14,7 @@ def table_of(qids, docnos, values):
 
 
 def test_rows_are_ranked_by_score_and_equal_scores_by_docno_descending():
-    bundle = Bundle("linear", {}, LinearModel(np.array([2.0])), ("f1",), Preparation.named(normalisation="none"))
+    bundle = Bundle("linear", {}, LinearModel(np.array([2.0])), ("f1",), Preprocessor.named(normalisation="none"))
     rankings = rank_table(bundle, table_of(["7", "7", "7", "8"], ["a", "b", "", "c"], [1, 1, 3, 5]))
     assert [(ranking.qid, list(ranking.docnos), list(ranking.scores)) for ranking in rankings] == [
         ("7", ["7-3", "b", "a"], [6, 2, 2]),

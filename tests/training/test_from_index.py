@@ -12,8 +12,9 @@ from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import compare_with_first_stage, prepare, train_from_index, train_task
-from searchlab.training.from_table import Recipe, cross_validate
+from searchlab.training.recipe import Recipe
 
 N_TOPICS = 16
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "doc.both.length")
@@ -187,7 +188,7 @@ def test_equal_scores_are_ordered_by_docno(task):
 
 
 def test_the_trial_evaluates_complete_runs_against_all_judgments(task):
-    scores = cross_validate(QUICK, task.table, QUICK.judge(task.qrels))
+    scores = cross_validate_table(QUICK, task.table, QUICK.validation_measure(task.qrels))
     trial = compare_with_first_stage(QUICK, task, scores)
     qrels = {topic.qid: task.qrels[topic.qid] for topic in task.topics}
     for name, run in {"rsvm": task.reranked(scores), **task.baselines}.items():

@@ -21,7 +21,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.explanation import Account, Share
+    from searchlab.rankers.explanation import Contribution, ScoreExplanation
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.results import Query
 
@@ -46,7 +46,7 @@ def explain_command(
 ) -> None:
     """Say why a document has its score, or is above another."""
     import searchlab
-    from searchlab.rankers.explanation import account_of_terms
+    from searchlab.rankers.explanation import explain_terms
 
     if len(docnos) > 2 or len(set(docnos)) < len(docnos):
         raise SettingError(f"{len(docnos)} documents ({', '.join(docnos)}), expected one, or two different ones")
@@ -62,7 +62,7 @@ def explain_command(
             bundle, asking = None, asking.at(engine)
             query = asking.understand(engine, text)
             explanations = [asking.explain(engine, query, docno) for docno in docnos]
-            accounts = list(map(account_of_terms, explanations))
+            accounts = list(map(explain_terms, explanations))
             _warn_of_missing(engine, asking, query, docnos)
     if as_json:
         print(json.dumps(_as_record(text, accounts), ensure_ascii=False, indent=2))
@@ -87,16 +87,17 @@ def _warn_of_missing(engine: SearchEngine, asking: Asking, query: Query, docnos:
             note(f"{docno} is not found by this query: this is what would add up to its score")
 
 
-def print_account(account: Account, bundle: Bundle) -> None:
+def print_account(account: ScoreExplanation, bundle: Bundle) -> None:
     """A table of the largest shares, which add up to the score with what the others add."""
     header = _HEADERS[bundle.model.kind]
     rows = [["feature", "value", header, "share"]]
     rows += [
-        [share.label, _value(share), _how(share, bundle), f"{share.amount:+.4f}"] for share in account.shares[:SHOWN]
+        [share.label, _value(share), _how(share, bundle), f"{share.amount:+.4f}"]
+        for share in account.contributions[:SHOWN]
     ]
-    if len(account.shares) > SHOWN:
-        rest = _rest(account.score, [share.amount for share in account.shares[:SHOWN]])
-        rows.append([f"{len(account.shares) - SHOWN} others", "", "", f"{rest:+.4f}"])
+    if len(account.contributions) > SHOWN:
+        rest = _rest(account.score, [share.amount for share in account.contributions[:SHOWN]])
+        rows.append([f"{len(account.contributions) - SHOWN} others", "", "", f"{rest:+.4f}"])
     rows.append(["score", "", "", f"{account.score:.4f}"])
     print()
     print_columns(rows, indent=len(INDENT))
@@ -108,11 +109,11 @@ _HEADERS = {"linear": "weight × scaled", "votes": "votes", "rules": "rules that
 
 def tell_scale(bundle: Bundle) -> None:
     """What readers of accounts should know."""
-    name = bundle.preparation.normalisation.name
+    name = bundle.preprocessor.normalisation.name
     note(f"values are {NORMALISATIONS.get(name, name)}; `searchlab features --list` says what the features are")
 
 
-def account_record(account: Account) -> list[dict[str, Any]]:
+def account_record(account: ScoreExplanation) -> list[dict[str, Any]]:
     """All shares of a score as JSON values."""
     return [
         {
@@ -122,12 +123,12 @@ def account_record(account: Account) -> list[dict[str, Any]]:
             "meaning": share.meaning,
             "how": list(share.how),
         }
-        for share in account.shares
+        for share in account.contributions
     ]
 
 
-def _as_record(text: str, accounts: Sequence[Account]) -> dict[str, Any]:
-    from searchlab.rankers.explanation import set_against
+def _as_record(text: str, accounts: Sequence[ScoreExplanation]) -> dict[str, Any]:
+    from searchlab.rankers.explanation import compare_explanations
 
     record: dict[str, Any] = {
         "query": text,
@@ -137,18 +138,18 @@ def _as_record(text: str, accounts: Sequence[Account]) -> dict[str, Any]:
     }
     if len(accounts) == 2:
         first, second = accounts
-        apart = [{"label": each.label, "difference": each.amount} for each in set_against(first, second)]
+        apart = [{"label": each.label, "difference": each.amount} for each in compare_explanations(first, second)]
         record |= {"difference": first.score - second.score, "differences": apart}
     return record
 
 
-def _print_comparison(one: Account, other: Account, bundle: Bundle | None) -> None:
+def _print_comparison(one: ScoreExplanation, other: ScoreExplanation, bundle: Bundle | None) -> None:
     """A sentence, and a table of what makes the difference; the higher document comes first."""
-    from searchlab.rankers.explanation import set_against, tell_lead
+    from searchlab.rankers.explanation import compare_explanations, describe_lead
 
     first, second = sorted([one, other], key=lambda account: (account.score, account.docno.encode()), reverse=True)
-    differences = set_against(first, second)
-    print(visible(tell_lead(first, second, differences)))
+    differences = compare_explanations(first, second)
+    print(visible(describe_lead(first, second, differences)))
     rows = [["term" if bundle is None else "feature", first.docno, second.docno, "difference"]]
     # Votes have no value of a feature: what they add stands there instead.
     show = _amount if bundle is not None and bundle.model.kind == "votes" else _value
@@ -167,7 +168,7 @@ def _rest(total: float, amounts: Sequence[float]) -> float:
     return round(round(total, 4) - sum(round(amount, 4) for amount in amounts), 4) + 0.0
 
 
-def _value(share: Share | None) -> str:
+def _value(share: Contribution | None) -> str:
     if share is None:
         return ""
     if share.raw is None:
@@ -175,11 +176,11 @@ def _value(share: Share | None) -> str:
     return f"{share.raw:.4g}"
 
 
-def _amount(share: Share | None) -> str:
+def _amount(share: Contribution | None) -> str:
     return "" if share is None else f"{share.amount:+.4f}"
 
 
-def _how(share: Share, bundle: Bundle) -> str:
+def _how(share: Contribution, bundle: Bundle) -> str:
     """How a share came about, in a few words."""
     if bundle.model.kind == "linear":
         return " + ".join(share.how)

@@ -50,8 +50,8 @@ def compare_command(
 
     A paired randomisation test, corrected for the number of pairs (Holm); t-test, sign test and bootstrap interval.
     """
-    from searchlab.evaluation.comparison import refuse_totals
-    from searchlab.evaluation.formatting import comparison_json, comparison_table
+    from searchlab.evaluation.comparison import check_comparable
+    from searchlab.evaluation.formatting import format_comparison_json, format_comparison_table
 
     if format not in ("table", "json"):
         raise unknown_name("format", format, ["table", "json"])
@@ -60,16 +60,16 @@ def compare_command(
     names = measures or DEFAULT_MEASURES
     rules = make_rules(dialect, level)
     for name in names:
-        refuse_totals(name)
+        check_comparable(name)
     evaluated = evaluate_files(qrels, runs, names, rules, complete=complete, min_runs=2)
     evaluations = [run.evaluation for run in evaluated]
     labels = dict(zip(runs or [], [evaluation.name for evaluation in evaluations], strict=True))
     baseline = labels.get(baseline or "", baseline)
-    report = searchlab.compare(evaluations, baseline=baseline, all_pairs=all_pairs, seed=seed)
+    report = searchlab.compare_evaluations(evaluations, baseline=baseline, all_pairs=all_pairs, seed=seed)
     if format == "json":
-        print(comparison_json(report))
+        print(format_comparison_json(report))
     else:
-        print(comparison_table(report), "", *report.sentences(), "", rules.describe(), sep="\n")
+        print(format_comparison_table(report), "", *report.sentences(), "", rules.describe(), sep="\n")
         if len(report.comparisons) > len(names):
             print(
                 "p-values are corrected (Holm) over the pairs of each measure; verdicts follow the randomisation test"

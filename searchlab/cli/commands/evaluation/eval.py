@@ -61,7 +61,7 @@ def eval_command(
 
 def _list_measures() -> None:
     from searchlab.evaluation.dialects import DIALECTS
-    from searchlab.evaluation.measures import FAMILIES, TREC_NAMES
+    from searchlab.evaluation.measure_families import FAMILIES, TREC_NAMES
 
     trec_names: dict[str, list[str]] = {name: [] for name in FAMILIES}
     for trec_name, (family_name, with_cutoff) in TREC_NAMES.items():
@@ -69,9 +69,9 @@ def _list_measures() -> None:
     print("measure                other names                         meaning")
     for family in FAMILIES.values():
         settings = f"({', '.join(family.settings)})" if family.settings else ""
-        cutoff = {"must": "@k", "may": "[@k]", "no": ""}[family.cutoff]
-        others = ", ".join([*family.others, *(name for name in trec_names[family.name] if name != family.name)])
-        print(f"{family.name + settings + cutoff:22} {others:35} {family.about}")
+        cutoff = {"required": "@k", "optional": "[@k]", "none": ""}[family.cutoff]
+        others = ", ".join([*family.aliases, *(name for name in trec_names[family.name] if name != family.name)])
+        print(f"{family.name + settings + cutoff:22} {others:35} {family.description}")
     print("\nSuch as nDCG@10, AP(rel=2), nDCG(dcg='exp-log2')@10. A dialect decides what a name leaves open:\n")
     for dialect in DIALECTS.values():
         print(dialect.describe())

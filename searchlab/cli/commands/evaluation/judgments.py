@@ -79,7 +79,7 @@ def judgments_export_command(
 
     Qrels have lines of qid, 0, docno and grade; topics have lines of qid, tab and text.
     """
-    from searchlab.judgments.trec_exchange import qrels_text, topics_text
+    from searchlab.judgments.trec_exchange import format_qrels, format_topics
 
     if what not in EXPORTS:
         raise unknown_name("export", what, EXPORTS)
@@ -90,7 +90,7 @@ def judgments_export_command(
         judges = next(each.judges for each in store.sets() if each.name == name)
         if judge is not None and judge not in judges:
             raise unknown_name("judge", judge, judges)
-        text = topics_text(store, name) if what == "topics" else qrels_text(store, name, judge)
+        text = format_topics(store, name) if what == "topics" else format_qrels(store, name, judge)
     if not text:
         raise SettingError(f"nothing in the topic set {printable(name)} is judged")
     with open_output(output) as file:
@@ -144,10 +144,10 @@ def judgments_agree_command(index: IndexOption = None, topic_set: TopicSetOption
 
     Agreement and Cohen's κ, plain and weighted, on the documents that both judged.
     """
-    from searchlab.judgments.agreement import agreements
+    from searchlab.judgments.agreement import compare_judges
 
     with _open_store(choose_index(index)) as store:
-        found = agreements(store, _choose_topic_set(store, topic_set))
+        found = compare_judges(store, _choose_topic_set(store, topic_set))
     if not found:
         note("fewer than two people have judged: agreement needs two")
         return

@@ -92,9 +92,9 @@ def letor_command(
 
     Settings are chosen on the validation sets (Cao et al. 2006; OrdRank).
     """
-    from searchlab.reproduction.letor import USUAL, read_data, reproduce
+    from searchlab.reproduction.letor import DEFAULT_RANKERS, read_data, reproduce
 
-    names = list(USUAL) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
+    names = list(DEFAULT_RANKERS) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
     ranker_settings = dict(pairs(settings or (), "--set", "C=0.01"))
     if ranker_settings and len(names) != 1:
         raise SettingError(f"--set is for one ranker, found {len(names)}: expected --rankers with one name")
@@ -119,18 +119,18 @@ def letor_command(
         check_queries(data.whole, drawn_queries)
     with stage_bar() as progress:
         results = reproduce(data, names, recipe=recipe, n_jobs=jobs, progress=progress)
-        _print_rankers(results, recipe.judge().name, dialect)
+        _print_rankers(results, recipe.validation_measure().name, dialect)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
 
             progress("drawing", 0, 1)
             report = letor_report(results, data, recipe, drawn_queries, name=Path(folder).resolve().name)
     if output is not None:
-        print(f"\n{report.lead}")
+        print(f"\n{report.summary}")
         _write_report(report, output)
     if json_file is not None:
         record = {
-            "measure": recipe.judge().name,
+            "measure": recipe.validation_measure().name,
             "dialect": dialect,
             "rankers": {name: result.to_json() for name, result in results.items()},
         }
@@ -150,12 +150,12 @@ def simulation_command(
 
     On three Gaussians (Xu et al. 2006).
     """
-    from searchlab.reproduction.simulation import as_text, simulate, simulation_report
+    from searchlab.reproduction.simulation import format_simulation, simulate, simulation_report
 
     require_writable_folder(output)
     with stage_bar() as progress:
         simulation = simulate(seed, runs, progress)
-    print(as_text(simulation))
+    print(format_simulation(simulation))
     print(f"\nNDCG, the mean of {pluralize(runs, 'run')}, seed {seed}. {simulation.verdict()}")
     if output is not None:
         _write_report(simulation_report(simulation), output)
@@ -180,20 +180,20 @@ def retrieval_command(
 
     On collections with judgments. Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
-    from searchlab.features.sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.reproduction.judged_collections import find_judged_collections
     from searchlab.reproduction.retrieval import make_recipes
-    from searchlab.reproduction.retrieval_report import as_text, retrieval_report, where_we_stand
+    from searchlab.reproduction.retrieval_report import compare_with_paper, format_retrieval_table, retrieval_report
 
     feature_sets = split_names(features, "--features", "table1,semantic")
     ranker_names = split_names(rankers, "--rankers", "rsvm,rsvm-ir")
     # Misspelt names are refused before any work is done.
-    _ = [make_set(name) for name in feature_sets], make_recipes(ranker_names, folds, seed)
+    _ = [make_feature_set(name) for name in feature_sets], make_recipes(ranker_names, folds, seed)
     require_writable_folder(output)
     outcomes: list[Outcome] = []
     for name, collection in find_judged_collections(collections).items():
         outcomes.append(_run_collection(name, collection, output, feature_sets, ranker_names, folds, seed))
-        print(as_text(outcomes[-1]) + "\n")
+        print(format_retrieval_table(outcomes[-1]) + "\n")
         for sentence in outcomes[-1].sentences():
             print(f"{sentence}.")
         for reason in outcomes[-1].left_out:
@@ -203,7 +203,7 @@ def retrieval_command(
         f"Re-rankers and the mixture: held-out topics of {folds} folds, seed {seed}. "
         "↑ ↓: significantly better or worse than BM25 (randomisation test, Holm, p < .05)."
     )
-    print(where_we_stand(outcomes))
+    print(compare_with_paper(outcomes))
     if output is not None:
         _write_report(retrieval_report(outcomes, seed), output)
 

@@ -96,8 +96,8 @@ def _read_grid(given: list[str]) -> dict[str, list[str]]:
 
 def _print_tuning(tuning: Tuning) -> None:
     """Print a table of the settings tried, the best first, and what the best are worth."""
-    from searchlab.evaluation.comparison import show_number
     from searchlab.evaluation.dialects import make_dialect
+    from searchlab.evaluation.number_text import format_value
     from searchlab.experiments.scorer_tuning import show_settings
 
     order = sorted(range(len(tuning.points)), key=lambda point: -tuning.mean(point))
@@ -106,7 +106,7 @@ def _print_tuning(tuning: Tuning) -> None:
     for point in order[:n_shown]:
         n_folds = sum(point == chosen for chosen in tuning.chosen)
         chosen_by = pluralize(n_folds, "fold") if n_folds else ""
-        rows.append([show_settings(tuning.points[point]), show_number(tuning.mean(point)), chosen_by])
+        rows.append([show_settings(tuning.points[point]), format_value(tuning.mean(point)), chosen_by])
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     for settings, mean, chosen_by in rows:
         print(f"{settings:{widths[0]}}  {mean:>{widths[1]}}  {chosen_by}".rstrip())
@@ -114,9 +114,9 @@ def _print_tuning(tuning: Tuning) -> None:
         print(f"and {pluralize(len(order) - n_shown, 'worse point')}; -v prints all")
     best, n_folds = tuning.best, len(tuning.folds)
     best_settings = f"{show_settings(tuning.points[best])} (optimistic: chosen by these topics)"
-    print(f"\nbest on all topics    {show_number(tuning.mean(best))}  {best_settings}")
-    print(f"held-out estimate     {show_number(tuning.held_out)}  each of {n_folds} folds with what the others chose")
-    print(f"defaults              {show_number(tuning.compared.mean_b)}  {show_settings(tuning.defaults)}")
+    print(f"\nbest on all topics    {format_value(tuning.mean(best))}  {best_settings}")
+    print(f"held-out estimate     {format_value(tuning.held_out)}  each of {n_folds} folds with what the others chose")
+    print(f"defaults              {format_value(tuning.compared.mean_b)}  {show_settings(tuning.defaults)}")
     print(f"\n{tuning.verdict()}")
     if tuning.at_edge:
         print(f"At the end of the values tried: {' and '.join(tuning.at_edge)}; better values may lie beyond.")

@@ -56,7 +56,7 @@ def _examine_index(index: str | None) -> None:
 
 
 def _examine_files(files: list[str], index: str | None) -> None:
-    from searchlab.evaluation.file_checks.checkup import examine_files
+    from searchlab.evaluation.file_checks.consistency import check_files
     from searchlab.indexing.snapshot import Snapshot
 
     docnos, index_name = None, ""
@@ -66,10 +66,10 @@ def _examine_files(files: list[str], index: str | None) -> None:
         with closing(Snapshot(folder)) as snapshot:
             docnos = list(snapshot.docnos())
     with stage_bar() as progress:
-        checkup = examine_files(files, docnos, index=index_name, progress=progress)
-    for finding in checkup.findings:
+        report = check_files(files, docnos, index=index_name, progress=progress)
+    for finding in report.findings:
         print(finding if finding.problem else f"note: {finding}")
-    if not checkup.healthy:
-        note(f"{pluralize(sum(finding.problem for finding in checkup.findings), 'problem')} found")
+    if not report.healthy:
+        note(f"{pluralize(sum(finding.problem for finding in report.findings), 'problem')} found")
         raise typer.Exit(1)
-    print(f"no problems in {', '.join(checkup.examined)}")
+    print(f"no problems in {', '.join(report.examined)}")

@@ -26,8 +26,8 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.features.candidates import Candidates
+    from searchlab.features.feature_sets import FeatureSet
     from searchlab.features.feature_table import FeatureTable
-    from searchlab.features.sets import FeatureSet
     from searchlab.records import Qrels, Topic
     from searchlab.retrieval.engine import SearchEngine
 
@@ -87,13 +87,13 @@ def features_command(
 
     Candidates are the judged documents, those of a run (--run), or the best of a first search (-k).
     """
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.prerequisites import make_what_is_missing
-    from searchlab.features.sets import make_set
 
     if listing:
-        _list_features(None if features is None else make_set(features))
+        _list_features(None if features is None else make_feature_set(features))
         return
-    feature_set = make_set(features or "letor45")
+    feature_set = make_feature_set(features or "letor45")
     steps = _preprocessing_steps(fill, normalise)
     asking = Asking.of(scorer, settings, expand=expand)
     folder = choose_index(index)
@@ -131,10 +131,10 @@ def _list_features(feature_set: FeatureSet | None) -> None:
 
 
 def _preprocessing_steps(fill: str | None, normalise: str | None) -> list[Any]:
-    from searchlab.features.preprocessing.imputation import make_filling
+    from searchlab.features.preprocessing.imputation import make_imputation
     from searchlab.features.preprocessing.normalisation import make_normalisation
 
-    steps: list[Any] = [] if fill is None else [make_filling(fill)]
+    steps: list[Any] = [] if fill is None else [make_imputation(fill)]
     return steps if normalise is None else [*steps, make_normalisation(normalise)]
 
 

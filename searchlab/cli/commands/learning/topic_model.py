@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from searchlab.indexing.snapshot import Snapshot
-    from searchlab.mixtures.topic_training import TrainedTopics
+    from searchlab.mixtures.latent_topic_training import TrainedLatentTopics
     from searchlab.topic_models.topic_model import TopicModel
 
 # Latent topics with a smaller share of a document are not shown.
@@ -93,14 +93,14 @@ def _open_or_build(
     snapshot: Snapshot, name: str | None, method: str, n_topics: int | None, seed: int | None, *, rebuild: bool
 ) -> TopicModel:
     """The topic model of an index; if it has none, it is learnt."""
-    from searchlab.topic_models.plsa import SEED, TOPICS
+    from searchlab.topic_models.plsa import DEFAULT_N_TOPICS, DEFAULT_SEED
     from searchlab.topic_models.topic_model_files import METHODS
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if not rebuild:
         try:
-            model = searchlab.open_topics(snapshot, name or method)
+            model = searchlab.open_topic_model(snapshot, name or method)
         except IndexMissing:
             pass
         else:
@@ -108,14 +108,14 @@ def _open_or_build(
                 existing = f"{pluralize(model.n_topics, 'latent topic')}, seed {model.record.seed}"
                 raise SettingError(f"{model.home}: has {existing}; --rebuild learns it again")
             return model
-    n_topics, seed = TOPICS if n_topics is None else n_topics, SEED if seed is None else seed
+    n_topics, seed = DEFAULT_N_TOPICS if n_topics is None else n_topics, DEFAULT_SEED if seed is None else seed
     with stage_bar() as progress:
-        model = searchlab.build_topics(
+        model = searchlab.build_topic_model(
             snapshot.folder, method=method, n_topics=n_topics, seed=seed, progress=progress, name=name
         )
     documents, size = pluralize(model.record.n_docs, "document"), megabytes(model.record.n_bytes)
     note(f"{model.home}: {pluralize(n_topics, 'latent topic')} learnt from {documents}, {size}")
-    return searchlab.open_topics(snapshot, name or method)
+    return searchlab.open_topic_model(snapshot, name or method)
 
 
 def _print_model(model: TopicModel, n_words: int) -> None:
@@ -139,10 +139,10 @@ def _print_topics(
     model: TopicModel, topics: Sequence[int], shares: Sequence[float], heading: str, n_words: int
 ) -> None:
     """Print a line for each latent topic: its number, its share, and its most characteristic words."""
-    from searchlab.topic_models.topic_words import as_words
+    from searchlab.topic_models.topic_words import shortest_words
 
-    terms = {topic: [term for term, _ in model.telling_terms(topic, n_words)] for topic in topics}
-    words = as_words(model.snapshot, (term for topic_terms in terms.values() for term in topic_terms))
+    terms = {topic: [term for term, _ in model.top_terms(topic, n_words)] for topic in topics}
+    words = shortest_words(model.snapshot, (term for topic_terms in terms.values() for term in topic_terms))
     print(f"topic  {heading}  most characteristic words")
     for topic in topics:
         listed = printable(", ".join(words[term] for term in terms[topic]))
@@ -151,19 +151,19 @@ def _print_topics(
 
 def _train(folder: Path, model: TopicModel, topics: str | None, qrels: str | None) -> None:
     """Train the model on judged topics, keep the result, and say how to use it."""
-    from searchlab.mixtures.topic_training import train_topics
+    from searchlab.mixtures.latent_topic_training import train_latent_topics
 
     training_topics, judgments = read_judged_topics(folder, topics, qrels, "train with")
     scorer = {"plsa": searchlab.PLSA, "wtm": searchlab.WTM}[model.method](topics=model.home.name)
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        trained = train_topics(engine, training_topics, judgments, scorer=scorer, progress=progress)
+        trained = train_latent_topics(engine, training_topics, judgments, scorer=scorer, progress=progress)
     name = f"{model.home.name}-trained"
     trained.save(name)
     _print_training(trained)
     note(f"kept as {name}: `searchlab run --scorer {model.method} --set topics={name}` ranks by it")
 
 
-def _print_training(trained: TrainedTopics) -> None:
+def _print_training(trained: TrainedLatentTopics) -> None:
     before, weights, after = trained.losses
     documents = pluralize(len(trained.of_docs), "document")
     print(f"learnt: alpha {trained.alpha:.3f}, beta {trained.beta:.3f}, latent topics of {documents}")

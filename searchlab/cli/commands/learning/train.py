@@ -28,7 +28,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
 # Parameters that go only with training from an index, and those that go only with a feature file.
 INDEX_PARAMETERS = ("index", "topics", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
@@ -161,7 +161,7 @@ def _list_rankers() -> None:
         settings = {
             key: "chosen" if key == ranker.tuned else json.dumps(value) for key, value in ranker.get_params().items()
         }
-        print(f"{name:{width}}  {kind.what}")
+        print(f"{name:{width}}  {kind.description}")
         print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in settings.items())}")
     print("\nA setting that is `chosen` is chosen on held-out queries, unless --set gives it;")
     print("depth is then the k of --measure nDCG@k.")
@@ -194,10 +194,10 @@ def _train_from_index(
     features: str,
     candidates: dict[str, Any],
 ) -> Bundle:
-    from searchlab.features.sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.rankers.first_stage import FirstStage
 
-    feature_set, first_stage = make_set(features), FirstStage(**candidates)
+    feature_set, first_stage = make_feature_set(features), FirstStage(**candidates)
     folder = choose_index(index)
     training_topics, judgments = read_judged_topics(folder, topics, qrels, "learn from")
     with searchlab.open(folder) as engine, stage_bar() as progress:

@@ -20,7 +20,7 @@ from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
     from searchlab.mixtures.training_queries import TrainingQueries
-    from searchlab.mixtures.weight_training import Learnt
+    from searchlab.mixtures.weight_training import LearntWeights
 
 
 @app.command("train-lm")
@@ -90,13 +90,13 @@ def train_lm_command(
     folder = choose_index(index)
     training_topics, judgments = read_judged_topics(folder, topics, qrels, "train with")
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        model = searchlab.open_topics(engine.snapshot, topic_model) if "topics" in names else None
+        model = searchlab.open_topic_model(engine.snapshot, topic_model) if "topics" in names else None
         gathered = gather(engine, training_topics, judgments, names, depth=depth, topic_model=model, progress=progress)
         _warn_of_unused_topics(gathered)
         if folds:
-            from searchlab.training.mixture_validation import as_table, cross_validate
+            from searchlab.training.mixture_validation import cross_validate_mixture, format_cross_validation
 
-            validation = cross_validate(
+            validation = cross_validate_mixture(
                 engine,
                 training_topics,
                 judgments,
@@ -111,7 +111,7 @@ def train_lm_command(
                 progress=progress,
             )
             print("cross-validation:")
-            print(as_table(validation))
+            print(format_cross_validation(validation))
             print(
                 f"\n{pluralize(len(gathered.qids), 'topic')}, {folds} folds, seed {seed}; {validation.rules}; "
                 "p of the randomisation test, corrected (Holm); * below .05\n"
@@ -132,7 +132,7 @@ def _make_settings(method: str, given: list[str] | None, *, per_document: bool) 
     """The settings of the method; None if none are given."""
     from searchlab.mixtures.em import EM
     from searchlab.mixtures.setting_checks import change_settings
-    from searchlab.mixtures.weight_training import METHODS, PER_DOCUMENT, SHARED
+    from searchlab.mixtures.weight_training import METHODS, PER_DOCUMENT_MCE, SHARED_MCE
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -140,7 +140,7 @@ def _make_settings(method: str, given: list[str] | None, *, per_document: bool) 
         raise SettingError("--per-document is for mce: expected --method mce")
     if not given:
         return None
-    defaults: Any = EM() if method == "em" else PER_DOCUMENT if per_document else SHARED
+    defaults: Any = EM() if method == "em" else PER_DOCUMENT_MCE if per_document else SHARED_MCE
     return change_settings(defaults, dict(pairs(given, "--set", "alpha=5")))
 
 
@@ -152,7 +152,7 @@ def _learn(
     held_out: float | None,
     seed: int,
     progress: Any,
-) -> Learnt:
+) -> LearntWeights:
     from searchlab.mixtures.weight_training import learn_em, learn_mce
 
     if method == "em":
@@ -169,7 +169,7 @@ def _warn_of_unused_topics(gathered: TrainingQueries) -> None:
         warn(f"{topics} without irrelevant documents, of no use to mce: {list_names(useless)}")
 
 
-def _print_weights(learnt: Learnt, method: str) -> None:
+def _print_weights(learnt: LearntWeights, method: str) -> None:
     weights = zip(learnt.components, learnt.shared.tolist(), strict=True)
     print(f"weights by {method}: {', '.join(f'{name} {weight:.4f}' for name, weight in weights)}")
     if learnt.docnos:

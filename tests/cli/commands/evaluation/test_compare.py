@@ -23,10 +23,10 @@ def test_runs_are_compared_on_their_common_topics(files, run_cli):
 def test_another_baseline_and_all_pairs(files, run_cli):
     (files / "third.run").write_text(GOOD)
     out = run_cli("compare", "qrels.txt", "good.run", "bad.run", "-m", "RR", "--baseline", "bad.run", "-c")[1]
-    assert "good and bad are equal in the mean: better on 2 of 4 topics, worse on 1, equal on 1: RR .3750" in out
+    assert "good and bad have equal means: better on 2 of 4 topics, worse on 1, equal on 1: RR .3750" in out
     out = run_cli("compare", "qrels.txt", "good.run", "bad.run", "third.run", "-m", "RR", "--all-pairs")[1]
     assert out.count("RR -.333") == 1
-    assert "third and good are equal in the mean: better on 0 of 3 topics, worse on 0, equal on 3: RR .5000" in out
+    assert "third and good have equal means: better on 0 of 3 topics, worse on 0, equal on 3: RR .5000" in out
     assert "third is better than bad" in out
     assert "after correction" in out
     assert "p-values are corrected (Holm)" in out

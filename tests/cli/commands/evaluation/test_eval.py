@@ -6,7 +6,7 @@ import pytest
 
 from searchlab.evaluation.dialects import DIALECTS
 from searchlab.evaluation.formatting import FORMATS
-from searchlab.evaluation.measures import FAMILIES
+from searchlab.evaluation.measure_families import FAMILIES
 from tests.cli.commands.evaluation.run_files import GOOD, QRELS
 
 
@@ -82,9 +82,7 @@ def test_ties_that_could_move_a_mean_are_warned_of(files, run_cli):
     (files / "tied.run").write_text("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n1 Q0 c 3 1 t\n")
     _, out, err = run_cli("eval", "qrels.txt", "tied.run", "-m", "nDCG@3", "-m", "NumRel")
     assert out.splitlines()[1].split()[1] == "0.7602"  # c, b, a have grades 1, 0, 2: (1 + 2/2)/(2 + 1/log2(3))
-    assert (
-        "warning: tied: 1 of 1 topics have equal scores, and their order could move nDCG@3 from 0.6199 to 1.0000" in err
-    )
+    assert "warning: tied: 1 of 1 topic with equal scores, whose order could change nDCG@3 from 0.6199 to 1.0000" in err
 
 
 def test_judgments_of_a_collection_are_found_in_its_folder(files, run_cli):

@@ -9,7 +9,7 @@ from searchlab.reproduction import retrieval
 @pytest.fixture(autouse=True)
 def undrawn(monkeypatch):
     """What figures look like is tested elsewhere."""
-    monkeypatch.setattr(plots, "_drawn", lambda *arguments, **options: "<svg xmlns='http://www.w3.org/2000/svg'/>")
+    monkeypatch.setattr(plots, "_draw_svg", lambda *arguments, **options: "<svg xmlns='http://www.w3.org/2000/svg'/>")
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_letor_with_a_folder_writes_a_report(folds, run_cli):
 def test_a_mistake_ends_in_one_line_before_training(folds, run_cli, monkeypatch):
     monkeypatch.setattr("searchlab.reproduction.letor.reproduce", lambda *arguments, **options: pytest.fail("trained"))
     (folds / "file").write_text("")
-    for options, told in [
+    for options, message in [
         (("--queries", "5,1"), "--queries is for the figures of a report: expected -o FOLDER"),
         (("--queries", "5,99", "-o", "out"), "query 99 is not in the folds, expected two of their 6 queries"),
         (("--queries", "5", "-o", "out"), "expected two different ones"),
@@ -81,7 +81,7 @@ def test_a_mistake_ends_in_one_line_before_training(folds, run_cli, monkeypatch)
         code, out, err = run_cli("reproduce", "letor", "ltr", *options)
         assert code in (1, 2)
         assert out == ""
-        assert told in err
+        assert message in err
         assert len(err.splitlines()) == 1
     assert not (folds / "out").exists()
 
@@ -121,7 +121,7 @@ def test_retrieval_refuses_what_is_no_collection(collection, tmp_path, run_cli, 
     monkeypatch.setattr(retrieval, "run_retrieval", lambda *arguments, **options: pytest.fail("tried"))
     (tmp_path / "same").mkdir()
     (tmp_path / "same" / "tiny").symlink_to(collection)
-    for arguments, told in [
+    for arguments, message in [
         (("nowhere",), "nowhere: expected a folder with one file of documents"),
         (("tiny", "same/tiny"), "two collections are called tiny"),
         (("tiny", "--features", "tabel1"), "unknown feature set 'tabel1' (did you mean table1?)"),
@@ -130,7 +130,7 @@ def test_retrieval_refuses_what_is_no_collection(collection, tmp_path, run_cli, 
     ]:
         code, _, err = run_cli("reproduce", "retrieval", *arguments)
         assert code in (1, 2)
-        assert told in err
+        assert message in err
         assert len(err.splitlines()) == 1
     (collection / "qrels.txt").unlink()
     code, _, err = run_cli("reproduce", "retrieval", "tiny")

@@ -31,7 +31,7 @@ def test_each_problem_of_files_is_a_line(judged_index, run_cli):
         "bad.run: 12 of 12 topics not in qrels.txt: q0, q1, q10 and 9 more; "
         "likely cause: the prefix 'q' (q0 here, 0 there)",
         "bad.run: 12 of 12 documents not in indexes/it: LONG0, LONG1, LONG10 and 9 more; "
-        "likely cause: capital and small letters (LONG0 here, long0 there)",
+        "likely cause: upper and lower case (LONG0 here, long0 there)",
     ]
     assert err == "2 problems found\n"
 
@@ -46,7 +46,7 @@ def test_a_note_about_a_file_is_no_problem(judged_index, run_cli):
     code, out, err = run_cli("doctor", "tied.run")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
-        "note: tied.run: 1 of 1 topic with equal scores: 0; their order is up to the tool that evaluates",
+        "note: tied.run: 1 of 1 topic with equal scores: 0; their order depends on the evaluation tool",
         "no problems in tied.run (run, 1 topic)",
     ]
 

@@ -27,9 +27,9 @@ def test_a_model_is_shown_with_its_weights(collection, run_cli, train, name):
     elif name == "bent":
         rows = {row[0]: list(map(float, row[1:])) for row in table_of(out, "feature")}
         assert re.search(r"feature +x +x² +√x +sum\n", out)
-        place = list(load_bundle("bent.json").features).index("table1.both.log_tf")
-        own = model.weights[[place, place + 7, place + 14]].tolist()
-        assert rows["table1.both.log_tf"] == pytest.approx([*own, sum(own)], abs=5e-5)
+        column = list(load_bundle("bent.json").features).index("table1.both.log_tf")
+        weights = model.weights[[column, column + 7, column + 14]].tolist()
+        assert rows["table1.both.log_tf"] == pytest.approx([*weights, sum(weights)], abs=5e-5)
     elif name == "ordrank":
         assert re.search(r"feature +grade 2 against 1 +grade 1 against 0\n", out)
         rows = {row[0]: list(map(float, row[1:])) for row in table_of(out, "feature")}

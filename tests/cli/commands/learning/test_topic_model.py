@@ -34,9 +34,9 @@ def test_latent_topics_are_learnt_and_shown_by_their_words(garage, run_cli):
     assert sorted(topic for topic, *_ in found) == ["1", "2"]
     shares = [float(share.rstrip("%")) for _, share, _ in found]
     assert shares == sorted(shares, reverse=True) and sum(shares) == pytest.approx(100, abs=0.2)
-    told = [set(words.split(", ")) for *_, words in found]
-    assert {"car", "engine", "wheel"} <= told[0] | told[1]
-    assert [("car" in words) != ("fruit" in words) for words in told] == [True, True]
+    words_of = [set(words.split(", ")) for *_, words in found]
+    assert {"car", "engine", "wheel"} <= words_of[0] | words_of[1]
+    assert [("car" in words) != ("fruit" in words) for words in words_of] == [True, True]
     again, same, noted = run_cli("topic-model", "-i", "garage")
     assert (again, same, noted) == (0, out, "")
 
@@ -54,7 +54,7 @@ def test_a_document_is_shown_with_its_latent_topics(garage, run_cli):
 
 def test_a_topic_model_is_a_scorer(garage, run_cli):
     code, _, err = run_cli("query", "car", "-i", "garage", "--scorer", "wtm")
-    assert code == 1 and "no topics 'wtm'; `searchlab topic-model -i indexes/garage --method wtm` makes them" in err
+    assert code == 1 and "no topic model 'wtm'; `searchlab topic-model -i indexes/garage --method wtm` makes one" in err
     assert run_cli("topic-model", "-i", "garage", "--method", "wtm", "--n-topics", 2)[0] == 0
     code, out, _ = run_cli("query", "car", "-i", "garage", "--scorer", "wtm", "--set", "beta=0.5", "-k", 5, "--json")
     hits = [hit["docno"] for hit in json.loads(out)["hits"]]
@@ -94,7 +94,7 @@ def test_later_documents_are_noted(garage, run_cli):
         (["--words", 0], "--words is 0, expected 1 or more"),
         (["nowhere"], "holds no document 'nowhere'"),
         (["--qrels", "x"], "--topics and --qrels are for training: expected --train"),
-        (["--name", "Ä"], "topics are called 'Ä'"),
+        (["--name", "Ä"], "topic model 'Ä', expected a name"),
         (["--train", "--topics", "garage/topics.tsv"], "no judgments to train with: expected --qrels"),
     ],
 )

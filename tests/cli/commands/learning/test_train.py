@@ -19,7 +19,7 @@ def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(coll
     assert re.search(r"^certified +within \d\.\de-\d\d of the best possible objective", out, re.M)
     means = load_bundle("model.json").trial["means"]
     rows = {row[0]: row[1:] for row in table_of(out, "nDCG@10")}
-    assert rows == {name: [f"{own[m]:.4f}".lstrip("0") for m in own] for name, own in means.items()}
+    assert rows == {name: [f"{mean:.4f}".lstrip("0") for mean in row.values()] for name, row in means.items()}
     assert list(rows) == ["rsvm-ir", "BM25", "RM3"]
     assert load_bundle("model.json").trial["verdict"] in out
     assert out.endswith("\nmodel written to model.json\n")
@@ -36,7 +36,7 @@ def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli)
     assert "by the validation set: AP " in out
     assert [row[0] for row in table_of(out, "AP")] == ["rsvm-ir", "the best single feature"]
     bundle = load_bundle("m.json")
-    assert (bundle.first_stage, bundle.preparation.bends, bundle.choice["dialect"]) == (None, "powers", "letor3")
+    assert (bundle.first_stage, bundle.preprocessor.powers, bundle.choice["dialect"]) == (None, True, "letor3")
     assert "searchlab rerank m.json" in err
 
 

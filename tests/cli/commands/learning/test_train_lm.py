@@ -46,15 +46,15 @@ def test_weights_are_trained_cross_validated_and_searched_with(collection, run_c
 
 
 @pytest.mark.parametrize(
-    ("arguments", "own"),
-    [("--method em --set weighing=word", 0), ("--set alpha=5 --set iterations=3", 0), ("--per-document", 1)],
+    ("arguments", "is_per_document"),
+    [("--method em --set weighing=word", False), ("--set alpha=5 --set iterations=3", False), ("--per-document", True)],
 )
-def test_methods_have_settings(collection, run_cli, arguments, own):
+def test_methods_have_settings(collection, run_cli, arguments, is_per_document):
     code, out, _ = run_cli("train-lm", *arguments.split(), "--folds", "0", "-o", "w.json")
     assert code == 0
     kept = json.loads((collection / "w.json").read_text())
-    assert bool(kept["documents"]) == bool(own)
-    assert ("separate weights for" in out) == bool(own)
+    assert bool(kept["documents"]) == is_per_document
+    assert ("separate weights for" in out) == is_per_document
     if "alpha=5" in arguments:
         assert (kept["settings"]["alpha"], kept["settings"]["iterations"]) == (5.0, 3)
     assert run_cli("query", "heat", "--scorer", "mixture", "--weights", "w.json")[0] == 0
