@@ -99,8 +99,8 @@ def test_of_very_many_judges_those_are_compared_who_have_judged_the_most(tmp_pat
         for judge, n in (("ann", 1), ("bob", 3), ("cyd", 2), ("dee", 3)):
             for number in range(n):
                 store.judge("s", "1", f"d{number}", judge=judge, grade=1)
-        assert [own.judges for own in compare_judges(store, "s", most=3)] == [
+        assert [own.judges for own in compare_judges(store, "s", max_judges=3)] == [
             *(("bob", "cyd"), ("bob", "dee")),
             ("cyd", "dee"),
         ]
-        assert len(compare_judges(store, "s", most=4)) == len(compare_judges(store, "s")) == 6
+        assert len(compare_judges(store, "s", max_judges=4)) == len(compare_judges(store, "s")) == 6

@@ -58,7 +58,7 @@ def test_several_processes_write_at_once_from_the_first_write_on(tmp_path):
     assert [process.returncode for process in processes] == [0, 0, 0]
     with JudgmentStore(path) as store:
         assert sorted(store.grades("trials")["a"]) == sorted(docno for output in outputs for docno in output)
-        assert store.sets()[0].n_judgments == 180
+        assert store.topic_sets()[0].n_judgments == 180
 
 
 def test_threads_share_one_store(tmp_path):
@@ -111,7 +111,7 @@ def test_judgments_are_brought_to_disk_and_queries_may_wait(tmp_path, monkeypatc
         store.add_topic("trials", "heat flow", "a")
         for act in (
             lambda: store.judge("trials", "a", "d", judge="ann", grade=1),
-            lambda: store.remember_query("x"),
+            lambda: store.record_query("x"),
             lambda: store.undo("ann"),
         ):
             asked.clear()
@@ -143,7 +143,7 @@ def test_a_file_that_was_removed_is_not_written_to_any_more(tmp_path):
         store.add_topic("trials", "heat flow", "a")
         for path in tmp_path.iterdir():
             path.unlink()
-        assert store.sets() == []
+        assert store.topic_sets() == []
         store.add_topic("trials", "wings", "b")
         with JudgmentStore(store.path) as other:
             assert [topic.qid for topic in other.topics("trials")] == ["b"]
@@ -154,7 +154,7 @@ def test_a_closed_store_says_so(tmp_path):
     store.add_topic("trials", "heat flow")
     store.close()
     store.close()
-    with pytest.raises(StoreError, match="closed already"):
+    with pytest.raises(StoreError, match="already closed"):
         store.topics("trials")
     # The last to close leaves one file.
     assert [path.name for path in tmp_path.iterdir()] == ["it.sqlite"]
@@ -164,13 +164,13 @@ def test_an_error_in_the_midst_leaves_nothing_behind(tmp_path, monkeypatch):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("trials", "heat flow", "a")
         monkeypatch.setattr(
-            "searchlab.judgments.judgment_store._ACT", "INSERT INTO nowhere VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "searchlab.judgments.judgment_store._INSERT_ACT", "INSERT INTO nowhere VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         with pytest.raises(WriteFailed, match="cannot be written"):
             store.judge("trials", "a", "d", judge="ann", grade=1)
         with pytest.raises(WriteFailed):
-            store.import_all("new", store.topics("trials"), {"a": {"d": 1}}, judge="ann")
-        assert [own.name for own in store.sets()] == ["trials"]
+            store.import_judgments("new", store.topics("trials"), {"a": {"d": 1}}, judge="ann")
+        assert [own.name for own in store.topic_sets()] == ["trials"]
 
 
 def write_other(path):
@@ -197,7 +197,7 @@ def write_cut(path):
     ("make", "error", "message"),
     [
         (lambda path: path.write_bytes(b"qid 0 docno 1\n" * 500), IndexCorrupt, "not a database of judgments"),
-        (write_other, IndexCorrupt, "a database, but not one of judgments"),
+        (write_other, IndexCorrupt, "a database, but not a database of judgments"),
         (write_newer, IndexTooNew, "layout 99, but this searchlab reads layout 1"),
         (write_cut, IndexCorrupt, "damaged"),
         (lambda path: path.mkdir(), StoreError, "(a folder)"),
@@ -208,7 +208,7 @@ def test_what_is_no_database_of_ours_is_refused_and_left_alone(tmp_path, make, e
     make(path)
     before = path.read_bytes() if path.is_file() else None
     with JudgmentStore(path) as store:
-        for act in (store.sets, lambda: store.add_topic("trials", "wings"), lambda: store.remember_query("x")):
+        for act in (store.topic_sets, lambda: store.add_topic("trials", "wings"), lambda: store.record_query("x")):
             with pytest.raises(error) as refused:
                 act()
             assert message in str(refused.value)
@@ -221,9 +221,9 @@ def test_an_empty_file_is_a_database_that_nothing_was_written_to(tmp_path):
     path = tmp_path / "it.sqlite"
     path.touch()
     with JudgmentStore(path) as store:
-        assert store.sets() == []
+        assert store.topic_sets() == []
         store.add_topic("trials", "wings")
-        assert len(store.sets()) == 1
+        assert len(store.topic_sets()) == 1
 
 
 def test_a_name_of_a_file_is_no_address(tmp_path):
@@ -236,7 +236,7 @@ def test_a_name_of_a_file_is_no_address(tmp_path):
 
 def test_a_folder_that_is_not_there_is_said(tmp_path):
     with JudgmentStore(tmp_path / "none" / "it.sqlite") as store:
-        assert store.sets() == []
+        assert store.topic_sets() == []
         with pytest.raises(WriteFailed, match=r"cannot be written \(no such folder\)"):
             store.add_topic("trials", "wings")
 

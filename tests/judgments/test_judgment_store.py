@@ -37,7 +37,7 @@ def test_the_file_stands_beside_the_index(tmp_path):
 
 
 def test_reading_a_file_that_does_not_exist_finds_nothing_and_makes_nothing(tmp_path, store):
-    assert (store.sets(), store.topics("x"), store.judgments("x"), store.grades("x")) == ([], [], [], {})
+    assert (store.topic_sets(), store.topics("x"), store.judgments("x"), store.grades("x")) == ([], [], [], {})
     assert (store.topic("x", "1"), store.find_topic("x"), store.undo("ann"), store.version()) == (None, None, None, 0)
     assert store.past_queries("", 5) == []
     assert list(tmp_path.iterdir()) == []
@@ -63,7 +63,7 @@ def test_a_text_without_a_qid_is_the_topic_that_has_it_already(store):
 
 def test_the_same_qid_with_another_text_is_refused(judged):
     assert judged.add_topic("trials", "heat\nflow", "a") == Topic("a", "heat flow")
-    with pytest.raises(SettingError, match="topic 'a' of the set 'trials' is 'heat flow', found 'Heat flow'"):
+    with pytest.raises(SettingError, match="topic 'a' of the topic set 'trials' is 'heat flow', found 'Heat flow'"):
         judged.add_topic("trials", "Heat flow", "a")
 
 
@@ -77,7 +77,7 @@ def test_a_topic_is_found_by_its_text_but_for_case_and_blanks(judged):
 
 def test_a_judgment_is_given_and_changed_and_taken_back(judged):
     given_ = judged.judge("trials", "a", "d", judge="ann", grade=2, note="why")
-    assert (given_.set, given_.qid, given_.docno, given_.judge, given_.grade, given_.note) == (
+    assert (given_.topic_set, given_.qid, given_.docno, given_.judge, given_.grade, given_.note) == (
         *("trials", "a", "d", "ann", 2),
         "why",
     )
@@ -128,7 +128,7 @@ def test_what_changes_nothing_is_no_act(judged):
 
 def test_an_import_is_not_undone_piece_by_piece(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=1)
-    judged.import_all("trials", [], {"a": {"d": 2, "e": 0}}, judge="ann")
+    judged.import_judgments("trials", [], {"a": {"d": 2, "e": 0}}, judge="ann")
     judged.judge("trials", "a", "d", judge="ann", grade=0)
     assert judged.undo("ann").grade == 0
     assert said(judged) == (2, "")
@@ -150,7 +150,7 @@ def test_of_several_judges_the_lower_median_counts(judged):
     assert judged.grades("trials", "bob") == {"b": {"two": 1, "three": 2, "four": 0, "junk": 1}}
     assert judged.grades("trials", "nobody") == judged.grades("nothing") == {}
     assert judged.topics("trials") == [TopicSummary("a", "heat flow", 0, 0), TopicSummary("b", "wings", 5, 3)]
-    assert judged.sets() == [TopicSetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
+    assert judged.topic_sets() == [TopicSetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
 
 
 def test_judgments_are_those_of_a_topic_or_a_judge_in_order(judged):
@@ -166,7 +166,7 @@ def test_judgments_are_those_of_a_topic_or_a_judge_in_order(judged):
     assert pairs("trials", "a") == [("a", "x", "bob"), ("a", "y", "ann"), ("a", "y", "bob")]
     assert pairs("trials", None, "ann") == [("a", "y", "ann"), ("b", "x", "ann")]
     assert pairs("trials", "a", "ann") == [("a", "y", "ann")]
-    assert [own.name for own in judged.sets()] == ["trials", "other"]
+    assert [own.name for own in judged.topic_sets()] == ["trials", "other"]
 
 
 def test_the_version_rises_with_each_change_that_another_made(tmp_path, judged):
@@ -179,14 +179,14 @@ def test_the_version_rises_with_each_change_that_another_made(tmp_path, judged):
     other.undo("ann")
     seen.append(judged.version())
     assert seen == sorted(set(seen))
-    other.remember_query("heat")
+    other.record_query("heat")
     assert judged.version() == seen[-1]
     other.close()
 
 
 def test_queries_are_remembered_once_the_latest_first(store):
     for text in ["Heat flow", "wings", "heat  shield", "HEAT FLOW", "%", "_", " \n"]:
-        store.remember_query(text)
+        store.record_query(text)
     assert store.past_queries("", 9) == ["_", "%", "HEAT FLOW", "heat shield", "wings"]
     assert store.past_queries(" hEAT", 9) == ["HEAT FLOW", "heat shield"]
     assert store.past_queries("heat", 1) == ["HEAT FLOW"]
@@ -195,9 +195,9 @@ def test_queries_are_remembered_once_the_latest_first(store):
 
 
 def test_old_queries_are_forgotten(store, monkeypatch):
-    monkeypatch.setattr("searchlab.judgments.judgment_store.MAX_PAST_QUERIES", 3)
+    monkeypatch.setattr("searchlab.judgments.query_history.MAX_PAST_QUERIES", 3)
     for text in ["a", "b", "c", "a", "d"]:
-        store.remember_query(text)
+        store.record_query(text)
     assert store.past_queries("", 9) == ["d", "a", "c"]
 
 
@@ -216,8 +216,8 @@ def test_old_queries_are_forgotten(store, monkeypatch):
         ({"grade": True}, "grade is True, expected"),
         ({"grade": 1.0}, "grade is 1.0, expected"),
         ({"note": "x" * 4001}, "note has 4,001 characters, expected at most 4,000"),
-        ({"qid": "zz"}, "no topic 'zz' in the set 'trials'; add it first"),
-        ({"set": "zz"}, "no topic 'a' in the set 'zz'"),
+        ({"qid": "zz"}, "no topic 'zz' in the topic set 'trials'; add it first"),
+        ({"set": "zz"}, "no topic 'a' in the topic set 'zz'"),
         ({"set": "\ud800"}, "found '\\ud800', expected characters that UTF-8 can write"),
     ],
 )
@@ -235,9 +235,9 @@ def test_what_cannot_be_judged_is_refused_in_one_line(judged, change, message):
 @pytest.mark.parametrize(
     ("topic", "message"),
     [
-        (("", "text", "1"), "set is empty"),
-        (("a\tb", "text", "1"), "set is 'a\\tb', expected one printable line"),
-        (("x" * 101, "text", "1"), "set has 101 characters"),
+        (("", "text", "1"), "topic set is empty"),
+        (("a\tb", "text", "1"), "topic set is 'a\\tb', expected one printable line"),
+        (("x" * 101, "text", "1"), "topic set has 101 characters"),
         (("s", "text", "a b"), "qid is 'a b', expected one word without blanks"),
         (("s", "text", "a\x01"), "qid is 'a\\x01', expected one word"),
         (("s", "text", ""), "qid is empty"),

@@ -47,7 +47,7 @@ def test_coming_in_twice_changes_nothing(store):
             None,
             "a 0 x 1\nq 0 x 1\nr 0 x 1\n",
             SettingError,
-            "not in the set 's': 'a', 'q', 'r'; import their texts too",
+            "not in the topic set 's': 'a', 'q', 'r'; import their texts too",
         ),
         ("a\theat\n", "a 0 x 1\na 0 y one\n", RecordError, "qrels:2: expected a whole number as grade, found 'one'"),
         (
@@ -75,12 +75,12 @@ def test_what_is_wrong_is_said_with_its_line_and_nothing_comes_in(store, topics,
     with pytest.raises(error) as refused:
         import_texts(store, "s", topics=topics, qrels=qrels, judge="ann")
     assert message in str(refused.value)
-    assert store.sets() == []
+    assert store.topic_sets() == []
 
 
 def test_another_text_for_a_known_topic_takes_the_judgments_back_too(store):
     import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
-    with pytest.raises(SettingError, match="topic 'a' of the set 's' is 'heat flow', found 'other'"):
+    with pytest.raises(SettingError, match="topic 'a' of the topic set 's' is 'heat flow', found 'other'"):
         import_texts(store, "s", topics="c\tnew\na\tother\n", qrels="c 0 d 1\n", judge="ann")
     assert format_topics(store, "s") == TOPICS
     assert format_qrels(store, "s") == QRELS
@@ -90,7 +90,7 @@ def test_another_text_for_a_known_topic_takes_the_judgments_back_too(store):
 def test_a_docno_that_is_no_column_is_not_written(store, docno):
     store.add_topic("s", "heat", "1")
     store.judge("s", "1", docno, judge="ann", grade=1)
-    with pytest.raises(SettingError, match=r"topic 1: a judged document is called .* cannot hold it"):
+    with pytest.raises(SettingError, match=r"topic 1: the docno of a judged document is .*; expected a docno"):
         format_qrels(store, "s")
 
 
@@ -150,4 +150,4 @@ def test_no_text_breaks_an_import(tmp_path_factory, topics, qrels):
             import_texts(store, "s", topics=topics, qrels=qrels, judge="ann")
         except SearchlabError as error:
             assert str(error)
-            assert store.sets() == []
+            assert store.topic_sets() == []
