@@ -39,4 +39,4 @@ def make_desk(folder: Path, **options) -> Desk:
 def judge_topics(desk: Desk, name="mine", n_topics=N_TOPICS, judge="ann", grades=title_grades):
     """Put topics and judgments into a set."""
     topics = [Topic(str(number), f"w{number}") for number in range(n_topics)]
-    desk.store(None).import_all(name, topics, {topic.qid: grades(topic.qid) for topic in topics}, judge=judge)
+    desk.store(None).import_judgments(name, topics, {topic.qid: grades(topic.qid) for topic in topics}, judge=judge)

@@ -49,7 +49,7 @@ def show_command(
 ) -> None:
     """Show which sets of topics there are, and how much of each is judged; or the topics of one set."""
     with _open(choose_index(index)) as store:
-        sets = store.sets()
+        sets = store.topic_sets()
         if not sets:
             note("nothing judged yet: judge in the page that `searchlab serve` opens, or `searchlab judgments import`")
         elif of is None:
@@ -87,7 +87,7 @@ def export_command(
         raise SettingError("--judge goes with qrels: topics are nobody's")
     with _open(choose_index(index)) as store:
         of = _chosen(store, of)
-        judges = next(own.judges for own in store.sets() if own.name == of)
+        judges = next(own.judges for own in store.topic_sets() if own.name == of)
         if judge is not None and judge not in judges:
             raise unknown_name("judge", judge, judges)
         text = format_topics(store, of) if what == "topics" else format_qrels(store, of, judge)
@@ -127,7 +127,7 @@ def import_command(
     warn_of_latin1(notes)
     of = folder.resolve().name if of is None else of
     with _open(folder) as store:
-        done = store.import_all(of, wanted, grades, judge=judge)
+        done = store.import_judgments(of, wanted, grades, judge=judge)
     added = f"{count(done.n_topics, 'topic')} and {count(done.n_judgments, 'judgment')} added to {visible(of)}"
     same = f"; {count(done.n_topics_same, 'topic')} and {count(done.n_judgments_same, 'judgment')} were there already"
     print(added + (same if done.n_topics_same or done.n_judgments_same else ""))
@@ -164,7 +164,7 @@ def _open(folder: Path) -> JudgmentStore:
 
 def _chosen(store: JudgmentStore, name: str | None) -> str:
     """The set that is meant."""
-    names = [own.name for own in store.sets()]
+    names = [own.name for own in store.topic_sets()]
     if name is not None and name in names:
         return name
     if not names:

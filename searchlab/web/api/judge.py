@@ -46,7 +46,7 @@ def sets(desk: Desk, *, index: str | None) -> dict[str, Any]:
                 "n_relevant": each.n_relevant,
                 "judges": list(each.judges),
             }
-            for each in desk.store(opened.name).sets()
+            for each in desk.store(opened.name).topic_sets()
         ],
         "own": None if own is None else {"n_topics": len(own.topics), "n_judgments": own.n_judgments},
     }
@@ -108,12 +108,12 @@ def judgments(desk: Desk, *, index: str | None, set: str, topic: str = "", judge
 def undo(desk: Desk, *, index: str | None, judge: str) -> dict[str, Any]:
     """Take back the last thing that a judge did."""
     undone = desk.store(desk.shelf.get(index).name).undo(_named(judge))
-    return {"undone": None if undone is None else {"set": undone.set} | _record(undone)}
+    return {"undone": None if undone is None else {"set": undone.topic_set} | _record(undone)}
 
 
 def agreement(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
     """How far each two judges agree on what both have judged; of very many, those who have judged the most."""
-    found = compare_judges(desk.store(desk.shelf.get(index).name), set, most=MOST_JUDGES)
+    found = compare_judges(desk.store(desk.shelf.get(index).name), set, max_judges=MOST_JUDGES)
     return {
         "pairs": [
             {
@@ -159,7 +159,7 @@ def import_(
         came = own_topics(opened)
         if came is None:
             raise NotFound(f"the sources of the index {opened.name} have no topics")
-        added = store.import_all(set, came.topics, came.grades, judge=COLLECTION)
+        added = store.import_judgments(set, came.topics, came.grades, judge=COLLECTION)
     elif topics.strip() or qrels.strip():
         try:
             added = import_texts(store, set, topics=topics or None, qrels=qrels or None, judge=_named(judge))

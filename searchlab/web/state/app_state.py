@@ -62,7 +62,7 @@ class Desk:
 
     def _write_down(self, index: str, query: str) -> None:
         try:
-            self.store(index).remember_query(query)
+            self.store(index).record_query(query)
             self._told.clear()
         except SearchlabError as error:
             if str(error) not in self._told:  # a disk that is full is full for the next query, too

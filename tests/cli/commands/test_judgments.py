@@ -106,9 +106,9 @@ def test_agreement_is_a_table(imported, tmp_path):
         (("import", "--qrels", "none"), 1, "none: no such file or folder"),
         (("import", "--qrels", "bad.txt"), 1, "bad.txt:2: expected a whole number as grade, found 'x'"),
         (("import", "--qrels", "far.txt"), 2, "the grade of document 'd1' of topic '1' is 99, expected a whole number"),
-        (("import", "--qrels", "new.txt"), 2, "judgments for topics that are not in the set 'aero': '7'"),
+        (("import", "--qrels", "new.txt"), 2, "judgments for topics that are not in the topic set 'aero': '7'"),
         (("import", "--judge", " "), 2, "judge is ' ', expected one printable line"),
-        (("import", "--set", ""), 2, "set is empty"),
+        (("import", "--set", ""), 2, "topic set is empty"),
     ],
 )
 def test_bad_input_is_one_line_and_changes_nothing(imported, tmp_path, arguments, code, message):

@@ -81,7 +81,7 @@ def test_what_is_not_there_is_not_found(desk):
     assert "no topic '7'" in refused(404, judge, desk, "1-good0", 1, set="mine", topic="7")
     assert "no document 'none'" in refused(404, judge, desk, "none", 1, set="mine", topic="0")
     assert "no topic '7'" in refused(404, pool.pool, desk, index=None, set="mine", topic="7")
-    assert desk.store(None).sets()[0].n_judgments == 4
+    assert desk.store(None).topic_sets()[0].n_judgments == 4
 
 
 def test_a_topic_needs_words(desk):
@@ -122,7 +122,7 @@ def test_a_query_that_is_a_topic_already_is_judged_there(desk):
 
 def test_taking_back_what_was_never_said_makes_no_topic(desk):
     assert "nothing was judged" in refused(404, judge, desk, "3-good0", None, query="w3")
-    assert desk.store(None).sets() == []
+    assert desk.store(None).topic_sets() == []
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_what_goes_out_comes_in_again(desk):
     ("given", "told"),
     [
         ({"topics": "1\tone\n", "qrels": "1 0 d"}, "qrels:1"),
-        ({"topics": "1\tone\n", "qrels": "2 0 d 1"}, "judgments for topics that are not in the set"),
+        ({"topics": "1\tone\n", "qrels": "2 0 d 1"}, "judgments for topics that are not in the topic set"),
         ({}, "nothing to import"),
         ({"topics": "1\tone\n", "own": True}, "own is for what came with the documents"),
         ({"topics": "1\tone\n", "judge": ""}, "judge is empty"),
@@ -329,7 +329,7 @@ def test_a_malformed_file_is_told_and_changes_nothing(desk, given, told):
     with pytest.raises((Failure, SettingError), match=told) as refusal:
         judge_api.import_(desk, index=None, set="s", **{"judge": "ann"} | given)
     assert getattr(refusal.value, "status", 400) == 400
-    assert desk.store(None).sets() == []
+    assert desk.store(None).topic_sets() == []
 
 
 @pytest.fixture
@@ -350,7 +350,7 @@ def test_what_came_with_the_documents_is_offered_and_imported(desk, collected):
     added = judge_api.import_(desk, index=None, set="own", own=True)
     assert (added["n_topics"], added["n_judgments"]) == (2, 3)
     assert desk.store(None).grades("own") == {"1": {"1-good0": 2, "elsewhere": 1}, "2": {"2-bad4": 0}}
-    assert desk.store(None).sets()[0].judges == ("collection",)
+    assert desk.store(None).topic_sets()[0].judges == ("collection",)
 
 
 def test_a_collection_without_judgments_brings_topics(desk, collected, monkeypatch):

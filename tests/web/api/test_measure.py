@@ -200,7 +200,7 @@ def test_cross_validation_by_other_topics_or_judgments_does_not_stand_beside_the
     assert measured()[0] == {"AP": pytest.approx(validated)}
     # A topic that was not learnt from, as nothing is relevant to it, scores 0 by any ranker.
     store = desk.store(None)
-    store.import_all("mine", [Topic("none", "w11")], {"none": {"11-bad4": 0}}, judge="ann")
+    store.import_judgments("mine", [Topic("none", "w11")], {"none": {"11-bad4": 0}}, judge="ann")
     assert measured()[0] == {"AP": pytest.approx(validated * 10 / 11)}
     # By another judgment, another topic, or another judge the others have other means.
     store.judge("mine", "3", "3-bad5", judge="ann", grade=1)
@@ -212,7 +212,7 @@ def test_cross_validation_by_other_topics_or_judgments_does_not_stand_beside_the
     store.judge("mine", "3", "3-bad5", judge="bob", grade=1)
     assert measured(judge="bob")[0] is None
     store.undo("bob")
-    store.import_all("mine", [Topic("more", "w10")], {"more": title_grades(10)}, judge="ann")
+    store.import_judgments("mine", [Topic("more", "w10")], {"more": title_grades(10)}, judge="ann")
     assert measured()[0] is None
 
 
@@ -223,7 +223,7 @@ def test_a_difference_that_is_rounding_is_none():
 
 def test_a_model_that_has_not_seen_these_topics_is_compared(desk, folder, model):
     store = desk.store(None)
-    store.import_all("new", [Topic(str(n), f"w{n}") for n in (10, 11)], {"10": title_grades(10)}, judge="ann")
+    store.import_judgments("new", [Topic(str(n), f"w{n}") for n in (10, 11)], {"10": title_grades(10)}, judge="ann")
     store.judge("new", "11", "11-good0", judge="ann", grade=1)
     add(folder, model)
     found = measure(desk, "new", rankers=["bm25", "model:learnt"], measures=["AP"])
@@ -244,7 +244,7 @@ def test_what_to_judge_next_says_who_has_learnt_from_the_topics(desk, folder, mo
 
 
 def test_the_words_of_topics_tell_not_the_name_of_the_set(desk, folder, model):
-    desk.store(None).import_all("other", [Topic("x", " W3 ")], {"x": title_grades(3)}, judge="ann")
+    desk.store(None).import_judgments("other", [Topic("x", " W3 ")], {"x": title_grades(3)}, judge="ann")
     add(folder, model)
     assert measure(desk, "other", rankers=["bm25", "model:learnt"])["rankers"][1]["learnt_from_these"]
 

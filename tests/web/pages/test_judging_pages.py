@@ -291,7 +291,7 @@ def test_a_topic_may_be_long_and_say_what_a_query_would_take_for_something_else(
 def test_what_is_judged_beside_results_makes_a_topic(client, store):
     fields = {"q": "heat flow", "id": "w01", "back": "/?q=heat+flow"}
     assert send(client, "/judge", grade="2", **fields) == "/?q=heat+flow"
-    assert [(each.set, each.grade) for each in store.judgments("searches")] == [("searches", 2)]
+    assert [(each.topic_set, each.grade) for each in store.judgments("searches")] == [("searches", 2)]
     send(client, "/judge", grade="", **fields)
     assert store.judgments("searches") == []
     assert "3" in send(client, "/judge", 400, grade="3", **fields)
