@@ -106,8 +106,8 @@ def test_kernel_machines_learn_from_a_sample_of_many_rows():
 
 def test_too_few_steps_are_told_in_the_details(monkeypatch):
     X, y, qid = some_rows()
-    monkeypatch.setattr(classifiers, "STEPS", 1)
-    monkeypatch.setattr(classifiers, "KERNEL_STEPS", 1)
+    monkeypatch.setattr(classifiers, "MAX_ITERATIONS", 1)
+    monkeypatch.setattr(classifiers, "MAX_KERNEL_ITERATIONS", 1)
     for ranker in (MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="rbf")):
         assert ranker.fit(X, y, qid).details_["converged"] is False
 

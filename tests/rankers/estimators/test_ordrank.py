@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.ordrank import MHR, OrdRank
-from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankSVM
+from searchlab.rankers.estimators.ranksvm import STRENGTHS, RankSVM
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.models.rule_model import RuleModel
@@ -169,7 +169,7 @@ def test_what_is_worth_trying_depends_on_the_pairs_of_a_hyperplane(kind):
     training = some_training()
     fitted = kind().fit_data(training)
     each = fitted.details_["n_pairs"] / fitted.details_["n_hyperplanes"]
-    assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / each).tolist())
+    assert list(kind().values(training)) == pytest.approx((STRENGTHS / each).tolist())
 
 
 def test_the_average_of_votes_is_that_over_the_hyperplanes_of_all():
