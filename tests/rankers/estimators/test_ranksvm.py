@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.ranksvm import (
-    USUAL,
+    DEFAULT_STRENGTH,
     WORTH_TRYING,
     RankSVM,
     RankSVMIR,
@@ -71,7 +71,7 @@ def test_objective_and_gap_are_true(kind, weighted, C):
     fitted = kind(C=C, tolerance=1e-6).fit_data(training)
     differences, costs = explicit_pairs(training, costs_of(kind, training))
     used = fitted.details_["C"]
-    assert used == (C if C is not None else pytest.approx(USUAL / costs.sum()))
+    assert used == (C if C is not None else pytest.approx(DEFAULT_STRENGTH / costs.sum()))
     objective = objective_of(fitted.model_.weights, differences, costs, used)
     assert fitted.details_["objective"] == pytest.approx(objective, rel=1e-9)
     gap = (fitted.details_["objective"] - fitted.details_["dual_objective"]) / fitted.details_["objective"]
@@ -240,7 +240,7 @@ def test_what_is_worth_trying_depends_on_what_all_pairs_cost(kind):
     training = some_training(weighted=True)
     _, costs = explicit_pairs(training, costs_of(kind, training))
     assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / costs.sum()).tolist())
-    assert WORTH_TRYING[0] < USUAL < WORTH_TRYING[-1]
+    assert WORTH_TRYING[0] < DEFAULT_STRENGTH < WORTH_TRYING[-1]
     alike = TrainingData(training.X, np.ones(len(training.X)), training.offsets)
     assert list(kind().values(alike)) == [1.0]
     assert kind().fit_data(alike).details_["C"] == 1.0

@@ -82,11 +82,11 @@ def problems(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
+@given(problems(), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     X, offsets, grades, cost, lam = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost)
     if not len(costs):
@@ -104,13 +104,13 @@ def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.data(), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
+@given(problems(), st.data(), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
     X, offsets, grades, cost, lam = problem
     copies = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(X), max_size=len(X))), dtype=int)
     bounds = np.concatenate([[0], np.cumsum(copies)])[offsets]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
         weighed = solve(X, offsets, grades, cost, lam, row_weights=copies, tolerance=1e-8)
     repeated = solve(np.repeat(X, copies, axis=0), bounds, np.repeat(grades, copies), cost, lam, tolerance=1e-8)
     assert weighed.converged
@@ -124,12 +124,12 @@ def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
+@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_with_weights_of_any_size_is_that_of_the_quadratic_programme(problem, seed, listed_size):
     X, offsets, grades, cost, lam = problem
     mass = 10.0 ** np.random.default_rng(seed).uniform(-2, 1, len(X))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, row_weights=mass, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost, mass)
     if not len(costs):
@@ -283,7 +283,7 @@ def test_bound_between_two_is_the_best_on_the_line(seed):
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-8])
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_gap_is_reached_and_true(lam, tolerance, monkeypatch):
-    monkeypatch.setattr(smoothed_newton, "LISTED_SIZE", 5000)
+    monkeypatch.setattr(smoothed_newton, "MAX_LISTED_SIZE", 5000)
     X, offsets, grades = example()
     found = solve(X, offsets, grades, uneven, lam, tolerance=tolerance)
     differences, costs = explicit_pairs(X, offsets, grades, uneven)
