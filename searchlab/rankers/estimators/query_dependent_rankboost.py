@@ -153,8 +153,8 @@ class QueryLoss:
             levels += [each.astype(np.float64) for each in wanted]
         zero = np.zeros(len(X))
         log_counts = np.empty((rows.n_queries, len(levels)))
-        for category, own in enumerate(levels):
-            log_counts[:, category] = pair_potentials(zero, own, rows.log_weights, rows.offsets)[0]
+        for category, category_levels in enumerate(levels):
+            log_counts[:, category] = pair_potentials(zero, category_levels, rows.log_weights, rows.offsets)[0]
         described = standardise(describe_queries(X, rows, settings.top))
         return cls(X / scales, scales, rows, levels, log_counts, described, settings.decay, settings.share_decay)
 
@@ -173,8 +173,8 @@ class QueryLoss:
             losses, slopes = self.category_losses(w)
             mixed = factors * losses
             pull = np.zeros(len(self.X))
-            for category, own in enumerate(slopes):
-                pull += mixed[queries, category] * own
+            for category, category_slopes in enumerate(slopes):
+                pull += mixed[queries, category] * category_slopes
             value = float(mixed.sum()) + self.decay * float(w @ w) + penalty
             return value, 2 * self.decay * w - pull @ self.X
 
@@ -206,11 +206,11 @@ class QueryLoss:
         scores = self.X @ w
         losses, slopes = np.zeros_like(self.log_counts), []
         for category, levels in enumerate(self.levels):
-            logs, own = pair_potentials(scores, levels, self.rows.log_weights, self.rows.offsets)
+            logs, category_slopes = pair_potentials(scores, levels, self.rows.log_weights, self.rows.offsets)
             found = np.isfinite(logs)
             means = logs[found] - self.log_counts[found, category]
             losses[found, category] = np.exp(np.minimum(means, MAX_LOG_LOSS))
-            slopes.append(own)
+            slopes.append(category_slopes)
         return losses, slopes
 
 

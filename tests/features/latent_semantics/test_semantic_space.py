@@ -472,7 +472,7 @@ def test_dimensions_out_of_range_are_refused(small, dims):
 def test_more_dimensions_than_the_space_has_are_refused(small):
     space = build_space(small, dims=3)
     for ask in (lambda: space.query_vector({"car": 1}, 4), lambda: vector_of(space, "d0000", 4)):
-        with pytest.raises(SettingError, match="semantic: has 3 dimensions, 4 were asked for"):
+        with pytest.raises(SettingError, match="semantic: dims is 4, expected 1 to 3"):
             ask()
 
 
