@@ -126,7 +126,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         if dims is None:
             return self.dims
         if not 1 <= dims <= self.dims:
-            raise SettingError(f"{self.home}: has {self.dims} dimensions, {dims} were asked for")
+            raise SettingError(f"{self.home}: dims is {dims}, expected 1 to {self.dims}")
         return dims
 
     def _scale(self, vectors: Array) -> Array:

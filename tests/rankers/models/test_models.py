@@ -1,4 +1,4 @@
-"""Do models score as their formulas say, explain every score, and survive being written as JSON?"""
+"""Models of all kinds: scores by their formulas, parts that add up, and JSON round trips."""
 
 import json
 import math
@@ -68,13 +68,13 @@ def test_a_model_of_another_number_of_features_is_refused(model):
 
 @all_models
 def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
-    kept = model.to_json()
-    spoilt = [{name: value for name, value in kept.items() if name != absent} for absent in kept]
-    for name, value in kept.items():
+    record = model.to_json()
+    spoilt = [{name: value for name, value in record.items() if name != absent} for absent in record]
+    for name, value in record.items():
         wrong = [None, "much", {}, [[]], [[1], [2, 3]]]
         if isinstance(value, float):
             wrong += [math.inf, math.nan]
-        spoilt += [kept | {name: each} for each in wrong if each != value]
+        spoilt += [record | {name: each} for each in wrong if each != value]
     assert len(spoilt) > 8
     for each in spoilt:
         with pytest.raises(SettingError) as caught:
@@ -83,7 +83,7 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
 
 
 @pytest.mark.parametrize(
-    ("kept", "message"),
+    ("record", "message"),
     [
         ([1, 2], "a model is malformed .found list, expected names with values"),
         ({}, "unknown kind of model ''"),
@@ -106,9 +106,9 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
         (MODELS["rbf"].to_json() | {"degree": math.inf}, "a kernel model is malformed"),
     ],
 )
-def test_what_is_no_model_is_refused(kept, message):
+def test_malformed_models_are_refused(record, message):
     with pytest.raises(SettingError, match=message):
-        model_from_json(kept, 3)
+        model_from_json(record, 3)
 
 
 def test_linear_scores_are_weighted_sums():
@@ -181,7 +181,7 @@ def test_kernel_scores_are_sums_over_support_vectors_and_gradients_their_slopes(
             assert gradient[k] == pytest.approx((score(x + move) - score(x - move)) / (2 * step), rel=1e-5, abs=1e-7)
 
 
-def test_a_kernel_score_is_explained_by_the_way_from_the_average_document():
+def test_a_kernel_score_is_explained_by_the_difference_from_the_average_document():
     # On a straight line through a linear kernel, each feature adds weight · deviation.
     model = KernelModel(np.array([[2.0, -1.0]]), np.array([3.0]), 0.5, "linear")
     rows = np.array([[0.0, 0.0], [2.0, 4.0]])
