@@ -57,7 +57,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class FoldScores:
     """What one fold gives: scores of the rows that were held out, the chosen values, and how long it took."""
 
     scores: Floats
@@ -83,7 +83,7 @@ def run_systems(
     return [outcomes[system.name] for system in plan.systems]
 
 
-def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: Sequence[str]) -> Lesson:
+def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: Sequence[str]) -> FoldScores:
     """Train without some queries, and score their rows (in the order of the table).
 
     The learner gets neither their rows nor their judgments; what scores them gets no grades.
@@ -94,18 +94,18 @@ def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: 
     return _learn(recipe, train, known, test)
 
 
-def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> Lesson:
+def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> FoldScores:
     began = time.perf_counter()
     require_different_grades(train)
     choice = recipe.learn(train, recipe.validation_measure(qrels))
     seconds = time.perf_counter() - began
     scores = choice.scores(test) if test.n_rows else np.zeros(0)
-    return Lesson(scores, _plain(trial.value for trial in choice.chosen), seconds)
+    return FoldScores(scores, _plain(trial.value for trial in choice.chosen), seconds)
 
 
 def _learn_all(recipe: Recipe, table: FeatureTable, qrels: Judgments, source: str) -> Bundle:
-    judge = recipe.validation_measure(qrels)
-    return make_bundle(recipe, recipe.learn(table, judge), table, None, judge, None, source=source)
+    measure = recipe.validation_measure(qrels)
+    return make_bundle(recipe, recipe.learn(table, measure), table, None, measure, None, source=source)
 
 
 def _plain(values: Any) -> tuple[Any, ...]:
@@ -178,7 +178,7 @@ def _run_rankers(
         system.name: [system.to_json() | {"name": ""}, fingerprint_of(tables[system.name]), judged]
         for system in plan.rankers
     }
-    lessons: dict[tuple[str, int], Lesson] = {}
+    lessons: dict[tuple[str, int], FoldScores] = {}
     bundles: dict[str, Bundle] = {}
     work: list[tuple[SystemPlan, int]] = []
     for system in plan.rankers:
@@ -197,7 +197,7 @@ def _run_rankers(
     done = n_all - len(work)
     progress(TRAINING, done, n_all)
     for system, number, result in _side_by_side(plan, setting, tables, work, n_jobs):
-        if isinstance(result, Lesson):
+        if isinstance(result, FoldScores):
             lessons[system.name, number] = result
             key = fingerprint(keys[system.name], list(setting.folds[number]))
             about = {"chosen": list(result.chosen), "seconds": result.seconds}
@@ -227,7 +227,7 @@ def _side_by_side(
     tables: dict[str, FeatureTable],
     work: list[tuple[SystemPlan, int]],
     n_jobs: int,
-) -> Iterator[tuple[SystemPlan, int, Lesson | Bundle]]:
+) -> Iterator[tuple[SystemPlan, int, FoldScores | Bundle]]:
     """The results of pieces of work as they are finished."""
     engine = setting.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
@@ -256,7 +256,7 @@ def _piece(
     first_stage: FirstStage,
     analyser: Any,
     source: str,
-) -> tuple[SystemPlan, int, Lesson | Bundle]:
+) -> tuple[SystemPlan, int, FoldScores | Bundle]:
     recipe = system.recipe
     if recipe is None:
         raise SettingError(f"{system.name}: does not learn")
@@ -270,7 +270,7 @@ def _piece(
 
 
 def _gathered(
-    setting: ExperimentInputs, task: Task, system: SystemPlan, lessons: list[Lesson], bundle: Bundle
+    setting: ExperimentInputs, task: Task, system: SystemPlan, lessons: list[FoldScores], bundle: Bundle
 ) -> Outcome:
     """The scores of all folds as one ranking of each topic."""
     scores = np.zeros(task.table.n_rows)
@@ -283,12 +283,12 @@ def _gathered(
     return Outcome(system, tuple(task.reranked(scores)), chosen, seconds, bundle)
 
 
-def _kept_lesson(cache: Cache, key: str) -> Lesson | None:
+def _kept_lesson(cache: Cache, key: str) -> FoldScores | None:
     found = cache.get("scores", key)
     if found is None:
         return None
     arrays, about = found
-    return Lesson(arrays["scores"], tuple(about["chosen"]), float(about["seconds"]))
+    return FoldScores(arrays["scores"], tuple(about["chosen"]), float(about["seconds"]))
 
 
 def _keep_bundle(cache: Cache, key: str, bundle: Bundle) -> None:

@@ -48,7 +48,7 @@ class System:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CollectionResults:
     """All systems on one collection, the baseline first; `left_out` says which could not be tried, and why."""
 
     name: str
@@ -98,7 +98,7 @@ def run_retrieval(
     n_folds: int = 5,
     seed: int = 0,
     progress: Progress = no_progress,
-) -> Outcome:
+) -> CollectionResults:
     """All systems on one collection."""
     recipes = make_recipes(rankers, n_folds, seed)
     sets = {each: make_feature_set(each) for each in features}
@@ -126,7 +126,7 @@ def run_retrieval(
         systems.append(system)
         evaluations.append(evaluate_run(judged, run, list(MEASURES), dialect="trec", complete=True, name=system.name))
     progress("comparing", 0, 1)
-    return Outcome(
+    return CollectionResults(
         name,
         engine.snapshot.n_docs,
         len(task.topics),

@@ -127,14 +127,14 @@ def train_task(
 ) -> Bundle:
     """The same, of what was prepared before."""
     require_different_grades(task.table)
-    judge = recipe.validation_measure(task.qrels)
+    measure = recipe.validation_measure(task.qrels)
     trial = None
     if recipe.n_folds:
         recipe = replace(recipe, n_folds=min(recipe.n_folds, task.table.n_queries))
-        scores = cross_validate_table(recipe, task.table, judge, progress)
+        scores = cross_validate_table(recipe, task.table, measure, progress)
         trial = compare_with_first_stage(recipe, task, scores)
-    choice = recipe.learn(task.table, judge, None, progress)
-    bundle = make_bundle(recipe, choice, task.table, None, judge, trial, source=source)
+    choice = recipe.learn(task.table, measure, None, progress)
+    bundle = make_bundle(recipe, choice, task.table, None, measure, trial, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
     training = {
         **bundle.training,

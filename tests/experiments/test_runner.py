@@ -240,7 +240,7 @@ def test_each_topic_is_ranked_with_the_settings_that_other_folds_chose(home):
 
 def test_the_report_shows_all_that_was_asked_for(home):
     text = (run(home).folder / "report.md").read_text()
-    for heading in ("What was compared", "Who is better", "The same, drawn", "helped and hurt most", "What counts"):
+    for heading in ("Systems and method", "Effectiveness", "Figures", "helped and hurt most", "Largest weights"):
         assert heading in text
     for figure in ("means.svg", "ndcg.svg", "precision-recall.svg", "topics-svm.svg"):
         assert f"]({figure})" in text

@@ -16,7 +16,7 @@ from searchlab.reproduction.retrieval import (
     LANGUAGE_MODELS,
     MEASURES,
     MIXTURE,
-    Outcome,
+    CollectionResults,
     System,
     make_recipes,
     run_retrieval,
@@ -127,7 +127,7 @@ def made_up(values, systems):
     qids = tuple(str(number) for number in range(10))
     evaluations = [Evaluation(name, MEASURES, qids, own, make_dialect("trec")) for name, own in rows.items()]
     report = compare_evaluations(evaluations, baseline="BM25")
-    return Outcome("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
+    return CollectionResults("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
 
 
 @pytest.fixture(scope="module")
