@@ -182,7 +182,7 @@ def _figure_section(results: ExperimentResults) -> Section:
         name = outcome.system.name
         compared = results.against_baseline(name, plan.measure)
         if compared is not None:
-            values = results.values_of(name).values_of(plan.measure) - results.values_of(plan.baseline).values_of(plan.measure)
+            values = results.of(name).values_of(plan.measure) - results.of(plan.baseline).values_of(plan.measure)
             blocks.append(
                 Figure(
                     f"topics-{names[name]}",
@@ -210,7 +210,10 @@ def _ends(lines: Mapping[str, Sequence[float]]) -> str:
 def _topic_section(results: ExperimentResults, best: Outcome) -> Section:
     """The topics that the best ranker helped and hurt most, with both rankings."""
     plan, name = results.plan, best.system.name
-    after, before = results.values_of(name).values_of(plan.measure), results.values_of(plan.baseline).values_of(plan.measure)
+    after, before = (
+        results.of(name).values_of(plan.measure),
+        results.of(plan.baseline).values_of(plan.measure),
+    )
     changes = after - before
     order = np.argsort(-changes, kind="stable").tolist()
     helped = [number for number in order if changes[number] > TIE_TOLERANCE][:MAX_TOPICS]

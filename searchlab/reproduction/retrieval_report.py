@@ -9,7 +9,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_value
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, slugify
-from searchlab.reproduction.retrieval import BASELINE, CollectionResults, EXPANDED, MEASURES
+from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, CollectionResults
 
 BETTER, WORSE = "↑", "↓"
 

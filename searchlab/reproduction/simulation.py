@@ -94,9 +94,9 @@ class Simulation:
         at_90 = format_value(float(np.mean(ours.trained[:, POSITIONS.index(90)])))
         return (
             f"The paper's claim {'holds' if self.holds else 'does not hold'} here: on unseen instances, mean NDCG over "
-            f"positions {means[0]} → {means[1]}; better in {runs} ({format_p_value(test.p)}, sign test), and at {better} of "
-            f"{len(POSITIONS)} positions. In the paper NDCG stays at 1 until position 90; here, on training instances "
-            f"and averaged over runs, it {course}, and is {at_90} at 90."
+            f"positions {means[0]} → {means[1]}; better in {runs} ({format_p_value(test.p)}, sign test), and at "
+            f"{better} of {len(POSITIONS)} positions. In the paper NDCG stays at 1 until position 90; here, on "
+            f"training instances and averaged over runs, it {course}, and is {at_90} at 90."
         )
 
 
