@@ -27,8 +27,8 @@ from searchlab.experiments.results import (
     write_manifest,
     write_runs,
 )
-from searchlab.experiments.runner import run_systems, union_of
-from searchlab.features.prerequisites import make_what_is_missing
+from searchlab.experiments.runner import combine_features, run_systems
+from searchlab.features.prerequisites import build_prerequisites
 from searchlab.types import Progress, no_progress
 
 
@@ -56,7 +56,7 @@ def run_experiment(
     require_own(folder, FOLDER)
     setting = open_setting(plan, progress)
     if plan.rankers:
-        make_what_is_missing(setting.engine, union_of(plan.rankers), progress)
+        build_prerequisites(setting.engine, combine_features(plan.rankers), progress)
     key = fingerprint(plan.to_json(), setting.fingerprints())
     if not fresh and is_complete(folder, key):
         return Finished(folder, read_manifest(folder) or {}, was_there=True)

@@ -16,13 +16,13 @@ from searchlab.corpus.trec.topics import read_topics
 from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
 from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import FoldPlan, Plan
-from searchlab.experiments.scorer_tuning import useful_topics
 from searchlab.indexing.building.indexer import index as make_index
 from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
 from searchlab.indexing.storage.manifest import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import deal
+from searchlab.training.cross_validation import deal_folds
+from searchlab.training.from_index import useful_topics
 from searchlab.types import Progress, no_progress
 
 
@@ -108,7 +108,8 @@ def _find_files(plan: Plan, folder: Path) -> tuple[Path | str, Path | str]:
 def deal_topics(plan: FoldPlan, qids: list[str], known: list[str]) -> tuple[tuple[str, ...], ...]:
     """The topics of each fold; of folds that are given, topics that are `known` but not taken are left out."""
     if not plan.queries:
-        return tuple(tuple(qids[place] for place in fold.tolist()) for fold in deal(len(qids), plan.number, plan.seed))
+        dealt = deal_folds(len(qids), plan.number, plan.seed)
+        return tuple(tuple(qids[row] for row in fold.tolist()) for fold in dealt)
     listed = {qid for fold in plan.queries for qid in fold}
     strangers = sorted(listed.difference(known))
     if strangers:

@@ -16,7 +16,7 @@ from searchlab.evaluation.comparison import Comparison, show_number, show_p
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.significance import TIE, bootstrap_interval
 from searchlab.experiments.results import Results
-from searchlab.experiments.runner import Outcome
+from searchlab.experiments.runner import SystemResult
 from searchlab.experiments.scorer_tuning import show_settings
 from searchlab.records import Ranking, Topic
 from searchlab.report.content import (
@@ -207,7 +207,7 @@ def _ends(lines: Mapping[str, Sequence[float]]) -> str:
     return "; ".join(f"{name} from {show_number(ys[0])} to {show_number(ys[-1])}" for name, ys in lines.items())
 
 
-def _topics(results: Results, best: Outcome) -> Section:
+def _topics(results: Results, best: SystemResult) -> Section:
     """Where the best ranker helped and hurt most, with both rankings."""
     plan, name = results.plan, best.system.name
     own, other = results.of(name).of(plan.measure), results.of(plan.baseline).of(plan.measure)
@@ -290,7 +290,7 @@ def _training(results: Results) -> Section:
     return Section("How long it took, and what was chosen", (table,))
 
 
-def _chosen(outcome: Outcome) -> str:
+def _chosen(outcome: SystemResult) -> str:
     """What was chosen for each fold; of several values that were averaged, their range."""
     return "; ".join(_value(value) for value in outcome.chosen)
 

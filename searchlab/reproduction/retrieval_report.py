@@ -9,12 +9,12 @@ from searchlab.evaluation.comparison import show_number
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, file_name
-from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, Outcome
+from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, RetrievalResult
 
 BETTER, WORSE = "↑", "↓"
 
 
-def retrieval_report(outcomes: Sequence[Outcome], seed: int = 0) -> Report:
+def retrieval_report(outcomes: Sequence[RetrievalResult], seed: int = 0) -> Report:
     """A section a collection; the lead says what is best on each, and where that stands beside the paper."""
     lead = " ".join([*(outcome.verdict() for outcome in outcomes), where_we_stand(outcomes)])
     facts = {
@@ -31,7 +31,7 @@ def retrieval_report(outcomes: Sequence[Outcome], seed: int = 0) -> Report:
     return Report("Retrieval experiments", lead, tuple(map(_section, outcomes)), facts)
 
 
-def where_we_stand(outcomes: Sequence[Outcome]) -> str:
+def where_we_stand(outcomes: Sequence[RetrievalResult]) -> str:
     """What Figure 4 shows for OHSUMED, and on how many of these collections it is found too."""
     learnt = [
         (outcome, system.name)
@@ -48,7 +48,7 @@ def where_we_stand(outcomes: Sequence[Outcome]) -> str:
     return f"{said}; here {better} of {len(found)} such re-rankers are, {surely} of them significantly."
 
 
-def marks_of(outcome: Outcome) -> dict[tuple[int, int], str]:
+def marks_of(outcome: RetrievalResult) -> dict[tuple[int, int], str]:
     """A sign where a system is significantly better or worse than BM25, by row and column of the table."""
     marks = {}
     for row, system in enumerate(outcome.systems):
@@ -59,7 +59,7 @@ def marks_of(outcome: Outcome) -> dict[tuple[int, int], str]:
     return marks
 
 
-def _section(outcome: Outcome) -> Section:
+def _section(outcome: RetrievalResult) -> Section:
     name = file_name(outcome.name)
     rows: list[tuple[Cell, ...]] = [
         (system.name, *(outcome.mean(system.name, measure) for measure in MEASURES)) for system in outcome.systems
@@ -106,7 +106,7 @@ def _section(outcome: Outcome) -> Section:
     return Section(outcome.name, tuple(blocks))
 
 
-def as_text(outcome: Outcome) -> str:
+def as_text(outcome: RetrievalResult) -> str:
     """The table for a terminal: a line a system, signs beside what is significant."""
     marks = marks_of(outcome)
     width = max(len(system.name) for system in outcome.systems)

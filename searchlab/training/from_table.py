@@ -23,6 +23,7 @@ from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.bundle import Bundle, fingerprint_of
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.rankers.ranker_registry import make_ranker
+from searchlab.training.cross_validation import deal_folds
 from searchlab.training.selection import Choice, choose
 from searchlab.training.validation import Judge
 from searchlab.types import Floats, Progress, no_progress
@@ -163,18 +164,10 @@ def _doubt(compared: Comparison) -> str:
     return f"{show_p(compared.p)}{'' if compared.significant else ', may be chance'}"
 
 
-def deal(n_queries: int, n_folds: int, seed: int) -> list[Floats]:
-    """Queries dealt into folds at random: the numbers of each fold's queries."""
-    if n_folds > n_queries:
-        raise SettingError(f"{n_folds} folds for {n_queries} queries, expected at least one query for each")
-    places = np.random.default_rng(seed).permutation(n_queries)
-    return [np.sort(places[fold::n_folds]) for fold in range(n_folds)]
-
-
 def cross_validate(recipe: Recipe, table: FeatureTable, judge: Judge, progress: Progress = no_progress) -> Floats:
     """The score of each row by a model that has not seen its query."""
     scores = np.zeros(table.n_rows)
-    folds = deal(table.n_queries, recipe.n_folds, recipe.seed)
+    folds = deal_folds(table.n_queries, recipe.n_folds, recipe.seed)
     for number, fold in enumerate(folds):
         progress("cross-validating", number, len(folds))
         held_out = np.repeat(np.isin(np.arange(table.n_queries), fold), np.diff(table.group_offsets))

@@ -25,6 +25,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
 from searchlab.rankers.models import Model, average
+from searchlab.training.cross_validation import deal_folds
 from searchlab.training.validation import Judge
 from searchlab.types import Floats, Progress, no_progress
 
@@ -198,10 +199,5 @@ def _splits(table: FeatureTable, n_parts: int, seed: int) -> Iterator[Held]:
     """For each part, which rows are held out: queries are dealt out at random."""
     if n_parts < 2 or table.n_queries < 2:
         return
-    parts = min(n_parts, table.n_queries)
-    places = np.random.default_rng(seed).permutation(table.n_queries)
-    of_queries = np.empty(table.n_queries, dtype=np.int64)
-    of_queries[places] = np.arange(table.n_queries) % parts
-    of_rows = np.repeat(of_queries, np.diff(table.group_offsets))
-    for part in range(parts):
-        yield of_rows == part
+    for part in deal_folds(table.n_queries, min(n_parts, table.n_queries), seed):
+        yield np.repeat(np.isin(np.arange(table.n_queries), part), np.diff(table.group_offsets))

@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import load_bundle
 from searchlab.training import from_table
-from searchlab.training.from_table import Recipe, Trial, cross_validate, deal, train_from_table
+from searchlab.training.cross_validation import deal_folds
+from searchlab.training.from_table import Recipe, Trial, cross_validate, train_from_table
 from searchlab.training.validation import Judge
 
 
@@ -28,24 +27,6 @@ def some_table(n_queries=12, signal=1.0, seed=1, first=0, n_docs=10):
 
 QUICK = {"C": 0.01}
 TUNED = Recipe("rsvm-ir", n_parts=2, n_folds=3, bends="none")
-
-
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 5))
-def test_every_query_is_in_one_fold_and_folds_differ_by_one_at_most(n_queries, n_folds, seed):
-    if n_folds > n_queries:
-        with pytest.raises(SettingError, match=f"{n_folds} folds for {n_queries} queries, expected at least one query"):
-            deal(n_queries, n_folds, seed)
-        return
-    folds = deal(n_queries, n_folds, seed)
-    assert len(folds) == n_folds
-    assert sorted(number for fold in folds for number in fold.tolist()) == list(range(n_queries))
-    sizes = {len(fold) for fold in folds}
-    assert max(sizes) - min(sizes) <= 1
-    assert all(np.array_equal(one, other) for one, other in zip(folds, deal(n_queries, n_folds, seed), strict=True))
-
-
-def test_folds_are_dealt_by_the_seed():
-    assert [fold.tolist() for fold in deal(20, 4, 1)] != [fold.tolist() for fold in deal(20, 4, 2)]
 
 
 def memory_table(n_queries=8, n_docs=4):
@@ -95,7 +76,7 @@ def test_a_fold_is_trained_tuned_and_prepared_without_its_queries(monkeypatch):
     monkeypatch.setattr(from_table, "choose", listen)
     recipe = Recipe("rsvm", QUICK, normalisation="standard", n_folds=3)
     scores = cross_validate(recipe, table, recipe.judge())
-    folds = deal(9, 3, recipe.seed)
+    folds = deal_folds(9, 3, recipe.seed)
     assert [qids for qids, _ in asked] == [
         {f"q{number}" for number in range(9)} - {f"q{number}" for number in fold} for fold in folds
     ]

@@ -87,9 +87,9 @@ def train_command(
         gathered = gather(engine, queries, judgments, names, depth=depth, topic_model=model, progress=progress)
         _tell_skipped(gathered)
         if folds:
-            from searchlab.training.mixture_validation import as_table, cross_validate
+            from searchlab.training.mixture_validation import as_table, cross_validate_mixture
 
-            found = cross_validate(
+            found = cross_validate_mixture(
                 engine,
                 queries,
                 judgments,
