@@ -1,15 +1,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install demo test clean
+.PHONY: install install-dev demo test docs dist check-dist clean
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml
+install-dev: .venv/installed-dev
+
+.venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "searchlab needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+.venv/installed: pyproject.toml | .venv/bin/python
+	$(PIP) --editable .
 	touch $@
+
+.venv/installed-dev: pyproject.toml | .venv/bin/python
+	$(PIP) --editable '.[dev]'
+	touch .venv/installed $@
+
+.venv/installed-docs: pyproject.toml | .venv/bin/python
+	$(PIP) --editable '.[docs]'
+	touch .venv/installed $@
 
 demo: install
 	@echo '--- index the bundled collection'
@@ -20,7 +33,7 @@ demo: install
 	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --scorer dirichlet --set mu=500
 	@echo '--- phrases, operators and fields'
 	$(BIN)/searchlab query '"t-cell lymphoma" AND autoimmune year:[2000 TO 2024]' -i medical -k 3
-	@echo '--- train a re-ranker from judged topics, and hear whether it helps'
+	@echo '--- train a re-ranker from judged topics, and see whether it helps'
 	$(BIN)/searchlab train -i medical -o indexes/medical.model.json
 	@echo '--- search with it'
 	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --rerank indexes/medical.model.json
@@ -30,11 +43,30 @@ demo: install
 	@echo 'Next: $(BIN)/searchlab serve -i medical opens the search page: search, judge, train, compare'
 	@echo '      $(BIN)/searchlab index YOUR-FOLDER, $(BIN)/searchlab query "..."'
 
-test: install
+# One process a core; `make test WORKERS=0` runs all tests in one process.
+WORKERS ?= auto
+
+test: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The documentation site, in site/.
+docs: .venv/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# A wheel and a source archive, in dist/.
+dist: install-dev
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
+
+# The wheel in an empty environment, away from this folder, with its dependencies as declared.
+check-dist: dist
+	rm -rf build/check && mkdir -p build/check
+	$(PYTHON) -m venv build/check/venv
+	build/check/venv/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build/check && venv/bin/searchlab example medical && venv/bin/searchlab index corpora/medical && venv/bin/searchlab query 't-cell lymphoma' -k 3
 
 clean:
-	rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

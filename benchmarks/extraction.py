@@ -32,9 +32,9 @@ from report import Target, table
 
 import searchlab
 from searchlab.features.candidates import judged, searched
-from searchlab.features.counts import count
+from searchlab.features.counts import collect_counts
 from searchlab.features.extraction import extract, extract_query
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_feature_set
 from searchlab.retrieval.document_list import DocumentList
 
 OHSUMED = 348_566
@@ -44,7 +44,7 @@ MOST_CANDIDATES = 16_000  # when they grow
 N_WORDS = 6
 FIELDS = ("title", "body")
 WHOOSH_QUERIES = 5
-FEATURES = make_set("letor45").features
+FEATURES = make_feature_set("letor45").features
 
 
 def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chosen: DocumentList) -> np.ndarray:
@@ -122,7 +122,7 @@ def compare_with_whoosh(engine: searchlab.SearchEngine, queries: list[str], roun
 
 def check(engine: searchlab.SearchEngine, words: list[str], chosen: DocumentList, tfs: np.ndarray) -> None:
     """Whether Whoosh counts as we do."""
-    counts = count(engine.snapshot, Counter(words), chosen.shards, chosen.docs, FIELDS)
+    counts = collect_counts(engine.snapshot, Counter(words), chosen.shards, chosen.docs, FIELDS)
     for field, theirs in zip(FIELDS, tfs, strict=True):
         if not np.array_equal(counts.streams[field].tf, theirs):
             sys.exit(f"query {' '.join(words)!r}: Whoosh counts otherwise in {field}")

@@ -35,8 +35,8 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.language_models import JelinekMercer, Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
-from searchlab.topic_models.topic_model_store import build_topics, open_topics
-from searchlab.training.mixture_validation import MEASURES, cross_validate
+from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
+from searchlab.training.mixture_validation import MEASURES, cross_validate_mixture
 
 LIMITS = (10, 1000)
 ROUNDS = 5
@@ -52,7 +52,7 @@ def mixtures(engine: SearchEngine) -> dict[str, Scorer]:
     rows = np.random.default_rng(1).dirichlet(np.ones(2), len(names))
     own = OwnWeights(names, np.column_stack([rows, np.zeros((len(names), len(COMPONENTS) - 2))]))
     fields = {"document": 0.2, "corpus": 0.5, "title": 0.2, "body": 0.1}
-    topics = open_topics(engine.snapshot)
+    topics = open_topic_model(engine.snapshot)
     return {
         "Jelinek–Mercer": JelinekMercer(0.5),
         "unigrams": Mixture(),
@@ -124,14 +124,14 @@ def cross_validate_all(folder: Path, names: list[str], families: list[str], outp
             index = Path(work) / "index"
             searchlab.index(find(folder / name, "docs.jsonl"), index)
             if any("topics" in family for family in families):
-                build_topics(index, n_topics=N_TOPICS)
+                build_topic_model(index, n_topics=N_TOPICS)
             topics = searchlab.read_topics(find(folder / name, "topics.tsv"))
             qrels = searchlab.read_qrels(find(folder / name, "qrels.txt"))
             engine = searchlab.open(index)
             for family in families:
-                model = open_topics(engine.snapshot) if "topics" in family else None
+                model = open_topic_model(engine.snapshot) if "topics" in family else None
                 queries = gather(engine, topics, qrels, name_components(family.split(",")), topic_model=model)
-                found = cross_validate(engine, topics, qrels, queries, topic_model=model)
+                found = cross_validate_mixture(engine, topics, qrels, queries, topic_model=model)
                 tested = {(each.name_a, each.measure): each for each in found.report.comparisons}
                 for trial in found.trials:
                     system = trial.evaluation.name
@@ -169,7 +169,7 @@ def main() -> None:
         write_collection(path, options.documents)
         if not (index / "topics").exists():
             searchlab.index(path, index)
-            build_topics(index, n_topics=N_TOPICS)
+            build_topic_model(index, n_topics=N_TOPICS)
         with searchlab.open(index) as engine:
             time_searches(engine, make_queries(), mixtures(engine))
 

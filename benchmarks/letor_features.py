@@ -19,9 +19,9 @@ from xml.etree import ElementTree
 import numpy as np
 from report import table
 
-from searchlab.features.catalogue import Feature, compute
+from searchlab.features.catalogue import Feature, compute_features
 from searchlab.features.counts import Counts, bare_counts
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_feature_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import TermStats
 
@@ -85,7 +85,7 @@ def read_features(path: Path) -> Published:
 
 def compare(queries: list[Query], features: tuple[Feature, ...], published: Published) -> tuple[np.ndarray, np.ndarray]:
     """For each feature and pair, our value and LETOR's."""
-    ours = [compute(features, query.counts) for query in queries]
+    ours = [compute_features(features, query.counts) for query in queries]
     theirs = [[published.pop((query.qid, docid)) for docid in query.docids] for query in queries]
     if published:
         sys.exit(f"{len(published)} pairs have features but no counts, such as {next(iter(published))}")
@@ -98,7 +98,7 @@ def main() -> None:
     folder = parser.parse_args().folder
     if not (folder / "Meta").is_dir() or not list(folder.glob("Feature-null/**/*.txt")):
         sys.exit(f"{folder}: expected the folders Meta and Feature-null")
-    features = make_set("letor45").features
+    features = make_feature_set("letor45").features
     published = read_features(next(folder.glob("Feature-null/**/*.txt")))
     ours, theirs = compare(list(read_queries(folder / "Meta")), features, published)
     undefined, null = np.isnan(ours), np.isnan(theirs)

@@ -19,7 +19,7 @@ from report import table
 import searchlab
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.training.from_index import USUAL, train_from_index
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 COLLECTIONS = ("cf", "cranfield", "cisi", "nfcorpus", "npl")
 

@@ -84,17 +84,17 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
     import numpy as np
 
     import searchlab
-    from searchlab.features.preprocessing.preprocessor import Preparation
-    from searchlab.features.sets import SETS
+    from searchlab.features.feature_sets import FEATURE_SETS
+    from searchlab.features.preprocessing.preprocessor import Preprocessor
     from searchlab.rankers.bundle import Bundle
     from searchlab.rankers.first_stage import FirstStage
-    from searchlab.rankers.models import LinearModel
+    from searchlab.rankers.models.linear_model import LinearModel
     from searchlab.rankers.reranking import Reranker
 
-    features = tuple(SETS[FEATURES])
+    features = tuple(FEATURE_SETS[FEATURES])
     weights = np.random.default_rng(1).uniform(0, 1, len(features))
     first = FirstStage(k=CANDIDATES, expanded=False)
-    Bundle("linear", {}, LinearModel(weights), features, Preparation.named(), first_stage=first).save(model)
+    Bundle("linear", {}, LinearModel(weights), features, Preprocessor.named(), first_stage=first).save(model)
     engine = searchlab.open(index)
     reranker = Reranker(engine, searchlab.rankers.bundle.load_bundle(model))
     answers, times = {}, {}

@@ -29,12 +29,12 @@ from report import table
 import searchlab
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.vocabulary import Vocabulary
-from searchlab.mixtures.topic_training import train_topics
+from searchlab.mixtures.latent_topic_training import train_latent_topics
 from searchlab.retrieval.scoring.dense import AnyScorer
 from searchlab.topic_models import plsa
-from searchlab.topic_models.learning import count_documents
-from searchlab.topic_models.plsa import learn_topics
-from searchlab.topic_models.topic_model_store import build_topics
+from searchlab.topic_models.plsa import learn_latent_topics
+from searchlab.topic_models.topic_model_learning import count_document_terms
+from searchlab.topic_models.topic_model_store import build_topic_model
 from searchlab.topic_models.topic_scorer import PLSA, WTM, Trained
 
 N_TOPICS = (20, 50)
@@ -48,15 +48,15 @@ def measure(folder: Path, way: str, n_topics: int) -> dict[str, float]:
     """Find topics in this process: seconds, peak memory, perplexity."""
     snapshot = Snapshot(folder)
     if way in ("plsa", "wtm"):
-        build_topics(folder, method=way, n_topics=1, name="warm")  # compiles
+        build_topic_model(folder, method=way, n_topics=1, name="warm")  # compiles
         began = time.perf_counter()
-        perplexity = build_topics(folder, method=way, n_topics=n_topics).record.perplexity
+        perplexity = build_topic_model(folder, method=way, n_topics=n_topics).record.perplexity
         seconds = time.perf_counter() - began
     else:
         vocabulary, _ = Vocabulary.of_index(snapshot)
-        counts, _ = count_documents(snapshot, vocabulary, lambda *call: None)
-        plsa.CONVERGED = 0.0
-        learn_topics(counts[:10], 2, held_out=0, iterations=1)
+        counts, _ = count_document_terms(snapshot, vocabulary, lambda *call: None)
+        plsa.MIN_TRAINING_GAIN = 0.0
+        learn_latent_topics(counts[:10], 2, held_out=0, iterations=1)
         began = time.perf_counter()
         perplexity = _em(counts, n_topics) if way == "em" else _nmf(counts, n_topics)
         seconds = time.perf_counter() - began
@@ -65,7 +65,7 @@ def measure(folder: Path, way: str, n_topics: int) -> dict[str, float]:
 
 
 def _em(counts, n_topics: int) -> float:
-    return learn_topics(counts, n_topics, held_out=0, iterations=ITERATIONS).perplexities[-1]
+    return learn_latent_topics(counts, n_topics, held_out=0, iterations=ITERATIONS).perplexities[-1]
 
 
 def _nmf(counts, n_topics: int) -> float:
@@ -98,11 +98,11 @@ def measure_apart(folder: Path, way: str, n_topics: int) -> list[str]:
 def held_out(folder: Path, n_topics: int) -> list[str]:
     """How perplexing are words held out: at first, by the best iteration of EM, and by tempered EM."""
     snapshot = Snapshot(folder)
-    counts, _ = count_documents(snapshot, Vocabulary.of_index(snapshot)[0], lambda *call: None)
-    tempered = learn_topics(counts, n_topics)
-    plsa.COOLING, kept = 1.0, plsa.COOLING
-    plain = learn_topics(counts, n_topics)
-    plsa.COOLING = kept
+    counts, _ = count_document_terms(snapshot, Vocabulary.of_index(snapshot)[0], lambda *call: None)
+    tempered = learn_latent_topics(counts, n_topics)
+    plsa.COOLING_FACTOR, kept = 1.0, plsa.COOLING_FACTOR
+    plain = learn_latent_topics(counts, n_topics)
+    plsa.COOLING_FACTOR = kept
     figures = [tempered.held_out[0], min(plain.held_out), min(tempered.held_out)]
     return [folder.name, str(n_topics), *(f"{value:,.0f}" for value in figures), f"{tempered.temperature:.2f}"]
 
@@ -145,7 +145,7 @@ def quality(folder: Path, index: Path) -> Iterator[list[str]]:
     ways: dict[str, AnyScorer] = {"Dirichlet, μ=1000": searchlab.Dirichlet(), "JM, λ=0.5": searchlab.JelinekMercer()}
     for method, kind in (("plsa", PLSA), ("wtm", WTM)):
         for n_topics in N_TOPICS:
-            build_topics(index, method=method, n_topics=n_topics, name=f"{method}-{n_topics}")
+            build_topic_model(index, method=method, n_topics=n_topics, name=f"{method}-{n_topics}")
             ways[f"{method}, {n_topics} topics"] = kind(topics=f"{method}-{n_topics}")
     for name, scorer in ways.items():
         yield [judged.name, name, *(f"{value:.4f}" for value in judged.measure(scorer) / len(judged.topics))]
@@ -154,12 +154,12 @@ def quality(folder: Path, index: Path) -> Iterator[list[str]]:
 def training(folder: Path, index: Path) -> list[str]:
     """What training gains: on queries that were not trained on (mean of the folds), and on those that were."""
     judged = Judged(folder, index)
-    build_topics(index, n_topics=N_TOPICS[0])
+    build_topic_model(index, n_topics=N_TOPICS[0])
     sums = np.zeros((5, 2))
     for fold in range(FOLDS):
         asked = judged.topics[fold::FOLDS]
         known = [topic for place, topic in enumerate(judged.topics) if place % FOLDS != fold]
-        trained = train_topics(judged.engine, known, judged.qrels)
+        trained = train_latent_topics(judged.engine, known, judged.qrels)
         ways = [PLSA(), Trained(trained.model, trained.alpha, trained.beta), trained.scorer]
         sums[:3] += [judged.measure(scorer, asked) for scorer in ways]
         if not fold:

@@ -36,9 +36,9 @@ import numpy as np
 from report import Target, table
 
 from searchlab.features.letor.letor_files import read_letor
-from searchlab.rankers.solvers.gradient_descent import descend
-from searchlab.rankers.solvers.hinge import Cost, Solution, solve, solve_path
+from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
 from searchlab.rankers.solvers.pair_weights import count_pairs, query_factors, rank_factors
+from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve, solve_path
 
 SECTIONS = ("pairs", "rankers", "path", "descent", "large", "query")
 NEED_DATA = SECTIONS[:4]
@@ -177,7 +177,7 @@ def compare_descent(data: Data) -> Iterator[str]:
     for name, cost in (("1", None), ("τμ", paper_cost(data))):
         for c in CS:
             ours, best = timed(lambda c=c, cost=cost: solve(*data, cost, lam(c), tolerance=TOLERANCE), 2)
-            seconds, found = timed(lambda c=c, cost=cost: descend(*data, cost, lam(c)), 1)
+            seconds, found = timed(lambda c=c, cost=cost: solve_by_gradient_descent(*data, cost, lam(c)), 1)
             excess = found.objective / best.objective - 1
             figures = [f"{ours:.3f}", f"{seconds:.2f}", f"{found.n_iterations:,}", f"{found.gap:.1e}", f"{excess:+.1e}"]
             rows.append([name, f"{c:g}", *figures])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_topics as read_topics
     from searchlab.corpus.trec.runs import write_run as write_run
     from searchlab.errors import SearchlabError as SearchlabError
-    from searchlab.evaluation.comparison import compare as compare
+    from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.fusion import fuse as fuse
     from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
     from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
@@ -64,23 +64,24 @@ if TYPE_CHECKING:
     from searchlab.scorers.language_models import JelinekMercer as JelinekMercer
     from searchlab.scorers.language_models import Mixture as Mixture
     from searchlab.scorers.language_models import TwoStage as TwoStage
-    from searchlab.topic_models.topic_model_store import build_topics as build_topics
-    from searchlab.topic_models.topic_model_store import open_topics as open_topics
+    from searchlab.topic_models.topic_model_store import build_topic_model as build_topic_model
+    from searchlab.topic_models.topic_model_store import open_topic_model as open_topic_model
     from searchlab.topic_models.topic_scorer import PLSA as PLSA
     from searchlab.topic_models.topic_scorer import WTM as WTM
     from searchlab.training.from_index import train_from_index as train_from_index
-    from searchlab.training.from_table import Recipe as Recipe
     from searchlab.training.from_table import train_from_table as train_from_table
+    from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
     "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
-    "searchlab.evaluation.comparison": "compare",
+    "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.evaluation.fusion": "fuse",
     "searchlab.evaluation.run_evaluation": "evaluate_run",
     "searchlab.evaluation.score_evaluation": "evaluate_scores",
     "searchlab.training.from_index": "train_from_index",
-    "searchlab.training.from_table": "Recipe train_from_table",
+    "searchlab.training.from_table": "train_from_table",
+    "searchlab.training.recipe": "Recipe",
     "searchlab.features.extraction": "extract",
     "searchlab.features.letor.folds": "read_folds",
     "searchlab.features.letor.letor_files": "read_letor write_letor",
@@ -90,7 +91,7 @@ _HOMES = {
     "searchlab.mixtures.scorer_names": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
     "searchlab.topic_models.topic_scorer": "PLSA WTM",
-    "searchlab.topic_models.topic_model_store": "build_topics open_topics",
+    "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",

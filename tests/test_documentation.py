@@ -1,4 +1,4 @@
-"""Does the README tell the truth?"""
+"""Commands, Python blocks, links and paths in README, docs and ARCHITECTURE are run or resolved."""
 
 import os
 import re
@@ -11,44 +11,58 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from searchlab.analysis.stemmers import STEMMERS
 
-from searchlab.analysis.analyzer import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
 from searchlab.indexing.building.indexer import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.mixtures.scorer_names import EVERY_SCORER
+from searchlab.scorers.registry import SCORERS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHELL_BLOCKS = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-COMMANDS = [line for block in SHELL_BLOCKS for line in block.splitlines() if line.startswith("searchlab ")]
-PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GUIDES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *PAGES]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+MAIN = "from searchlab.cli import main; main()"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder like that of a newcomer: the bundled corpora, and no index yet."""
-    folder = tmp_path_factory.mktemp("newcomer")
-    shutil.copytree(ROOT / "corpora", folder / "corpora")
-    shutil.copytree(ROOT / "examples", folder / "examples")
-    return folder
+def page_name(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def commands_of(page):
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("searchlab ")]
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+def python_of(page):
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder like that of a newcomer who has a clone: the bundled corpora and examples, and no index yet."""
+    shutil.copytree(ROOT / "corpora", tmp_path / "corpora")
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("results"))
+    return tmp_path
 
 
 def run(folder, *arguments):
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        [sys.executable, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=240
     )
 
 
-def try_server(folder, arguments):
-    """Start it where a port is free, look at its first page and at what README asks of the API, and end it."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", "from searchlab.cli import main; main()", *arguments, "--port", "0"]
+def try_server(folder, arguments, page, searchlab=(sys.executable, "-c", MAIN), environment=ENVIRONMENT):
+    """Start the server on a free port, request its first page and the API calls of the page, and stop it."""
+    command = [*searchlab, *arguments, "--port", "0"]
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as server:
         try:
             (address,) = re.findall(r"http://127\.0\.0\.1:\d+", server.stdout.readline())
-            for path in ["/", *re.findall(r"^\$ curl 'http://127\.0\.0\.1:8000(/api/\S+)'", README, re.MULTILINE)]:
+            paths = re.findall(r"^\$ curl 'http://127\.0\.0\.1:8000(/api/\S+)'", page.read_text("utf-8"), re.MULTILINE)
+            for path in ["/", *paths]:
                 with urllib.request.urlopen(address + path, timeout=60) as answer:
                     assert answer.status == 200
         finally:
@@ -56,41 +70,99 @@ def try_server(folder, arguments):
             assert server.wait(60) == 0
 
 
-def test_every_command_of_the_readme_works_in_its_order(folder):
-    assert len(COMMANDS) >= 5
-    for command in COMMANDS:
-        arguments = shlex.split(command, comments=True)[1:]
+def test_the_guides_have_commands():
+    assert sum(len(commands_of(page)) for page in PAGES) > 50
+    assert len(commands_of(ROOT / "README.md")) >= 10
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=page_name)
+def test_every_command_works_in_its_order(folder, page):
+    for arguments in commands_of(page):
         if arguments[0] == "serve":
-            try_server(folder, arguments)
+            try_server(folder, arguments, page)
             continue
-        result = run(folder, "-c", "from searchlab.cli import main; main()", *arguments)
-        assert result.returncode == 0, f"{command}\n{result.stderr}"
-        assert result.stdout or "-o" in arguments, command
+        result = run(folder, "-c", MAIN, *arguments)
+        assert result.returncode == 0, f"searchlab {shlex.join(arguments)}\n{result.stderr}"
+        assert result.stdout or {"-o", "--output"} & set(arguments), shlex.join(arguments)
 
 
-def test_the_python_of_the_readme_runs(folder):
-    assert len(PYTHON_BLOCKS) == 1
-    result = run(folder, "-c", PYTHON_BLOCKS[0])
+@pytest.mark.parametrize("page", [page for page in PAGES if python_of(page)], ids=page_name)
+def test_python_blocks_run_in_their_order(folder, page):
+    result = run(folder, "-c", "\n".join(python_of(page)))
     assert result.returncode == 0, result.stderr
     assert "med-043" in result.stdout
 
 
-def test_every_scorer_is_in_the_readme():
-    rows = re.findall(r"^\| (`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*) \|.*\|.*\|$", README, re.MULTILINE)
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 150
+
+
+def test_every_scorer_is_documented():
+    text = (ROOT / "docs" / "searching.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*) \|.*\|.*\|$", text, re.MULTILINE)
     documented = {name for row in rows for name in re.findall(r"`([a-z0-9-]+)`", row)}
-    assert set(EVERY_SCORER) <= documented
+    assert SCORERS
+    assert set(SCORERS) <= documented
 
 
 def test_the_help_of_the_commands_names_every_choice(folder):
     choices = {
         "index": [*DOCUMENT_FORMATS, *STEMMERS, *DUPLICATE_RULES],
-        "query": [*EVERY_SCORER, *STREAMS],
-        "run": [*EVERY_SCORER, *STREAMS, *TOPIC_FORMATS],
+        "query": [*SCORERS, *STREAMS],
+        "run": [*SCORERS, *STREAMS, *TOPIC_FORMATS],
     }
     for command, names in choices.items():
-        wrapped = run(folder, "-c", "from searchlab.cli import main; main()", command, "--help").stdout
+        wrapped = run(folder, "-c", MAIN, command, "--help").stdout
         text = re.sub(r"-\n +", "-", wrapped)
         assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=page_name)
+def test_links_to_files_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text)
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_every_path_that_the_architecture_names_exists():
+    named = set(re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", ARCHITECTURE))
+    assert len(named) > 50
+    assert sorted(path for path in named if not ((ROOT / "searchlab" / path).exists() or (ROOT / path).exists())) == []
+
+
+def test_every_room_has_a_heading_in_the_architecture():
+    rooms = {path.parent.name for path in (ROOT / "searchlab").glob("*/__init__.py")}
+    headings = set(re.findall(r"^## \[`([a-z_]+)/`\]", ARCHITECTURE, re.MULTILINE))
+    assert rooms
+    assert headings == rooms
+
+
+QUESTIONS = [
+    "tokenizer",
+    "stemmer",
+    "BM25",
+    "top-k",
+    "RM3",
+    "snippets",
+    "spelling",
+    "TREC run writer",
+    "feature formulas",
+    "RankSVM estimator",
+    "QP solver",
+    "model file",
+    "measures",
+    "significance",
+    "HTTP routes",
+    "CSRF",
+    "index format",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_architecture_says_where_a_thing_is(question):
+    answers = re.findall(rf"^\| [^|]*\b{re.escape(question)}\b[^|]* \| (.*) \|$", ARCHITECTURE, re.MULTILINE)
+    assert any(re.search(r"\]\(\S+\)", answer) for answer in answers)
 
 
 def test_bundled_collection_has_what_its_readme_says():

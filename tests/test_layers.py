@@ -11,11 +11,11 @@ import pytest
 
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.features.latent_semantics.semantic_space import build_space
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import SETS
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.records import Document
 
 PACKAGE = Path(searchlab.__file__).parent
@@ -53,14 +53,14 @@ HOMES = {
         "features/letor/parse_kernels.py",
         "evaluation/kernels/measure_kernels.py",
         "rankers/solvers/exponential_loss.py",
-        "rankers/solvers/pair_sweeps.py",
+        "rankers/solvers/pair_kernels.py",
     ],
     "scipy": [
         "evaluation/significance.py",
         "features/latent_semantics/*.py",
         "indexing/vocabulary.py",
         "topic_models/*.py",
-        "mixtures/topic_training.py",
+        "mixtures/latent_topic_training.py",
     ],
     "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
     "nltk": ["analysis/*.py"],
@@ -158,8 +158,8 @@ def test_a_query_that_a_model_reranks_loads_neither_learner_nor_compiler(build, 
     documents = [Document(name, "Lymphomas", f"T-cells {name}") for name in ("one", "two", "three")]
     folder = build(documents, settings=AnalysisSettings())
     build_space(folder)
-    features = SETS["semantic"]
-    bundle = Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preparation.named())
+    features = FEATURE_SETS["semantic"]
+    bundle = Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preprocessor.named())
     bundle.save(tmp_path / "model.json")
     script = "from searchlab import cli\ntry:\n    cli.main()\nexcept SystemExit as end:\n    assert not end.code"
     arguments = ["query", "the Lymphomas of T cells", "-i", str(folder), "--rerank", "model.json", "--explain"]

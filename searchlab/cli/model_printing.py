@@ -14,7 +14,7 @@ from searchlab.cli.printing import visible
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.models import Part
+    from searchlab.rankers.models.model import ScorePart
 
 # So many weights are shown unless all are wished for, and so many hyperplanes side by side.
 SHOWN = 20
@@ -33,7 +33,7 @@ NORMALISATIONS = {
     "standard": "scaled to deviations from the mean in training",
     "none": "not scaled",
 }
-BENDS = {"none": "", "powers": "square and root of each beside it"}
+POWERS = {False: "", True: "square and root of each beside it"}
 
 
 def print_training(bundle: Bundle) -> None:
@@ -122,7 +122,11 @@ def _title(bundle: Bundle) -> str:
     kind = RANKERS.get(bundle.ranker)
     if kind is None:
         return bundle.ranker
-    return kind.what if kind.what.lower().startswith(bundle.ranker) else f"{bundle.ranker}: {kind.what}"
+    return (
+        kind.description
+        if kind.description.lower().startswith(bundle.ranker)
+        else f"{bundle.ranker}: {kind.description}"
+    )
 
 
 def _data(bundle: Bundle) -> str:
@@ -148,9 +152,9 @@ def _source(bundle: Bundle) -> str:
 
 
 def _preparation(bundle: Bundle) -> list[tuple[str, str]]:
-    own = bundle.preparation
-    told = [FILLINGS.get(own.filling.name, own.filling.name)]
-    told += [NORMALISATIONS.get(own.normalisation.name, own.normalisation.name), BENDS.get(own.bends, own.bends)]
+    own = bundle.preprocessor
+    told = [FILLINGS.get(own.imputation.name, own.imputation.name)]
+    told += [NORMALISATIONS.get(own.normalisation.name, own.normalisation.name), POWERS[own.powers]]
     return list(zip(["features", "", ""], told, strict=True))
 
 
@@ -197,12 +201,12 @@ def _print_influences(bundle: Bundle, n: int | None) -> None:
     """What counts, the most influential first."""
     from searchlab.rankers.bundle import columns_of
 
-    parts, names = bundle.model.influences(), columns_of(bundle.features, bundle.preparation)
+    parts, names = bundle.model.influences(), columns_of(bundle.features, bundle.preprocessor)
     if bundle.model.kind == "votes":
         tables = _planes(parts, names)
     elif bundle.model.kind == "rules":
         tables = [_rules(parts, names)]
-    elif bundle.preparation.bends == "powers" and bundle.model.kind == "linear":
+    elif bundle.preprocessor.powers and bundle.model.kind == "linear":
         tables = [_bent(parts, names)]
     else:
         what = "weight" if bundle.model.kind == "linear" else "slope"
@@ -224,35 +228,35 @@ _INFLUENCES = {
 }
 
 
-def _name(part: Part, names: Sequence[str]) -> str:
+def _name(part: ScorePart, names: Sequence[str]) -> str:
     return part.text if part.feature is None else names[part.feature]
 
 
-def _rules(parts: Sequence[Part], names: Sequence[str]) -> list[list[str]]:
+def _rules(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
     ordered = sorted(parts, key=lambda part: -abs(part.amount))
     return [["rule", "weight"], *([f"{_name(part, names)} {part.text}", _signed(part.amount)] for part in ordered)]
 
 
-def _bent(parts: Sequence[Part], names: Sequence[str]) -> list[list[str]]:
+def _bent(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
     """A line a feature with the weights of x, x² and √x, ordered by the most that they add for any x from 0 to 1."""
     import numpy as np
 
-    from searchlab.features.preprocessing.powers import SUFFIXES, origin
+    from searchlab.features.preprocessing.powers import POWER_SUFFIXES, base_feature
 
-    suffixes = ["", *SUFFIXES.values()]
+    suffixes = ["", *POWER_SUFFIXES.values()]
     weights: dict[str, dict[str, float]] = {}
     for part in parts:
         name = _name(part, names)
-        weights.setdefault(origin(name), {})[name.removeprefix(origin(name))] = part.amount
+        weights.setdefault(base_feature(name), {})[name.removeprefix(base_feature(name))] = part.amount
     x = np.linspace(0, 1, 101)
-    curves = np.array([x, *(x**power for power in SUFFIXES)])
+    curves = np.array([x, *(x**power for power in POWER_SUFFIXES)])
     lines = [(name, [own.get(suffix, 0.0) for suffix in suffixes]) for name, own in weights.items()]
     lines.sort(key=lambda line: -float(np.max(np.abs(np.array(line[1]) @ curves))))
     header = ["feature", "x", "x²", "√x", "sum"]
     return [header, *([name, *map(_signed, own), _signed(sum(own))] for name, own in lines if any(own))]
 
 
-def _planes(parts: Sequence[Part], names: Sequence[str]) -> list[list[list[str]]]:
+def _planes(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[list[str]]]:
     """A column for each two grades; if several hyperplanes were learnt from them, their mean."""
     found: dict[str, dict[str, list[float]]] = {}
     for part in parts:
@@ -268,9 +272,9 @@ def _planes(parts: Sequence[Part], names: Sequence[str]) -> list[list[list[str]]
 
 
 def _decimal(value: Any) -> str:
-    from searchlab.evaluation.comparison import show_number
+    from searchlab.evaluation.number_text import format_value
 
-    return show_number(float(value))
+    return format_value(float(value))
 
 
 def _signed(value: float) -> str:

@@ -11,7 +11,7 @@ from searchlab.cli.app import note
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.rankers.explanation import Account
+    from searchlab.rankers.explanation import ScoreExplanation
     from searchlab.rankers.reranking import Reranker
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
@@ -61,7 +61,7 @@ def warn_of_known_topics(reranker: Reranker, topics: Sequence[Topic], *, of_coll
         note("the model has learnt from these topics: its cross-validation shows how well it does on others")
 
 
-def explain_hits(hits: PipelineHits) -> list[Account | None]:
+def explain_hits(hits: PipelineHits) -> list[ScoreExplanation | None]:
     """Why hits have their scores; None for those beyond what is re-ranked."""
     candidates = set(hits.search.reranked.documents.docnos)
     explainable = [docno for docno in hits.docnos if docno in candidates]

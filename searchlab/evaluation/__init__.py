@@ -1,1 +1,1 @@
-"""How good is a ranking, and is one better than another?"""
+"""Evaluation: measures, dialects, significance tests, comparison and fusion of rankings."""

@@ -1,8 +1,8 @@
-"""Is one system better than another?
+"""Comparison of systems, topic by topic, on the topics that all of them have.
 
-Systems are compared topic by topic, on the topics that all of them have, by all tests of `significance`. The verdict is
-that of the randomisation test, which assumes least about how differences are distributed (Smucker, Allan, Carterette
-2007), after Holm's correction over all pairs that are compared on the same measure.
+Each pair is tested by all tests of `significance`. The verdict is that of the randomisation test, which makes the
+fewest assumptions about the distribution of differences (Smucker, Allan, Carterette 2007), after Holm's correction
+over all pairs compared on the same measure.
 """
 
 from __future__ import annotations
@@ -15,30 +15,32 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.evaluation.measures import MEAN, parse_measure
+from searchlab.evaluation.measure_families import MEAN
+from searchlab.evaluation.measures import parse_measure
+from searchlab.evaluation.number_text import format_count, format_difference, format_p_value, format_value
 from searchlab.evaluation.run_evaluation import Evaluation
 from searchlab.evaluation.significance import (
-    TIE,
-    Interval,
-    Outcome,
+    TIE_TOLERANCE,
+    ConfidenceInterval,
+    SignificanceResult,
     bootstrap_interval,
     holm,
-    paired_t,
+    paired_t_test,
     randomisation_test,
     sign_test,
 )
 from searchlab.types import Floats
 
-# Where chance is called a good explanation.
+# The significance level: a difference with a p-value below it is called significant.
 ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """System a against system b on one measure: `difference` is the mean of a less that of b.
+    """System a compared with system b on one measure.
 
-    `wins` and `losses` are those of a. `p` is that of the randomisation test; `p_corrected` the same after the
-    correction for all pairs, if there were others.
+    `wins` and `losses` are topics on which a is better or worse than b. `p_corrected` is the p-value of the
+    randomisation test after correction, None if this pair was the only one.
     """
 
     name_a: str
@@ -50,66 +52,66 @@ class Comparison:
     wins: int
     ties: int
     losses: int
-    t: Outcome
-    sign: Outcome
-    randomisation: Outcome
-    interval: Interval
+    t: SignificanceResult
+    sign: SignificanceResult
+    randomisation: SignificanceResult
+    interval: ConfidenceInterval
     p_corrected: float | None = None
 
     @property
     def difference(self) -> float:
-        """How much better a is than b, in the mean."""
+        """The mean of a minus the mean of b."""
         return self.mean_a - self.mean_b
 
     @property
     def p(self) -> float:
-        """The probability of such a difference by chance alone, not corrected."""
+        """The uncorrected p-value of the randomisation test."""
         return self.randomisation.p
 
     @property
     def significant(self) -> bool:
-        """Whether chance is no good explanation: p, corrected if there were other pairs, is below .05."""
+        """Whether p, corrected if there were other pairs, is below .05."""
         return (self.p if self.p_corrected is None else self.p_corrected) < ALPHA
 
     def sentence(self) -> str:
-        """What was found, in plain words."""
+        """The result in one sentence."""
         better, worse = f"better on {self.wins:,}", f"worse on {self.losses:,}"
-        of = f"of {self.n_topics:,} topic{'s' * (self.n_topics != 1)}"
+        of_topics = f"of {format_count(self.n_topics, 'topic')}"
         equal = f", equal on {self.ties:,}" if self.ties else ""
-        if abs(self.difference) <= TIE:
-            lead = f"{self.name_a} and {self.name_b} are equal in the mean: {better} {of}, {worse}{equal}"
-            return f"{lead}: {self.measure} {show_number(self.mean_a)}"
+        if abs(self.difference) <= TIE_TOLERANCE:
+            counts = f"{self.name_a} and {self.name_b} have equal means: {better} {of_topics}, {worse}{equal}"
+            return f"{counts}: {self.measure} {format_value(self.mean_a)}"
         first, second = (better, worse) if self.difference > 0 else (worse, better)
-        what, where = first.split(" ", 1)
-        lead = f"{self.name_a} is {what} than {self.name_b} {where} {of}, {second}{equal}"
-        p = show_p(self.p if self.p_corrected is None else self.p_corrected)
+        verdict, on_topics = first.split(" ", 1)
+        counts = f"{self.name_a} is {verdict} than {self.name_b} {on_topics} {of_topics}, {second}{equal}"
+        p = format_p_value(self.p if self.p_corrected is None else self.p_corrected)
         corrected = "" if self.p_corrected is None else " after correction"
         doubt = "" if self.significant else "; this may be chance"
-        return f"{lead}: {self.measure} {show_difference(self.difference)}, {p}{corrected}{doubt}"
+        return f"{counts}: {self.measure} {format_difference(self.difference)}, {p}{corrected}{doubt}"
 
 
 @dataclass(frozen=True)
-class Report:
-    """Comparisons of several systems on the `n_topics` that all of them have; others, `left_out`, were not counted."""
+class ComparisonTable:
+    """Comparisons of several systems on the `n_topics` that all of them have; topics `left_out` are in some only."""
 
     comparisons: tuple[Comparison, ...]
     n_topics: int
     left_out: tuple[str, ...]
 
     def sentences(self) -> list[str]:
-        """What was found, a sentence a pair and measure."""
+        """One sentence for each pair and measure."""
         return [comparison.sentence() for comparison in self.comparisons]
 
 
-def compare(
+def compare_evaluations(
     evaluations: Iterable[Evaluation],
     *,
     baseline: str | None = None,
     measures: Sequence[str] | None = None,
     all_pairs: bool = False,
     seed: int = 0,
-) -> Report:
-    """Compare systems with the baseline (the first, if none is named), or each with each.
+) -> ComparisonTable:
+    """Compare each system with the baseline (by default the first), or all pairs of systems.
 
     The p-values of each measure are corrected over all pairs.
     """
@@ -118,31 +120,31 @@ def compare(
     if len(systems) < 2:
         raise SettingError(f"found {len(systems)} to compare, expected at least two")
     if len(set(names)) < len(names):
-        raise SettingError(f"two of what is compared have one name: {', '.join(names)}")
+        raise SettingError(f"two compared systems have the same name: {', '.join(names)}")
     first = names[0] if baseline is None else baseline
     if first not in names:
         raise unknown_name("baseline", first, names)
     if len({system.dialect for system in systems}) > 1:
-        raise SettingError("what is compared was evaluated by different rules")
+        raise SettingError("the compared systems were evaluated with different dialects")
     common = set.intersection(*(set(system.qids) for system in systems))
     if not common:
         raise SettingError(f"no topic is common to {', '.join(names)}")
     left_out = tuple(dict.fromkeys(qid for system in systems for qid in system.qids if qid not in common))
     by_name = {system.name: system for system in systems}
-    # The new system comes first in a pair, the one that it is held against second.
+    # In each pair the baseline is second, so that a positive difference is an improvement.
     pairs = [(a, first) for a in names if a != first]
     if all_pairs:
         pairs = [(b, a) for a, b in combinations([first, *(name for name in names if name != first)], 2)]
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for measure in measures or systems[0].measures:
-        refuse_totals(measure)
-        values = {name: _aligned(by_name[name], measure, common) for name in names}
-        own = [compare_values(a, values[a], b, values[b], measure, seed=seed) for a, b in pairs]
-        if len(own) > 1:
-            corrected = holm([comparison.p for comparison in own])
-            own = [replace(each, p_corrected=float(p)) for each, p in zip(own, corrected, strict=True)]
-        found += own
-    return Report(tuple(found), len(common), left_out)
+        check_comparable(measure)
+        values = {name: _align_values(by_name[name], measure, common) for name in names}
+        of_measure = [compare_values(a, values[a], b, values[b], measure, seed=seed) for a, b in pairs]
+        if len(of_measure) > 1:
+            corrected = holm([comparison.p for comparison in of_measure])
+            of_measure = [replace(each, p_corrected=float(p)) for each, p in zip(of_measure, corrected, strict=True)]
+        comparisons += of_measure
+    return ComparisonTable(tuple(comparisons), len(common), left_out)
 
 
 def compare_values(
@@ -155,7 +157,7 @@ def compare_values(
             f"expected values for the same topics, found {a.shape} of {name_a} and {b.shape} of {name_b}"
         )
     differences = a - b
-    wins, losses = int(np.sum(differences > TIE)), int(np.sum(differences < -TIE))
+    wins, losses = int(np.sum(differences > TIE_TOLERANCE)), int(np.sum(differences < -TIE_TOLERANCE))
     return Comparison(
         name_a,
         name_b,
@@ -166,40 +168,21 @@ def compare_values(
         wins,
         len(a) - wins - losses,
         losses,
-        paired_t(differences),
+        paired_t_test(differences),
         sign_test(differences),
         randomisation_test(differences, seed=seed),
         bootstrap_interval(differences, seed=seed),
     )
 
 
-def refuse_totals(measure: str) -> None:
-    """A count has no mean over topics to compare, a geometric mean no difference of means."""
+def check_comparable(measure: str) -> None:
+    """Raise an error unless the measure is averaged over topics: totals and geometric means are not compared."""
     parsed = parse_measure(measure)
     if parsed.summary != MEAN:
         raise SettingError(f"measure {measure} is a {parsed.summary} over topics; only means are compared")
 
 
-def show_number(value: float) -> str:
-    """A number between -1 and 1 as .4123."""
-    return f"{value:.4f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.4f}"
-
-
-def show_difference(value: float) -> str:
-    """A difference with its sign: +.031."""
-    digits = 3 if abs(value) >= 0.001 else 4 if abs(value) >= 0.0001 else 6
-    return f"{value:+.{digits}f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:+.{digits}f}"
-
-
-def show_p(p: float) -> str:
-    """A probability as it is printed in papers: p = .03, p < .001."""
-    if p < 0.001:
-        return "p < .001"
-    digits = 2 if p >= 0.0095 else 3
-    return f"p = {p:.{digits}f}".replace(" 0.", " .")
-
-
-def _aligned(system: Evaluation, measure: str, common: set[str]) -> Floats:
+def _align_values(system: Evaluation, measure: str, common: set[str]) -> Floats:
     """The values of the common topics, sorted by qid."""
-    by_qid = dict(zip(system.qids, system.of(measure).tolist(), strict=True))
+    by_qid = dict(zip(system.qids, system.values_of(measure).tolist(), strict=True))
     return np.array([by_qid[qid] for qid in sorted(common)])

@@ -1,12 +1,12 @@
-"""How are evaluations shown?
+"""Output formats of evaluations and comparisons.
 
     table   aligned columns for reading
     trec    exactly as trec_eval prints: name, topic or all, value
-    csv     a line a run and topic, all digits
+    csv     a line for each run and topic, all digits
     json    everything, all digits
     latex   a tabular, the best of each column in bold
 
-Where there are several runs, each has a name of its own. Each function gives text without its last line end.
+Runs have different names. Each function returns text without a final line end.
 """
 
 from __future__ import annotations
@@ -17,22 +17,24 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from searchlab.evaluation.comparison import Comparison, Report, show_p
-from searchlab.evaluation.measures import GEOMETRIC, TOTAL, parse_measure
+from searchlab.evaluation.comparison import Comparison, ComparisonTable
+from searchlab.evaluation.measure_families import GEOMETRIC, TOTAL
+from searchlab.evaluation.measures import parse_measure
+from searchlab.evaluation.number_text import format_count, format_p_value
 from searchlab.evaluation.run_evaluation import Evaluation
 
 ALL = "all"
 _LATEX_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "_%&#${}"})
 
 
-def as_table(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """Aligned columns: a row a run or, with `per_topic`, a row a topic and one for all of them."""
+def format_table(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """Aligned columns: a row for each run or, with `per_topic`, for each topic and for all topics."""
     measures = evaluations[0].measures
     rows: list[list[str]] = [["run", *(["topic"] if per_topic else []), *measures, *([] if per_topic else ["topics"])]]
     for evaluation in evaluations:
         means = [_cell(name, evaluation.means[name]) for name in measures]
         if not per_topic:
-            rows.append([evaluation.name, *means, f"{evaluation.n_queries:,}"])
+            rows.append([evaluation.name, *means, f"{evaluation.n_topics:,}"])
             continue
         for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
             rows.append([evaluation.name, qid, *map(_cell, measures, values)])
@@ -40,16 +42,16 @@ def as_table(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> s
     return _align(rows, 2 if per_topic else 1)
 
 
-def as_trec(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """trec_eval's lines; if there are several runs, a line `runid` stands before each."""
+def format_trec(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """trec_eval's lines; if there are several runs, a line `runid` precedes each."""
     lines = []
     for evaluation in evaluations:
         if len(evaluations) > 1:
             lines.append(f"{'runid':<22}\t{ALL}\t{evaluation.name}")
         measures = [parse_measure(name) for name in evaluation.measures]
-        # By other rules than its own, trec_eval's names would promise what is not there.
-        own = evaluation.dialect.name == "trec"
-        names = [measure.trec_name if own else measure.name for measure in measures]
+        # trec_eval's names are for values that follow trec_eval's rules only.
+        is_trec = evaluation.dialect.name == "trec"
+        names = [measure.trec_name if is_trec else measure.name for measure in measures]
         for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
             if per_topic:
                 for name, measure, value in zip(names, measures, values, strict=True):
@@ -60,8 +62,8 @@ def as_trec(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> st
     return "\n".join(lines)
 
 
-def as_csv(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """A header, and a line a run and topic (`all` for the mean)."""
+def format_csv(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """A header, and a line for each run and topic (`all` for the mean)."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["run", "topic", *evaluations[0].measures])
@@ -73,14 +75,14 @@ def as_csv(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str
     return file.getvalue().removesuffix("\n")
 
 
-def as_json(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """One object: the rules, and of each run its means, topics, and what was left out."""
+def format_json(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """One object: the rules of the dialect, and the means, topics and left out topics of each run."""
     dialect = evaluations[0].dialect
     record: dict[str, Any] = {"dialect": dialect.name, "rules": dialect.describe(), "runs": []}
     for evaluation in evaluations:
         run: dict[str, Any] = {
             "run": evaluation.name,
-            "topics": evaluation.n_queries,
+            "topics": evaluation.n_topics,
             "complete": evaluation.complete,
             "missing": list(evaluation.missing),
             "unjudged": list(evaluation.unjudged),
@@ -94,8 +96,8 @@ def as_json(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> st
     return json.dumps(record, ensure_ascii=False, indent=2)
 
 
-def as_latex(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """A tabular with the best of each column in bold, the rules above it as a comment."""
+def format_latex(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
+    """A tabular with the best of each column in bold; a comment above it states the rules of the dialect."""
     measures = evaluations[0].measures
     lines = [f"% {evaluations[0].dialect.describe()}", f"\\begin{{tabular}}{{l{'r' * len(measures)}}}", "\\hline"]
     lines += [" & ".join(["run", *(name.translate(_LATEX_SIGNS) for name in measures)]) + " \\\\", "\\hline"]
@@ -107,46 +109,45 @@ def as_latex(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> s
                 label = f"{name_of_run}, {qid.translate(_LATEX_SIGNS)}"
                 lines.append(" & ".join([label, *map(_cell, measures, values)]) + " \\\\")
         cells = [_cell(name, evaluation.means[name]) for name in measures]
-        marks = len(evaluations) > 1
-        shown = [
-            f"\\textbf{{{cell}}}" if marks and cell == best[name] and parse_measure(name).summary != TOTAL else cell
+        mark_best = len(evaluations) > 1
+        marked = [
+            f"\\textbf{{{cell}}}" if mark_best and cell == best[name] and parse_measure(name).summary != TOTAL else cell
             for name, cell in zip(measures, cells, strict=True)
         ]
-        lines.append(" & ".join([name_of_run, *shown]) + " \\\\")
+        lines.append(" & ".join([name_of_run, *marked]) + " \\\\")
     return "\n".join([*lines, "\\hline", "\\end{tabular}"])
 
 
 FORMATS: dict[str, Callable[..., str]] = {
-    "table": as_table,
-    "trec": as_trec,
-    "csv": as_csv,
-    "json": as_json,
-    "latex": as_latex,
+    "table": format_table,
+    "trec": format_trec,
+    "csv": format_csv,
+    "json": format_json,
+    "latex": format_latex,
 }
 
 
-def comparison_table(report: Report) -> str:
-    """A table a measure: means, differences, who won how many topics, and the p-values of all tests."""
+def format_comparison_table(table: ComparisonTable) -> str:
+    """A table for each measure: means, differences, numbers of topics won and lost, and the p-values of all tests."""
     header = ["", "mean", "against", "difference", "95% interval", "better", "equal", "worse"]
     header += ["randomisation", "t test", "sign test", "corrected"]
     blocks = []
-    for measure in dict.fromkeys(comparison.measure for comparison in report.comparisons):
-        own = [comparison for comparison in report.comparisons if comparison.measure == measure]
+    for measure in dict.fromkeys(comparison.measure for comparison in table.comparisons):
+        of_measure = [comparison for comparison in table.comparisons if comparison.measure == measure]
         rows = [header]
-        means = {comparison.name_b: comparison.mean_b for comparison in own}
-        means = {name: mean for name, mean in means.items() if name not in {each.name_a for each in own}}
-        rows += [[name, f"{mean:.4f}", *[""] * 10] for name, mean in means.items()]
-        rows += [_comparison_row(comparison) for comparison in own]
-        if len(own) == 1:
+        baselines = {comparison.name_b: comparison.mean_b for comparison in of_measure}
+        compared = {comparison.name_a for comparison in of_measure}
+        rows += [[name, f"{mean:.4f}", *[""] * 10] for name, mean in baselines.items() if name not in compared]
+        rows += [_comparison_row(comparison) for comparison in of_measure]
+        if len(of_measure) == 1:
             rows = [row[:-1] for row in rows]
-        topics = f"{report.n_topics:,} topic{'s' * (report.n_topics != 1)}"
-        blocks.append(f"{measure}, {topics}\n{_align(rows, 1)}")
+        blocks.append(f"{measure}, {format_count(table.n_topics, 'topic')}\n{_align(rows, 1)}")
     return "\n\n".join(blocks)
 
 
-def comparison_json(report: Report) -> str:
+def format_comparison_json(table: ComparisonTable) -> str:
     """One object with all comparisons, all digits."""
-    found = [
+    comparisons = [
         {
             "system": each.name_a,
             "against": each.name_b,
@@ -162,10 +163,10 @@ def comparison_json(report: Report) -> str:
             "significant": each.significant,
             "sentence": each.sentence(),
         }
-        for each in report.comparisons
+        for each in table.comparisons
     ]
     return json.dumps(
-        {"topics": report.n_topics, "left_out": list(report.left_out), "comparisons": found},
+        {"topics": table.n_topics, "left_out": list(table.left_out), "comparisons": comparisons},
         ensure_ascii=False,
         indent=2,
     )
@@ -174,8 +175,7 @@ def comparison_json(report: Report) -> str:
 def _comparison_row(each: Comparison) -> list[str]:
     interval = f"{each.interval.low:+.4f} to {each.interval.high:+.4f}"
     counts = [f"{n:,}" for n in (each.wins, each.ties, each.losses)]
-    ps = [show_p(p).removeprefix("p ").removeprefix("= ") for p in (each.p, each.t.p, each.sign.p)]
-    corrected = "" if each.p_corrected is None else show_p(each.p_corrected).removeprefix("p ").removeprefix("= ")
+    p_values = (each.p, each.t.p, each.sign.p, each.p_corrected)
     return [
         each.name_a,
         f"{each.mean_a:.4f}",
@@ -183,18 +183,17 @@ def _comparison_row(each: Comparison) -> list[str]:
         f"{each.difference:+.4f}",
         interval,
         *counts,
-        *ps,
-        corrected,
+        *("" if p is None else format_p_value(p).removeprefix("p ").removeprefix("= ") for p in p_values),
     ]
 
 
 def _cell(measure: str, value: float) -> str:
-    """A value as trec_eval prints it: counts are whole numbers, all else has four digits."""
+    """A value as trec_eval prints it: counts are whole numbers, other values have four decimals."""
     return f"{value:.0f}" if parse_measure(measure).summary == TOTAL else f"{value:6.4f}"
 
 
 def _align(rows: list[list[str]], n_labels: int) -> str:
-    """Columns of equal width: labels to the left, numbers to the right."""
+    """Columns of equal width: labels are aligned to the left, numbers to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:

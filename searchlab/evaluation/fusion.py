@@ -1,13 +1,13 @@
-"""How do several runs become one?
+"""Rank fusion: several runs combined into one.
 
     rrf      Σ 1/(60 + rank)                       (Cormack, Clarke, Büttcher 2009)
     combsum  Σ normalised score                    (Fox, Shaw 1994)
     combmnz  combsum · number of runs that found it
     borda    Σ points: of c documents the first gets c, the next c - 1, …    (Aslam, Montague 2001)
 
-The sums are over the runs that found a document for the topic. Scores are normalised to (score - min)/(max - min) of
-the topic in their run; if all are equal, each becomes 1. For Borda, c counts the documents of the topic in all
-runs; those that a run did not find share the points that it has left. Equal results stand in descending order of docno.
+The sums are over the runs that retrieved a document for the topic. Scores are normalised to (score - min)/(max - min)
+of the topic in their run; if all are equal, each becomes 1. For Borda, c is the number of documents of the topic in all
+runs; those that a run did not retrieve share its remaining points. Equal fused scores are ordered by docno, descending.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from searchlab.types import Floats, Ints
 
 RRF_CONSTANT = 60
 
-# What each document of a ranking gets: from its scores, best first, and the number of all documents of the topic.
+# The points of the documents of a ranking, given its scores, best first, and the number of documents in all runs.
 Points = Callable[[Floats, int], Floats]
 
 
@@ -33,13 +33,13 @@ def reciprocal_ranks(scores: Floats, n_all: int) -> Floats:
 
 def normalised_scores(scores: Floats, n_all: int) -> Floats:
     """(score - min)/(max - min), or 1."""
-    # Halved, so that not even the largest numbers overflow.
+    # Halved, so that the difference of the largest floats does not overflow.
     halves = scores / 2 - scores[-1] / 2
     return halves / halves[0] if halves[0] > 0 else np.ones(len(scores))
 
 
 def borda_points(scores: Floats, n_all: int) -> Floats:
-    """Points of Borda's count, less those of a document that was not found: only what was found is added up."""
+    """Points of the Borda count minus those of a document that was not retrieved, which are added at the end."""
     n_missed = n_all - len(scores)
     return np.arange(n_all, n_missed, -1, dtype=np.float64) - (n_missed + 1) / 2
 
@@ -53,7 +53,7 @@ METHODS: dict[str, Points] = {
 
 
 def fuse(runs: Sequence[Iterable[Ranking]], method: str = "rrf", *, k: int = 1000) -> list[Ranking]:
-    """One run of several, with the best k documents a topic; topics as they first appear."""
+    """One run with the best k documents of each topic; topics are in the order of their first appearance."""
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
@@ -74,26 +74,27 @@ def _fuse_topic(qid: str, rankings: list[Ranking], method: str, k: int, n_runs: 
         scores = np.array(ranking.scores, np.float64)
         if np.isnan(scores).any():
             raise SettingError(f"topic {qid}: a score is not a number (NaN)")
-        # Docnos fall in the order of the numbers only at the end: here they are compared themselves.
         by_docno = sorted(range(len(scores)), key=ranking.docnos.__getitem__, reverse=True)
         order = np.array(by_docno, np.int64)
         order = order[np.argsort(-scores[order], kind="stable")]
-        own = np.array([numbers.setdefault(docno, len(numbers)) for docno in ranking.docnos], np.int64)
+        documents = np.array([numbers.setdefault(docno, len(numbers)) for docno in ranking.docnos], np.int64)
         if len(scores):
-            parts.append((own[order], scores[order]))
+            parts.append((documents[order], scores[order]))
     n_all = len(numbers)
     points = np.zeros((len(parts), n_all))
-    found = np.zeros(n_all)
-    for row, (own, scores) in zip(points, parts, strict=True):
-        row[own] = METHODS[method](scores, n_all)
-        found[own] += 1
-    # Added in the order of their size: the same points give the same sum to the last bit, whichever runs gave them.
+    n_found = np.zeros(n_all)
+    for row, (documents, scores) in zip(points, parts, strict=True):
+        row[documents] = METHODS[method](scores, n_all)
+        n_found[documents] += 1
+    # Added in ascending order: the same points give the same sum to the last bit, whichever runs they come from.
     total: Floats = np.sum(np.sort(points, axis=0), axis=0)
     if method == "combmnz":
-        total *= found
+        total *= n_found
     if method == "borda":
-        # What a run without the document gives it was taken off before; a run without the topic gives all the same.
-        total += sum((n_all - len(own) + 1) / 2 for own, _ in parts) + (n_runs - len(parts)) * (n_all + 1) / 2
+        # The points of documents that a run did not retrieve; a run without the topic gives all documents the same.
+        total += (
+            sum((n_all - len(documents) + 1) / 2 for documents, _ in parts) + (n_runs - len(parts)) * (n_all + 1) / 2
+        )
     docnos = sorted(numbers, reverse=True)
     totals = total[[numbers[docno] for docno in docnos]] if n_all else total
     best = np.argsort(-totals, kind="stable")[:k]

@@ -1,4 +1,4 @@
-"""What must the compiled loops be told about measures and dialect?"""
+"""Measure plans: measures and dialect as the numbers that the compiled loops take."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import Dialect, make_dialect
 from searchlab.evaluation.kernels import measure_kernels
-from searchlab.evaluation.measures import FAMILIES, Measure, parse_measure, parse_measures
+from searchlab.evaluation.measure_families import FAMILIES
+from searchlab.evaluation.measures import Measure, parse_measure, parse_measures
 from searchlab.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
-    """Measures in a dialect, as numbers: a row of `settings` and a recall for each measure."""
+class MeasurePlan:
+    """Measures in a dialect, with a row of `settings` and a value of `recalls` for each measure."""
 
     measures: tuple[Measure, ...]
     dialect: Dialect
@@ -30,38 +31,38 @@ class Plan:
     ) -> Floats:
         """The values of all topics, given the grades in ranked order and those of all judged documents in any order.
 
-        Without the latter, the ranked documents are all that there is.
+        Without `judged`, the ranked documents are the only judged ones.
         """
         if judged is None or judged_offsets is None:
             judged, judged_offsets = ranked, offsets
-        self._refuse_high_grades(judged)
+        self._check_max_grade(judged)
         ideal = measure_kernels.sort_grades(judged, judged_offsets)
-        discounts = discounts_for(offsets, judged_offsets)
+        discounts = rank_discounts(offsets, judged_offsets)
         values: Floats = measure_kernels.measure_topics(
             ranked, offsets, ideal, judged_offsets, self.settings, self.recalls, discounts
         )
         return values
 
-    def _refuse_high_grades(self, judged: Ints) -> None:
+    def _check_max_grade(self, judged: Ints) -> None:
         for measure in self.measures:
             if measure.family == "ERR" and len(judged) and np.max(judged) > measure.max_grade:
                 found = int(np.max(judged))
                 raise SettingError(
                     f"measure {measure}: found grade {found}, expected at most {measure.max_grade};"
-                    f" ERR(max_grade={found}) counts it"
+                    f" use ERR(max_grade={found})"
                 )
 
 
-def make_plan(measures: Sequence[str | Measure] | str | Measure, dialect: str | Dialect) -> Plan:
-    """The plan for measures, given by name or made already, or for one of them."""
+def make_plan(measures: Sequence[str | Measure] | str | Measure, dialect: str | Dialect) -> MeasurePlan:
+    """The plan for one or several measures, given as names or `Measure`s."""
     several = (measures,) if isinstance(measures, str | Measure) else tuple(measures)
     return _make_plan(several, make_dialect(dialect))
 
 
 @lru_cache(maxsize=256)
-def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> Plan:
+def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> MeasurePlan:
     names = [measure if isinstance(measure, str) else measure.name for measure in measures]
-    parse_measures(names)  # refuses none, and one twice
+    parse_measures(names)  # an empty list and duplicates are errors
     parsed = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
     settings = np.zeros((len(parsed), measure_kernels.N_SETTINGS), np.int64)
     for row, measure in zip(settings, parsed, strict=True):
@@ -70,16 +71,17 @@ def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> Plan:
         row[measure_kernels.REL] = dialect.rel if measure.rel is None else measure.rel
         row[measure_kernels.EXPONENTIAL] = (measure.gain or dialect.gain) == "exponential"
         row[measure_kernels.LETOR] = (measure.discount or dialect.discount) == "letor"
-        row[measure_kernels.CUT_SHORT] = dialect.cut_short
+        row[measure_kernels.ZERO_SHORT_LISTS] = dialect.zero_short_lists
         row[measure_kernels.MAX_GRADE] = measure.max_grade
     recalls = np.array([measure.recall for measure in parsed])
     settings.flags.writeable = recalls.flags.writeable = False
-    return Plan(parsed, dialect, settings, recalls)
+    return MeasurePlan(parsed, dialect, settings, recalls)
 
 
-def discounts_for(offsets: Ints, judged_offsets: Ints) -> Floats:
-    """What a gain at each rank is multiplied by, for all ranks that there are: trec_eval's row, and LETOR's."""
+def rank_discounts(offsets: Ints, judged_offsets: Ints) -> Floats:
+    """The factors for gains at each rank that occurs: a row for trec_eval's discount and one for LETOR's."""
     longest = max(_longest(offsets), _longest(judged_offsets))
+    # Rounded up to a power of two, so that few different lengths are cached.
     discounts: Floats = _discounts(1 << max(longest - 1, 0).bit_length())
     return discounts
 

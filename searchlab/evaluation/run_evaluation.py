@@ -1,7 +1,7 @@
-"""How good is a run?
+"""Evaluation of runs against judgments.
 
-A run lists documents for topics; judgments say which are relevant. Topics that are judged and have a ranking are
-evaluated, in the order of the judgments. In the dialect `trec` every number is trec_eval's own.
+The topics that are judged and have a ranking are evaluated, in the order of the judgments. In the dialect `trec` every
+number equals trec_eval's.
 """
 
 from __future__ import annotations
@@ -16,22 +16,24 @@ import numpy as np
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
-from searchlab.evaluation.measure_plan import Plan, make_plan
-from searchlab.evaluation.measures import GEOMETRIC, TOTAL, Measure, parse_measure
-from searchlab.evaluation.score_evaluation import round_scores
+from searchlab.evaluation.measure_families import GEOMETRIC, TOTAL
+from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
+from searchlab.evaluation.measures import Measure, parse_measure
+from searchlab.evaluation.score_evaluation import round_to_float32
 from searchlab.records import Judgments, Ranking
 from searchlab.types import Floats, Ints
 
-LEAST_AP = 1e-5
+# The lowest AP in a geometric mean, as in trec_eval: a topic with an AP of 0 would make the whole mean 0.
+MIN_AP = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What a run is worth: a row of `values` a topic, a column a measure.
+    """The values of a run: `values` has a row for each topic and a column for each measure.
 
     `missing` are judged topics that the run lacks: they are left out, or score 0 if the evaluation is `complete`.
     `unjudged` are topics of the run without judgments, which are always left out. `without_relevant` are evaluated
-    topics that no document is relevant to; they score 0, and count.
+    topics without relevant documents; they score 0 and are counted.
     """
 
     name: str
@@ -44,21 +46,21 @@ class Evaluation:
     unjudged: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
 
-    def of(self, name: str) -> Floats:
-        """The values of a measure, topic by topic."""
+    def values_of(self, name: str) -> Floats:
+        """The value of a measure for each topic."""
         values: Floats = self.values[:, self._column(name)]
         return values
 
     def mean(self, name: str) -> float:
-        """The mean of a measure over topics; counts (NumRet, …) are summed up, as trec_eval does, GMAP is geometric."""
+        """The mean of a measure over topics; as in trec_eval, the total for counts, the geometric mean for GMAP."""
         measure = parse_measure(self.measures[self._column(name)])
-        values = self.of(name)
+        values = self.values_of(name)
         if measure.summary == TOTAL:
             return float(values.sum())
         if not len(values):
             return 0.0
         if measure.summary == GEOMETRIC:
-            return float(np.exp(np.log(np.maximum(values, LEAST_AP)).mean()))
+            return float(np.exp(np.log(np.maximum(values, MIN_AP)).mean()))
         return float(values.mean())
 
     @cached_property
@@ -67,33 +69,36 @@ class Evaluation:
         return {name: self.mean(name) for name in self.measures}
 
     @property
-    def n_queries(self) -> int:
-        """How many topics were evaluated."""
+    def n_topics(self) -> int:
+        """The number of evaluated topics."""
         return len(self.qids)
 
     @property
     def n_missing(self) -> int:
-        """How many judged topics the run lacks."""
+        """The number of judged topics that the run lacks."""
         return len(self.missing)
 
     @property
     def n_unjudged(self) -> int:
-        """How many topics of the run have no judgments."""
+        """The number of topics of the run without judgments."""
         return len(self.unjudged)
 
     def _column(self, name: str) -> int:
         if name in self.measures:
             return self.measures.index(name)
         wanted = parse_measure(name)
-        for column, own in enumerate(self.measures):
-            if parse_measure(own) == wanted:
+        for column, evaluated in enumerate(self.measures):
+            if parse_measure(evaluated) == wanted:
                 return column
         raise SettingError(f"measure {name} was not evaluated; there is: {', '.join(self.measures)}")
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedRun:
-    """The rankings of a run as grades: topic q has ranked[offsets[q]:offsets[q + 1]], best first, with their scores."""
+class GradedRun:
+    """The rankings of a run as grades: topic q has ranked[offsets[q]:offsets[q + 1]], best first, with their scores.
+
+    `judged` has the grades of all judged documents in the same way, in any order.
+    """
 
     name: str
     qids: tuple[str, ...]
@@ -106,8 +111,8 @@ class JudgedRun:
     missing: tuple[str, ...]
     unjudged: tuple[str, ...]
 
-    def evaluate(self, plan: Plan, ranked: Ints | None = None) -> Floats:
-        """The values of all topics, as ranked or in another order."""
+    def evaluate(self, plan: MeasurePlan, ranked: Ints | None = None) -> Floats:
+        """The values of all topics, for the order of the run or for another order of its grades."""
         ranked = self.ranked if ranked is None else ranked
         if plan.dialect.ideal == "listed":
             return plan.evaluate(ranked, self.offsets)
@@ -123,19 +128,18 @@ def evaluate_run(
     complete: bool = False,
     name: str = "run",
 ) -> Evaluation:
-    """Measure the rankings of a run against judgments: qrels[qid][docno] is a grade.
+    """Evaluate the rankings of a run against judgments, where qrels[qid][docno] is a grade.
 
-    Documents are ordered by their scores, whatever their order in the ranking; equal scores as the dialect says.
-    Judged topics that the run lacks are left out, or score 0 if the evaluation is `complete` (trec_eval's -c).
-    `name` stands in messages.
+    Documents are ordered by score, whatever their order in the ranking; the dialect orders equal scores. Judged topics
+    that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages.
     """
     plan = make_plan(measures, dialect)
-    run = judge_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name)
-    return evaluate_judged(run, plan)
+    run = grade_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name)
+    return evaluate_graded_run(run, plan)
 
 
-def evaluate_judged(run: JudgedRun, plan: Plan) -> Evaluation:
-    """Measure a run that has been judged already."""
+def evaluate_graded_run(run: GradedRun, plan: MeasurePlan) -> Evaluation:
+    """Evaluate a run whose grades have been looked up."""
     values = run.evaluate(plan)
     n_relevant = run.evaluate(make_plan("NumRel", replace(plan.dialect, ideal="judged")))[:, 0]
     return Evaluation(
@@ -151,9 +155,9 @@ def evaluate_judged(run: JudgedRun, plan: Plan) -> Evaluation:
     )
 
 
-def judge_run(
+def grade_run(
     qrels: Judgments, rankings: Iterable[Ranking], *, dialect: Dialect, complete: bool = False, name: str = "run"
-) -> JudgedRun:
+) -> GradedRun:
     """Look up the grade of each document of a run, and order the documents by their scores."""
     by_qid: dict[str, Ranking] = {}
     for ranking in rankings:
@@ -170,20 +174,22 @@ def judge_run(
     for ranking in chosen:
         _check_ranking(ranking, name)
     scores = np.fromiter(chain.from_iterable(ranking.scores for ranking in chosen), np.float64, int(offsets[-1]))
-    _refuse_nan(scores, offsets, chosen, name)
+    _check_nan(scores, offsets, chosen, name)
     grades: list[int] = []
     judged_grades: list[int] = []
     for qid, ranking in zip(qids, chosen, strict=True):
         grades += map(qrels[qid].get, ranking.docnos, repeat(measure_kernels.UNJUDGED))  # type: ignore[arg-type]
         judged_grades += qrels[qid].values()
     ranked = np.fromiter(grades, np.int64, len(grades))
-    if dialect.single:
-        scores = round_scores(scores)
+    if dialect.float32:
+        scores = round_to_float32(scores)
     by_docno = dialect.ties == "docno"
     order = (
-        _order(scores, offsets, lambda q: chosen[q].docnos) if by_docno else measure_kernels.rank_rows(scores, offsets)
+        _rank_rows_by_docno(scores, offsets, lambda q: chosen[q].docnos)
+        if by_docno
+        else measure_kernels.rank_rows(scores, offsets)
     )
-    return JudgedRun(
+    return GradedRun(
         name,
         qids,
         scores if order is None else scores[order],
@@ -211,7 +217,7 @@ def _check_ranking(ranking: Ranking, name: str) -> None:
         raise DuplicateError(name, f"document {twice} of topic {ranking.qid} occurs twice")
 
 
-def _refuse_nan(scores: Floats, offsets: Ints, chosen: list[Ranking], name: str) -> None:
+def _check_nan(scores: Floats, offsets: Ints, chosen: list[Ranking], name: str) -> None:
     if np.isnan(scores).any():
         row = int(np.flatnonzero(np.isnan(scores))[0])
         q = int(np.searchsorted(offsets, row, "right")) - 1
@@ -219,8 +225,8 @@ def _refuse_nan(scores: Floats, offsets: Ints, chosen: list[Ranking], name: str)
         raise RecordError(name, f"the score of document {docno} of topic {chosen[q].qid} is not a number (NaN)")
 
 
-def _order(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[str]]) -> Ints | None:
-    """The rows by descending score and, if equal, by descending docno; None if they stand so already."""
+def _rank_rows_by_docno(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[str]]) -> Ints | None:
+    """The rows by descending score, equal scores by descending docno; None if they are in this order already."""
     starts = np.zeros(len(scores) + 1, np.bool_)
     starts[offsets] = True
     if ((scores[1:] < scores[:-1]) | starts[1:-1]).all():
@@ -230,7 +236,7 @@ def _order(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[st
     else:
         order = measure_kernels.rank_rows(scores, offsets)
     ordered = scores[order]
-    # A group of ties begins where the score, or the topic, is another than that of the row before.
+    # A group of ties begins where the score or the topic changes.
     begins = np.flatnonzero(np.concatenate([starts[:1], (ordered[1:] != ordered[:-1]) | starts[1:-1], [True]]))
     sizes = np.diff(begins)
     topics = np.searchsorted(offsets, begins[:-1], "right") - 1
@@ -238,6 +244,6 @@ def _order(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[st
         begin, q = int(begins[group]), int(topics[group])
         rows = order[begin : begin + int(sizes[group])]
         docnos, start = docnos_of(q), int(offsets[q])
-        # Strings compare by code points, and so do their bytes in UTF-8.
+        # Python compares code points, trec_eval bytes of UTF-8: the order is the same.
         order[begin : begin + len(rows)] = sorted(rows.tolist(), key=lambda row: docnos[row - start], reverse=True)
     return order

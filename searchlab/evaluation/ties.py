@@ -1,10 +1,10 @@
-"""How far could equal scores move a result?
+"""The effect of tied scores on measures: best, expected and worst values over all orders of equal scores.
 
-Documents with equal scores have no order of their own; every dialect invents one. The best and the worst value that
-any order could give are found by putting the highest grades first, or last, in each tie; infAP alone, which depends on
-where unjudged documents stand, can lie a little outside. The value to expect of a random order is exact for nDCG, AP,
-P, R, RR, Rprec, Success and Judged (closed forms), and for measures that no order changes; that of the others (Bpref,
-ERR, infAP, IPrec) is the mean of 200 random orders with a fixed seed.
+The order of documents with equal scores is arbitrary; every dialect chooses one. The best and the worst value are found
+by putting the highest grades first, or last, in each tie; only infAP, which depends on the ranks of unjudged
+documents, can lie slightly outside. The expected value of a random order is exact for nDCG, AP, P, R, RR, Rprec,
+Success and Judged (closed forms) and for measures that do not depend on the order; for the others (Bpref, ERR, infAP,
+IPrec) it is the mean of 200 random orders with a fixed seed.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
-from searchlab.evaluation.measure_plan import Plan, discounts_for, make_plan
-from searchlab.evaluation.measures import TOTAL, Measure
-from searchlab.evaluation.run_evaluation import Evaluation, JudgedRun, evaluate_judged, judge_run
+from searchlab.evaluation.measure_families import TOTAL
+from searchlab.evaluation.measure_plan import MeasurePlan, make_plan, rank_discounts
+from searchlab.evaluation.measures import Measure
+from searchlab.evaluation.number_text import format_share
+from searchlab.evaluation.run_evaluation import Evaluation, GradedRun, evaluate_graded_run, grade_run
 from searchlab.records import Judgments, Ranking
-from searchlab.types import Floats, Ints
+from searchlab.types import Flags, Floats, Ints
 
+# The number of random orders for measures without a closed form.
 N_DRAWS = 200
-# A mean that ties could move by more than this deserves a warning.
-WORTH_A_WARNING = 0.005
+# The smallest range of a mean that causes a warning.
+MIN_WARNING_WIDTH = 0.005
 
 
 @dataclass(frozen=True, eq=False)
 class TieRange:
-    """What a run is worth if ties are broken by best luck, by chance, or by worst luck; `tied` topics have ties."""
+    """The evaluation of a run with its ties in the best, a random and the worst order; `tied` topics have ties."""
 
     best: Evaluation
     expected: Evaluation
@@ -38,24 +40,24 @@ class TieRange:
     tied: tuple[str, ...]
 
     def width(self, name: str) -> float:
-        """How far the mean of a measure could move."""
+        """The difference between the best and the worst mean of a measure."""
         return self.best.mean(name) - self.worst.mean(name)
 
-    def warning(self, *, above: float = WORTH_A_WARNING) -> str:
-        """One sentence if ties could move a mean by more than `above`, else nothing."""
-        moved = [name for name in self.best.measures if self.width(name) > above]
-        if not moved:
+    def warning(self, *, above: float = MIN_WARNING_WIDTH) -> str:
+        """A sentence if ties could change a mean by more than `above`, otherwise an empty string."""
+        affected = [name for name in self.best.measures if self.width(name) > above]
+        if not affected:
             return ""
         ranges = ", ".join(
             f"{name} from {self.worst.mean(name):.4f} to {self.best.mean(name):.4f}"
             f" (expected {self.expected.mean(name):.4f})"
-            for name in moved
+            for name in affected
         )
-        share = f"{len(self.tied):,} of {self.best.n_queries:,} topics"
-        return f"{self.best.name}: {share} have equal scores, and their order could move {ranges}"
+        share = format_share(len(self.tied), self.best.n_topics, "topic")
+        return f"{self.best.name}: {share} with equal scores, whose order could change {ranges}"
 
 
-def tie_range(
+def evaluate_ties(
     qrels: Judgments,
     rankings: Iterable[Ranking],
     measures: Sequence[str | Measure] | str | Measure,
@@ -65,20 +67,20 @@ def tie_range(
     name: str = "run",
     seed: int = 0,
 ) -> TieRange:
-    """The best, the expected and the worst value of each measure that the ties of a run allow."""
+    """The best, expected and worst value of each measure over all orders of the ties of a run."""
     plan = make_plan(measures, dialect)
-    return judged_tie_range(
-        judge_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name), plan, seed=seed
+    return evaluate_graded_ties(
+        grade_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name), plan, seed=seed
     )
 
 
-def judged_tie_range(run: JudgedRun, plan: Plan, *, seed: int = 0) -> TieRange:
-    """The same for a run that has been judged already."""
+def evaluate_graded_ties(run: GradedRun, plan: MeasurePlan, *, seed: int = 0) -> TieRange:
+    """The same for a run whose grades have been looked up."""
     topics = np.repeat(np.arange(len(run.qids)), np.diff(run.offsets))
     changes = (run.scores[1:] != run.scores[:-1]) | (topics[1:] != topics[:-1])
     groups: Ints = np.concatenate([np.zeros(min(1, len(topics)), np.int64), np.cumsum(changes, dtype=np.int64)])
     tied = np.unique(topics[1:][~changes])
-    evaluation = evaluate_judged(run, plan)
+    evaluation = evaluate_graded_run(run, plan)
 
     def with_values(values: Floats) -> Evaluation:
         return replace(evaluation, values=values)
@@ -87,11 +89,11 @@ def judged_tie_range(run: JudgedRun, plan: Plan, *, seed: int = 0) -> TieRange:
         return TieRange(evaluation, evaluation, evaluation, ())
     best = run.evaluate(plan, run.ranked[np.lexsort((-run.ranked, groups))])
     worst = run.evaluate(plan, run.ranked[np.lexsort((run.ranked, groups))])
-    expected = _expect(run, plan, groups, evaluation.values, seed)
+    expected = _expected_values(run, plan, groups, evaluation.values, seed)
     return TieRange(with_values(best), with_values(expected), with_values(worst), tuple(run.qids[q] for q in tied))
 
 
-def _expect(run: JudgedRun, plan: Plan, groups: Ints, values: Floats, seed: int) -> Floats:
+def _expected_values(run: GradedRun, plan: MeasurePlan, groups: Ints, values: Floats, seed: int) -> Floats:
     from searchlab.evaluation.kernels import tie_kernels
 
     kinds = plan.settings[:, measure_kernels.KIND]
@@ -101,32 +103,33 @@ def _expect(run: JudgedRun, plan: Plan, groups: Ints, values: Floats, seed: int)
     if closed.any():
         listed = plan.dialect.ideal == "listed"
         judged, judged_offsets = (run.ranked, run.offsets) if listed else (run.judged, run.judged_offsets)
-        exact = tie_kernels.expect_topics(
+        exact = tie_kernels.expected_values(
             run.ranked,
             groups,
             run.offsets,
             measure_kernels.sort_grades(judged, judged_offsets),
             judged_offsets,
             plan.settings[closed],
-            discounts_for(run.offsets, judged_offsets),
+            rank_discounts(run.offsets, judged_offsets),
         )
-        expected[:, closed] = _cut(plan, closed, exact, run.offsets)
+        expected[:, closed] = _zero_short_lists(plan, closed, exact, run.offsets)
     sampled = ~closed & ~fixed
     if sampled.any():
-        expected[:, sampled] = _sample(run, plan, groups, sampled, seed)
+        expected[:, sampled] = _sampled_values(run, plan, groups, sampled, seed)
     return expected
 
 
-def _cut(plan: Plan, closed: npt.NDArray[np.bool_], exact: Floats, offsets: Ints) -> Floats:
-    """nDCG@k of short lists is 0 where the dialect says so."""
+def _zero_short_lists(plan: MeasurePlan, closed: Flags, exact: Floats, offsets: Ints) -> Floats:
+    """The expected values, with 0 for nDCG@k of lists shorter than k if the dialect requires it."""
     settings = plan.settings[closed]
     short = np.diff(offsets)[:, None] < settings[:, measure_kernels.CUTOFF]
-    rule = (settings[:, measure_kernels.CUT_SHORT] == 1) & (settings[:, measure_kernels.KIND] == measure_kernels.NDCG)
-    return np.where(short & rule, 0.0, exact)
+    is_ndcg = settings[:, measure_kernels.KIND] == measure_kernels.NDCG
+    return np.where(short & is_ndcg & (settings[:, measure_kernels.ZERO_SHORT_LISTS] == 1), 0.0, exact)
 
 
-def _sample(run: JudgedRun, plan: Plan, groups: Ints, chosen: npt.NDArray[np.bool_], seed: int) -> Floats:
-    part = make_plan([measure for measure, wanted in zip(plan.measures, chosen, strict=True) if wanted], plan.dialect)
+def _sampled_values(run: GradedRun, plan: MeasurePlan, groups: Ints, sampled: Flags, seed: int) -> Floats:
+    """The means of the values over random orders, for the measures that are `sampled`."""
+    part = make_plan([measure for measure, chosen in zip(plan.measures, sampled, strict=True) if chosen], plan.dialect)
     generator = np.random.default_rng(seed)
     total = np.zeros((len(run.qids), len(part.measures)))
     for _ in range(N_DRAWS):

@@ -77,14 +77,14 @@ class Cache:
         return self.folder / name
 
 
-def keep_table(cache: Cache, key: str, table: FeatureTable) -> None:
+def store_table(cache: Cache, key: str, table: FeatureTable) -> None:
     """Keep a table of features with its grades."""
     grades = {} if table.grades is None else {"grades": table.grades}
     arrays = {"qids": table.qids.astype(str), "docnos": table.docnos.astype(str), "values": table.values, **grades}
     cache.put("features", key, arrays, {"names": list(table.names)})
 
 
-def kept_table(cache: Cache, key: str) -> FeatureTable | None:
+def load_table(cache: Cache, key: str) -> FeatureTable | None:
     """The table that was kept."""
     found = cache.get("features", key)
     if found is None:
@@ -95,7 +95,7 @@ def kept_table(cache: Cache, key: str) -> FeatureTable | None:
     )
 
 
-def keep_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mapping[str, Any]) -> None:
+def store_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mapping[str, Any]) -> None:
     """Keep the rankings of a run."""
     listed = list(rankings)
     arrays = {
@@ -107,7 +107,7 @@ def keep_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mapping
     cache.put("run", key, arrays, about)
 
 
-def kept_run(cache: Cache, key: str) -> tuple[Sequence[Ranking], dict[str, Any]] | None:
+def load_run(cache: Cache, key: str) -> tuple[Sequence[Ranking], dict[str, Any]] | None:
     """The rankings that were kept, and what was kept about them."""
     found = cache.get("run", key)
     if found is None:

@@ -15,25 +15,25 @@ from typing import Any
 
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.experiments.cache import FOLDER, Cache, fingerprint
-from searchlab.experiments.inputs import open_setting
-from searchlab.experiments.plan import Plan
-from searchlab.experiments.results import (
-    Results,
+from searchlab.experiments.experiment_results import (
+    ExperimentResults,
     is_complete,
+    make_experiment_manifest,
     make_folder,
-    make_manifest,
-    read_manifest,
-    require_own,
-    write_manifest,
+    read_experiment_manifest,
+    require_results_folder,
+    write_experiment_manifest,
     write_runs,
 )
+from searchlab.experiments.inputs import open_inputs
+from searchlab.experiments.plan import ExperimentPlan
 from searchlab.experiments.runner import combine_features, run_systems
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.types import Progress, no_progress
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedExperiment:
     """A folder with results, and its manifest; `was_there` if nothing had to be done."""
 
     folder: Path
@@ -42,41 +42,43 @@ class Finished:
 
 
 def run_experiment(
-    plan: Plan,
+    plan: ExperimentPlan,
     *,
     output: str | Path | None = None,
     n_jobs: int | None = None,
     fresh: bool = False,
     progress: Progress = no_progress,
-) -> Finished:
+) -> FinishedExperiment:
     """Run a plan, as far as its results are not there yet; `fresh` takes nothing from earlier runs."""
     began = time.perf_counter()
     started = datetime.now(UTC)
     folder = plan.output if output is None else Path(output)
-    require_own(folder, FOLDER)
-    setting = open_setting(plan, progress)
+    require_results_folder(folder, FOLDER)
+    setting = open_inputs(plan, progress)
     if plan.rankers:
         build_prerequisites(setting.engine, combine_features(plan.rankers), progress)
     key = fingerprint(plan.to_json(), setting.fingerprints())
     if not fresh and is_complete(folder, key):
-        return Finished(folder, read_manifest(folder) or {}, was_there=True)
+        return FinishedExperiment(folder, read_experiment_manifest(folder) or {}, was_there=True)
     make_folder(folder / FOLDER)
     # A fresh run keeps its pieces under other names: those of earlier runs are swept away at its end.
     cache = Cache(folder / FOLDER, salt=os.urandom(4).hex() if fresh else "")
     outcomes = run_systems(plan, setting, cache, n_jobs=n_jobs, progress=progress)
-    results = Results(plan, setting, tuple(outcomes))
+    results = ExperimentResults(plan, setting, tuple(outcomes))
     progress("writing", 0, 1)
-    from searchlab.experiments.report_builder import lead, tell
+    from searchlab.experiments.report_builder import build_report, lead
     from searchlab.report.writer import write_report
 
     times = {"started": started.isoformat(timespec="seconds"), "seconds": round(time.perf_counter() - began, 2)}
-    manifest = make_manifest(results, key, lead(results), times)
+    manifest = make_experiment_manifest(results, key, lead(results), times)
     names = write_runs(results, folder)
-    names += [path.relative_to(folder).as_posix() for path in write_report(tell(results, _facts(manifest)), folder)]
-    whole = write_manifest(folder, manifest, names)
+    names += [
+        path.relative_to(folder).as_posix() for path in write_report(build_report(results, _facts(manifest)), folder)
+    ]
+    whole = write_experiment_manifest(folder, manifest, names)
     cache.sweep()
     progress("writing", 1, 1)
-    return Finished(folder, whole)
+    return FinishedExperiment(folder, whole)
 
 
 def _facts(manifest: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.topics import read_topics
 from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
 from searchlab.experiments.cache import fingerprint
-from searchlab.experiments.plan import FoldPlan, Plan
+from searchlab.experiments.plan import ExperimentPlan, FoldPlan
 from searchlab.indexing.building.indexer import index as make_index
 from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
 from searchlab.indexing.storage.manifest import MANIFEST
@@ -27,7 +27,7 @@ from searchlab.types import Progress, no_progress
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class ExperimentInputs:
     """What all systems share; `folds` has the qids of each fold, `qrels` judgments of these topics alone.
 
     `n_skipped` topics have no relevant document: they say nothing, and are left out.
@@ -59,7 +59,7 @@ class Setting:
         }
 
 
-def open_setting(plan: Plan, progress: Progress = no_progress) -> Setting:
+def open_inputs(plan: ExperimentPlan, progress: Progress = no_progress) -> ExperimentInputs:
     """Open what a plan names; a collection without an index is indexed first."""
     folder = find_index(plan, progress)
     engine = SearchEngine(folder)
@@ -71,10 +71,10 @@ def open_setting(plan: Plan, progress: Progress = no_progress) -> Setting:
         folds = deal_topics(plan.folds, [topic.qid for topic in useful], [topic.qid for topic in topics])
     except SettingError as error:
         raise SourceError(plan.file, f"[folds]: {error}") from None
-    return Setting(engine, tuple(useful), own, folds, len(topics) - len(useful))
+    return ExperimentInputs(engine, tuple(useful), own, folds, len(topics) - len(useful))
 
 
-def find_index(plan: Plan, progress: Progress = no_progress) -> Path:
+def find_index(plan: ExperimentPlan, progress: Progress = no_progress) -> Path:
     """The folder of the index: beside the plan, or by its name in `indexes/`."""
     if plan.index is not None:
         beside = plan.file.parent / plan.index
@@ -94,7 +94,7 @@ def find_index(plan: Plan, progress: Progress = no_progress) -> Path:
     return folder
 
 
-def _find_files(plan: Plan, folder: Path) -> tuple[Path | str, Path | str]:
+def _find_files(plan: ExperimentPlan, folder: Path) -> tuple[Path | str, Path | str]:
     if plan.topics is not None and plan.qrels is not None:
         return plan.topics, plan.qrels
     own = [] if plan.collection is None else [find_collection(plan.collection)]

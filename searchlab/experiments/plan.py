@@ -59,14 +59,14 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.features.sets import FeatureSet
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.expansion import RM3
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 MEASURES = ("nDCG@10", "AP", "P@10")
 # A grid of more points takes hours, and chooses by chance.
-MOST_POINTS = 1000
+MAX_GRID_POINTS = 1000
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class FoldPlan:
 
 
 @dataclass(frozen=True)
-class System:
+class SystemPlan:
     """Something that ranks: a scorer, perhaps with RM3 and with settings to choose, or a ranker by its recipe."""
 
     name: str
@@ -149,13 +149,13 @@ class System:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """An experiment as it is planned; nothing of it has been looked at yet but the plan itself."""
 
     file: Path
     title: str
     output: Path
-    systems: tuple[System, ...]
+    systems: tuple[SystemPlan, ...]
     index: str | None = None
     collection: Path | None = None
     topics: Path | None = None
@@ -173,7 +173,7 @@ class Plan:
         return self.measures[0]
 
     @property
-    def rankers(self) -> tuple[System, ...]:
+    def rankers(self) -> tuple[SystemPlan, ...]:
         """The systems that learn."""
         return tuple(system for system in self.systems if system.learns)
 
@@ -196,8 +196,8 @@ def grid_points(settings: Mapping[str, Any], grid: Mapping[str, tuple[Any, ...]]
     n_points = 1
     for values in grid.values():
         n_points *= len(values)
-    if n_points > MOST_POINTS:
-        raise SettingError(f"the grid has {n_points:,} points, expected at most {MOST_POINTS:,}")
+    if n_points > MAX_GRID_POINTS:
+        raise SettingError(f"the grid has {n_points:,} points, expected at most {MAX_GRID_POINTS:,}")
     return [{**settings, **dict(zip(grid, values, strict=True))} for values in product(*grid.values())]
 
 

@@ -11,22 +11,22 @@ from pathlib import Path
 
 from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.errors import unknown_name
-from searchlab.evaluation.comparison import refuse_totals
+from searchlab.evaluation.comparison import check_comparable
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import parse_measures
-from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
-from searchlab.experiments.toml_section import Section, read_toml
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.experiments.plan import MEASURES, ExperimentPlan, FoldPlan, SystemPlan
+from searchlab.experiments.toml_section import TomlSection, read_toml
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 
 FEATURES = "semantic"
 
 
-def read_plan(path: str | Path) -> Plan:
+def read_plan(path: str | Path) -> ExperimentPlan:
     """Read a plan, or say in one line what is wrong with the file."""
     top = read_toml(path)
     file = top.file
@@ -58,7 +58,7 @@ def read_plan(path: str | Path) -> Plan:
     collection, topics, qrels = (
         None if given[key] is None else _beside(file, str(given[key])) for key in ("collection", "topics", "qrels")
     )
-    return Plan(
+    return ExperimentPlan(
         file,
         title,
         _beside(file, output),
@@ -87,13 +87,13 @@ def _beside(file: Path, name: str) -> Path:
 def _check_measures(names: tuple[str, ...]) -> None:
     parse_measures(names)
     for name in names:
-        refuse_totals(name)
+        check_comparable(name)
 
 
-def _check_names(top: Section, systems: tuple[System, ...], baseline: str) -> None:
+def _check_names(top: TomlSection, systems: tuple[SystemPlan, ...], baseline: str) -> None:
     known: dict[str, str] = {}
     for number, system in enumerate(systems, start=1):
-        section = Section(top.file, f"systems {number}", {})
+        section = TomlSection(top.file, f"systems {number}", {})
         if not system.slug:
             raise section.error("name", f"found {system.name!r}, expected a name with a letter or digit")
         if system.slug in known:
@@ -109,7 +109,7 @@ def _refuse(kind: str, name: str, known: list[str]) -> None:
     raise unknown_name(kind, name, known)
 
 
-def _read_folds(section: Section, file: Path, seed: int) -> FoldPlan:
+def _read_folds(section: TomlSection, file: Path, seed: int) -> FoldPlan:
     number, own_seed = section.whole("number", 5, 2), section.whole("seed", seed)
     queries, listed = section.lists("queries"), section.text("file")
     section.close()
@@ -130,7 +130,7 @@ def _read_folds(section: Section, file: Path, seed: int) -> FoldPlan:
     return FoldPlan(number, own_seed, queries)
 
 
-def _read_fold_file(section: Section, path: Path) -> tuple[tuple[str, ...], ...]:
+def _read_fold_file(section: TomlSection, path: Path) -> tuple[tuple[str, ...], ...]:
     """The topics of each fold, folds in the order in which they are first named."""
     folds: dict[str, list[str]] = {}
     try:
@@ -148,35 +148,39 @@ def _read_fold_file(section: Section, path: Path) -> tuple[tuple[str, ...], ...]
     return tuple(tuple(own) for own in folds.values())
 
 
-def _read_first_stage(section: Section) -> FirstStage:
+def _read_first_stage(section: TomlSection) -> FirstStage:
     scorer, settings = section.text("scorer", "bm25") or "", section.settings("settings")
     k, rm3 = section.whole("k", 200, 1), section.yes("rm3", True)
     section.close()
     return section.make("", lambda: FirstStage(k, scorer, settings, rm3))
 
 
-def _read_features(section: Section, file: Path) -> FeatureSet:
+def _read_features(section: TomlSection, file: Path) -> FeatureSet:
     name, names = section.text("set"), section.texts("names")
     section.close()
     if name is not None and names:
         raise section.error("", "found set and names, expected one of the two")
     if names:
-        return section.make("names", lambda: make_set(names))
+        return section.make("names", lambda: make_feature_set(names))
     return section.make("set", lambda: _named_set(name or FEATURES, file))
 
 
 def _named_set(name: str, file: Path) -> FeatureSet:
-    return make_set(_beside(file, name) if name.endswith(".toml") else name)
+    return make_feature_set(_beside(file, name) if name.endswith(".toml") else name)
 
 
-def _read_system(section: Section, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path) -> System:
+def _read_system(
+    section: TomlSection, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path
+) -> SystemPlan:
     if section.has("scorer") == section.has("ranker"):
         found = "both" if section.has("scorer") else "neither"
         raise section.error("", f"found {found} of scorer and ranker, expected one of them")
     return (_read_ranker if section.has("ranker") else _read_scorer)(section, features, measure, dialect, seed, file)
 
 
-def _read_scorer(section: Section, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path) -> System:
+def _read_scorer(
+    section: TomlSection, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path
+) -> SystemPlan:
     scorer = section.text("scorer") or ""
     settings, grid = section.settings("settings"), section.grid("grid")
     expansion = _read_expansion(section)
@@ -185,7 +189,7 @@ def _read_scorer(section: Section, features: FeatureSet, measure: str, dialect: 
     section.close()
     if scorer not in EVERY_SCORER:
         section.make("scorer", lambda: _refuse("scorer", scorer, list(EVERY_SCORER)))
-    system = System(name, scorer, settings, grid, expansion)
+    system = SystemPlan(name, scorer, settings, grid, expansion)
     for key in settings:
         if key in grid:
             raise section.error("grid", f"found {key}, which is in settings too, expected it in one of them")
@@ -194,7 +198,7 @@ def _read_scorer(section: Section, features: FeatureSet, measure: str, dialect: 
     return system
 
 
-def _read_expansion(section: Section) -> RM3 | None:
+def _read_expansion(section: TomlSection) -> RM3 | None:
     if isinstance(section.values.get("rm3", False), bool):
         return RM3() if section.yes("rm3", False) else None
     own = section.section("rm3")
@@ -206,7 +210,9 @@ def _read_expansion(section: Section) -> RM3 | None:
     return own.make("", lambda: RM3(documents, terms, given))
 
 
-def _read_ranker(section: Section, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path) -> System:
+def _read_ranker(
+    section: TomlSection, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path
+) -> SystemPlan:
     ranker = section.text("ranker") or ""
     settings = section.settings("settings")
     name = section.text("name", ranker) or ""
@@ -217,7 +223,7 @@ def _read_ranker(section: Section, features: FeatureSet, measure: str, dialect: 
     if section.has("features"):
         if isinstance(section.values["features"], list):
             names = section.texts("features")
-            features = section.make("features", lambda: make_set(names))
+            features = section.make("features", lambda: make_feature_set(names))
         else:
             own = section.text("features") or ""
             features = section.make("features", lambda: _named_set(own, file))
@@ -231,4 +237,4 @@ def _read_ranker(section: Section, features: FeatureSet, measure: str, dialect: 
             ranker, settings, filling, normalisation, bends, measure, dialect, n_parts=n_parts, n_folds=0, seed=seed
         ),
     )
-    return System(name, settings=settings, recipe=recipe, features=features)
+    return SystemPlan(name, settings=settings, recipe=recipe, features=features)

@@ -12,28 +12,29 @@ from typing import Any
 
 import numpy as np
 
-from searchlab.evaluation.comparison import Comparison, show_number, show_p
+from searchlab.evaluation.comparison import Comparison
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.significance import TIE, bootstrap_interval
-from searchlab.experiments.results import Results
+from searchlab.evaluation.number_text import format_p_value, format_value
+from searchlab.evaluation.significance import TIE_TOLERANCE, bootstrap_interval
+from searchlab.experiments.experiment_results import ExperimentResults
 from searchlab.experiments.runner import SystemResult
 from searchlab.experiments.scorer_tuning import show_settings
 from searchlab.records import Ranking, Topic
 from searchlab.report.content import (
     Block,
     Cell,
-    Entry,
     Figure,
     Paragraph,
+    RankedDocument,
+    RankingPair,
     Report,
     Section,
-    SideBySide,
     Table,
-    file_name,
+    slugify,
 )
 from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.highlight.snippets import make_snippet
-from searchlab.training.from_table import FEW_QUERIES
+from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.types import Floats
 
 BETTER, WORSE = "▲", "▼"
@@ -45,7 +46,7 @@ RECALLS = tuple(round(0.1 * step, 1) for step in range(11))
 TOPICS_SHOWN, DOCUMENTS_SHOWN, INFLUENCES_SHOWN = 2, 5, 10
 
 
-def tell(results: Results, facts: Mapping[str, str]) -> Report:
+def build_report(results: ExperimentResults, facts: Mapping[str, str]) -> Report:
     """The report."""
     sections = [_compared(results), _measures(results), _drawings(results)]
     if results.best is not None:
@@ -55,23 +56,23 @@ def tell(results: Results, facts: Mapping[str, str]) -> Report:
     return Report(results.plan.title, lead(results), tuple(sections), dict(facts))
 
 
-def lead(results: Results) -> str:
+def lead(results: ExperimentResults) -> str:
     """What it all means, in plain words."""
     plan, best = results.plan, results.best
     own = results.of(plan.baseline).mean(plan.measure)
     n_topics = len(results.setting.topics)
     if best is None:
-        reached = f"{plan.measure} {show_number(own)} on {_topics_word(n_topics)}"
+        reached = f"{plan.measure} {format_value(own)} on {_topics_word(n_topics)}"
         return f"{plan.baseline} reaches {reached}; nothing else was tried."
     found = [each for each in results.comparisons if each.measure == plan.measure]
     first = max(found, key=lambda each: each.mean_a)
-    if n_topics < FEW_QUERIES:
+    if n_topics < MIN_VERDICT_QUERIES:
         return f"Too few topics to say which system is best: {_change(first)}."
     shown = [each for each in found if each.significant and each.difference > 0]
     if not shown:
         worse = [each.name_a for each in found if each.significant and each.difference < 0]
         hurt = f" {_listed(worse)} {'is' if len(worse) == 1 else 'are'} worse." if worse else ""
-        if first.difference <= TIE:
+        if first.difference <= TIE_TOLERANCE:
             return f"Nothing is better than {plan.baseline} here: the nearest is {_change(first)}.{hurt}"
         return (
             f"Nothing is shown to be better than {plan.baseline}: the best is {_change(first)}, "
@@ -92,8 +93,8 @@ def _change(each: Comparison) -> str:
 
 def _numbers(each: Comparison) -> str:
     return (
-        f"{each.measure} {show_number(each.mean_a)} against {show_number(each.mean_b)} "
-        f"on {_topics_word(each.n_topics)} ({each.wins} better, {each.losses} worse, {show_p(_p(each))})"
+        f"{each.measure} {format_value(each.mean_a)} against {format_value(each.mean_b)} "
+        f"on {_topics_word(each.n_topics)} ({each.wins} better, {each.losses} worse, {format_p_value(_p(each))})"
     )
 
 
@@ -109,7 +110,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
 
 
-def _compared(results: Results) -> Section:
+def _compared(results: ExperimentResults) -> Section:
     plan, setting = results.plan, results.setting
     snapshot = setting.engine.snapshot
     skipped = f" {setting.n_skipped} more without a relevant document were left out." if setting.n_skipped else ""
@@ -128,7 +129,7 @@ def _compared(results: Results) -> Section:
     return Section("What was compared, and how", (*map(Paragraph, texts), table))
 
 
-def _measures(results: Results) -> Section:
+def _measures(results: ExperimentResults) -> Section:
     plan = results.plan
     rows: list[tuple[Cell, ...]] = []
     marks = {}
@@ -148,10 +149,10 @@ def _measures(results: Results) -> Section:
     return Section("Who is better", (table, *(Paragraph(f"{sentence}.") for sentence in sentences)))
 
 
-def _drawings(results: Results) -> Section:
+def _drawings(results: ExperimentResults) -> Section:
     plan, names = results.plan, _file_names(results)
     intervals = {
-        measure: {each.name: _interval(each.of(measure), plan.seed) for each in results.evaluations}
+        measure: {each.name: _interval(each.values_of(measure), plan.seed) for each in results.evaluations}
         for measure in plan.measures
     }
     gains = [f"nDCG@{k}" for k in CUTOFFS]
@@ -182,7 +183,7 @@ def _drawings(results: Results) -> Section:
         name = outcome.system.name
         found = results.against_baseline(name, plan.measure)
         if found is not None:
-            values = results.of(name).of(plan.measure) - results.of(plan.baseline).of(plan.measure)
+            values = results.of(name).values_of(plan.measure) - results.of(plan.baseline).values_of(plan.measure)
             blocks.append(
                 Figure(
                     f"topics-{names[name]}",
@@ -200,21 +201,21 @@ def _interval(values: Floats, seed: int) -> tuple[float, float, float]:
 
 
 def _means(means: Mapping[str, float]) -> str:
-    return ", ".join(f"{measure} {show_number(value)}" for measure, value in means.items())
+    return ", ".join(f"{measure} {format_value(value)}" for measure, value in means.items())
 
 
 def _ends(lines: Mapping[str, Sequence[float]]) -> str:
-    return "; ".join(f"{name} from {show_number(ys[0])} to {show_number(ys[-1])}" for name, ys in lines.items())
+    return "; ".join(f"{name} from {format_value(ys[0])} to {format_value(ys[-1])}" for name, ys in lines.items())
 
 
-def _topics(results: Results, best: SystemResult) -> Section:
+def _topics(results: ExperimentResults, best: SystemResult) -> Section:
     """Where the best ranker helped and hurt most, with both rankings."""
     plan, name = results.plan, best.system.name
-    own, other = results.of(name).of(plan.measure), results.of(plan.baseline).of(plan.measure)
+    own, other = results.of(name).values_of(plan.measure), results.of(plan.baseline).values_of(plan.measure)
     changes = own - other
     order = np.argsort(-changes, kind="stable").tolist()
-    helped = [place for place in order if changes[place] > TIE][:TOPICS_SHOWN]
-    hurt = [place for place in reversed(order) if changes[place] < -TIE][:TOPICS_SHOWN]
+    helped = [place for place in order if changes[place] > TIE_TOLERANCE][:TOPICS_SHOWN]
+    hurt = [place for place in reversed(order) if changes[place] < -TIE_TOLERANCE][:TOPICS_SHOWN]
     blocks: list[Block] = []
     by_qid = {topic.qid: topic for topic in results.setting.topics}
     for word, places in (("helped", helped), ("hurt", hurt)):
@@ -222,11 +223,11 @@ def _topics(results: Results, best: SystemResult) -> Section:
             blocks.append(Paragraph(f"{name} {word} no topic."))
         for place in places:
             topic = by_qid[results.of(name).qids[place]]
-            change = f"{plan.measure} {show_number(float(other[place]))} → {show_number(float(own[place]))}"
+            change = f"{plan.measure} {format_value(float(other[place]))} → {format_value(float(own[place]))}"
             caption = f"{name} {word} topic {topic.qid}, “{topic.text}”: {change}."
             left, right = (_ranking(results, each, topic.qid) for each in (plan.baseline, name))
             blocks.append(
-                SideBySide(
+                RankingPair(
                     caption,
                     plan.baseline,
                     name,
@@ -237,11 +238,11 @@ def _topics(results: Results, best: SystemResult) -> Section:
     return Section(f"Topics that {name} helped and hurt most", tuple(blocks))
 
 
-def _ranking(results: Results, name: str, qid: str) -> Ranking:
+def _ranking(results: ExperimentResults, name: str, qid: str) -> Ranking:
     return next(ranking for ranking in results.outcome(name).rankings if ranking.qid == qid)
 
 
-def _entries(results: Results, topic: Topic, shown: Ranking, other: Ranking) -> tuple[Entry, ...]:
+def _entries(results: ExperimentResults, topic: Topic, shown: Ranking, other: Ranking) -> tuple[RankedDocument, ...]:
     engine = results.setting.engine
     terms = {variant for term in engine.parse(topic.text).terms for variant in term.variants}
     ranks = {docno: rank for rank, docno in enumerate(other.docnos, start=1)}
@@ -250,19 +251,19 @@ def _entries(results: Results, topic: Topic, shown: Ranking, other: Ranking) -> 
         document = engine.document(docno)
         snippet = make_snippet(document.body, terms, engine.snapshot.analyzer).text
         grade = results.setting.qrels[topic.qid].get(docno)
-        entries.append(Entry(rank, docno, document.title, snippet, grade, ranks.get(docno)))
+        entries.append(RankedDocument(rank, docno, document.title, snippet, grade, ranks.get(docno)))
     return tuple(entries)
 
 
-def _file_names(results: Results) -> dict[str, str]:
+def _file_names(results: ExperimentResults) -> dict[str, str]:
     """Systems by names for files; numbered if two would have the same."""
-    names = {outcome.system.name: file_name(outcome.system.name) for outcome in results.outcomes}
+    names = {outcome.system.name: slugify(outcome.system.name) for outcome in results.outcomes}
     if len(set(names.values())) == len(names):
         return names
     return {name: f"{number}-{file}" for number, (name, file) in enumerate(names.items(), start=1)}
 
 
-def _models(results: Results) -> Section:
+def _models(results: ExperimentResults) -> Section:
     names = _file_names(results)
     blocks: list[Block] = []
     for outcome in results.outcomes:
@@ -276,7 +277,7 @@ def _models(results: Results) -> Section:
     return Section("What counts in the models", tuple(blocks))
 
 
-def _training(results: Results) -> Section:
+def _training(results: ExperimentResults) -> Section:
     rows: list[tuple[Cell, ...]] = []
     for outcome in results.outcomes:
         learns = outcome.system.learns

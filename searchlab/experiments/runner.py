@@ -20,20 +20,21 @@ import numpy as np
 
 from searchlab.errors import SettingError, SourceError
 from searchlab.evaluation.run_evaluation import evaluate_run
-from searchlab.experiments.cache import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
-from searchlab.experiments.inputs import Setting
-from searchlab.experiments.plan import Plan, System
+from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table, store_run, store_table
+from searchlab.experiments.inputs import ExperimentInputs
+from searchlab.experiments.plan import ExperimentPlan, SystemPlan
 from searchlab.experiments.scorer_tuning import choose_by_folds
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
-from searchlab.features.sets import FeatureSet
 from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.training.from_index import DEPTH, TrainingData, prepare_training
-from searchlab.training.from_table import Recipe, make_bundle, require_differences
+from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
+from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 SEARCHING, TRAINING = "searching", "training"
@@ -49,7 +50,7 @@ class SystemResult:
     mean time of a fold for training and choosing, or for searching. A ranker has a `bundle`, trained on all topics.
     """
 
-    system: System
+    system: SystemPlan
     rankings: tuple[Ranking, ...]
     chosen: tuple[Any, ...] = ()
     seconds: float = 0.0
@@ -66,8 +67,8 @@ class HeldOutFold:
 
 
 def run_systems(
-    plan: Plan,
-    setting: Setting,
+    plan: ExperimentPlan,
+    inputs: ExperimentInputs,
     cache: Cache,
     *,
     n_jobs: int | None = None,
@@ -75,11 +76,11 @@ def run_systems(
 ) -> list[SystemResult]:
     """The result of each system, in the order of the plan."""
     results = {
-        system.name: _run_scorer(plan, setting, cache, system, progress) for system in plan.systems if not system.learns
+        system.name: _run_scorer(plan, inputs, cache, system, progress) for system in plan.systems if not system.learns
     }
     if plan.rankers:
-        data = load_training_data(plan, setting, cache, progress)
-        results |= _run_rankers(plan, setting, cache, data, n_jobs or os.cpu_count() or 1, progress)
+        data = load_training_set(plan, inputs, cache, progress)
+        results |= _run_rankers(plan, inputs, cache, data, n_jobs or os.cpu_count() or 1, progress)
     return [results[system.name] for system in plan.systems]
 
 
@@ -95,15 +96,15 @@ def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: 
 
 def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> HeldOutFold:
     began = time.perf_counter()
-    require_differences(train)
-    choice = recipe.learn(train, recipe.judge(qrels))
+    require_different_grades(train)
+    choice = recipe.learn(train, recipe.validation_measure(qrels))
     seconds = time.perf_counter() - began
     scores = choice.scores(test) if test.n_rows else np.zeros(0)
     return HeldOutFold(scores, _plain(trial.value for trial in choice.chosen), seconds)
 
 
 def _learn_all(recipe: Recipe, table: FeatureTable, qrels: Judgments, source: str) -> Bundle:
-    judge = recipe.judge(qrels)
+    judge = recipe.validation_measure(qrels)
     return make_bundle(recipe, recipe.learn(table, judge), table, None, judge, None, source=source)
 
 
@@ -111,72 +112,74 @@ def _plain(values: Any) -> tuple[Any, ...]:
     return tuple(value.item() if isinstance(value, np.generic) else value for value in values if value is not None)
 
 
-def load_training_data(plan: Plan, setting: Setting, cache: Cache, progress: Progress) -> TrainingData:
+def load_training_set(plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, progress: Progress) -> TrainingSet:
     """Candidates with the features of all rankers, and the rankings of the first search; cached."""
     features = combine_features(plan.rankers)
-    build_prerequisites(setting.engine, features, progress)
-    known = setting.fingerprints()
+    build_prerequisites(inputs.engine, features, progress)
+    known = inputs.fingerprints()
     formulas = [[feature.name, feature.formula] for feature in features.features]
     key = fingerprint(known, formulas, plan.first_stage.to_json())
-    table, first = kept_table(cache, key), kept_run(cache, key)
+    table, first = load_table(cache, key), load_run(cache, key)
     if table is None or first is None:
-        data = prepare_training(setting.engine, setting.topics, setting.qrels, features, plan.first_stage, progress)
-        keep_table(cache, key, data.table)
-        keep_run(cache, key, next(iter(data.baselines.values())), {})
+        data = prepare_training(inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress)
+        store_table(cache, key, data.table)
+        store_run(cache, key, next(iter(data.baselines.values())), {})
         return data
-    return TrainingData(setting.topics, setting.qrels, table, {"first": first[0]}, 0)
+    return TrainingSet(inputs.topics, inputs.qrels, table, {"first": first[0]}, 0)
 
 
-def combine_features(systems: Sequence[System]) -> FeatureSet:
+def combine_features(systems: Sequence[SystemPlan]) -> FeatureSet:
     """The features of several rankers, each once."""
     features = {feature.name: feature for system in systems if system.features for feature in system.features.features}
     return FeatureSet("all", tuple(features.values()))
 
 
-def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, progress: Progress) -> SystemResult:
+def _run_scorer(
+    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, system: SystemPlan, progress: Progress
+) -> SystemResult:
     points = system.points()
     runs, seconds = [], 0.0
-    known = setting.fingerprints()
+    known = inputs.fingerprints()
     parts = ["index", "topics", *(["learnt from the index"] if system.scorer in DENSE_SCORERS else [])]
     for number, point in enumerate(points):
         progress(f"{SEARCHING}: {system.name}", number, len(points))
         rm3 = None if system.expansion is None else vars(system.expansion)
         key = fingerprint([known[part] for part in parts], system.scorer, point, rm3, DEPTH)
-        cached = kept_run(cache, key)
+        cached = load_run(cache, key)
         if cached is None:
             began = time.perf_counter()
-            pipeline = Pipeline(setting.engine, make_scorer(system.scorer, point), expansion=system.expansion)
-            cached = list(pipeline.run(setting.topics, k=DEPTH)), {"seconds": time.perf_counter() - began}
-            keep_run(cache, key, *cached)
+            pipeline = Pipeline(inputs.engine, make_scorer(system.scorer, point), expansion=system.expansion)
+            cached = list(pipeline.run(inputs.topics, k=DEPTH)), {"seconds": time.perf_counter() - began}
+            store_run(cache, key, *cached)
         runs.append(cached[0])
         seconds += cached[1]["seconds"]
     if len(points) == 1:
         return SystemResult(system, tuple(runs[0]), (), seconds)
     values = [
-        evaluate_run(setting.qrels, run, plan.measure, dialect=plan.dialect, complete=True).of(plan.measure)
+        evaluate_run(inputs.qrels, run, plan.measure, dialect=plan.dialect, complete=True).values_of(plan.measure)
         for run in runs
     ]
-    row = {qid: number for number, qid in enumerate(setting.qids)}
-    chosen, _ = choose_by_folds(np.array(values), [np.array([row[qid] for qid in fold]) for fold in setting.folds])
-    of_qid = {qid: point for fold, point in zip(setting.folds, chosen, strict=True) for qid in fold}
-    rankings = tuple(runs[of_qid[qid]][row[qid]] for qid in setting.qids)
+    row = {qid: number for number, qid in enumerate(inputs.qids)}
+    chosen, _ = choose_by_folds(np.array(values), [np.array([row[qid] for qid in fold]) for fold in inputs.folds])
+    of_qid = {qid: point for fold, point in zip(inputs.folds, chosen, strict=True) for qid in fold}
+    rankings = tuple(runs[of_qid[qid]][row[qid]] for qid in inputs.qids)
     return SystemResult(system, rankings, tuple(points[point] for point in chosen), seconds)
 
 
 def _run_rankers(
-    plan: Plan, setting: Setting, cache: Cache, data: TrainingData, n_jobs: int, progress: Progress
+    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, data: TrainingSet, n_jobs: int, progress: Progress
 ) -> dict[str, SystemResult]:
     tables = {system.name: _select(data.table, system) for system in plan.rankers}
-    judged = setting.fingerprints()["judgments"]
+    judged = inputs.fingerprints()["judgments"]
     keys = {
         system.name: [system.to_json() | {"name": ""}, fingerprint_of(tables[system.name]), judged]
         for system in plan.rankers
     }
     folds: dict[tuple[str, int], HeldOutFold] = {}
     bundles: dict[str, Bundle] = {}
-    jobs: list[tuple[System, int]] = []
+    jobs: list[tuple[SystemPlan, int]] = []
     for system in plan.rankers:
-        for number, fold in enumerate(setting.folds):
+        for number, fold in enumerate(inputs.folds):
             cached = _load_fold(cache, fingerprint(keys[system.name], list(fold)))
             if cached is None:
                 jobs.append((system, number))
@@ -187,13 +190,13 @@ def _run_rankers(
             jobs.append((system, ALL_TOPICS))
         else:
             bundles[system.name] = bundle
-    n_jobs_in_all = len(plan.rankers) * (len(setting.folds) + 1)
+    n_jobs_in_all = len(plan.rankers) * (len(inputs.folds) + 1)
     done = n_jobs_in_all - len(jobs)
     progress(TRAINING, done, n_jobs_in_all)
-    for system, number, result in _run_parallel(plan, setting, tables, jobs, n_jobs):
+    for system, number, result in _run_parallel(plan, inputs, tables, jobs, n_jobs):
         if isinstance(result, HeldOutFold):
             folds[system.name, number] = result
-            key = fingerprint(keys[system.name], list(setting.folds[number]))
+            key = fingerprint(keys[system.name], list(inputs.folds[number]))
             about = {"chosen": list(result.chosen), "seconds": result.seconds}
             cache.put("scores", key, {"scores": result.scores}, about)
         else:
@@ -203,29 +206,33 @@ def _run_rankers(
         progress(TRAINING, done, n_jobs_in_all)
     return {
         system.name: _join_folds(
-            setting, data, system, [folds[system.name, n] for n in range(len(setting.folds))], bundles[system.name]
+            inputs, data, system, [folds[system.name, n] for n in range(len(inputs.folds))], bundles[system.name]
         )
         for system in plan.rankers
     }
 
 
-def _select(table: FeatureTable, system: System) -> FeatureTable:
+def _select(table: FeatureTable, system: SystemPlan) -> FeatureTable:
     if system.features is None:
         raise SettingError(f"{system.name}: found no features, expected some")
     return table if table.names == system.features.names else table.select(system.features.names)
 
 
 def _run_parallel(
-    plan: Plan, setting: Setting, tables: dict[str, FeatureTable], jobs: list[tuple[System, int]], n_jobs: int
-) -> Iterator[tuple[System, int, HeldOutFold | Bundle]]:
+    plan: ExperimentPlan,
+    inputs: ExperimentInputs,
+    tables: dict[str, FeatureTable],
+    jobs: list[tuple[SystemPlan, int]],
+    n_jobs: int,
+) -> Iterator[tuple[SystemPlan, int, HeldOutFold | Bundle]]:
     """The results of jobs, each a system and the number of a fold, as they are finished."""
-    engine = setting.engine
+    engine = inputs.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
     source = f"index {engine.snapshot.folder.name}"
 
-    def arguments(system: System, number: int) -> tuple[Any, ...]:
-        held_out = None if number == ALL_TOPICS else setting.folds[number]
-        return system, number, tables[system.name], setting.qrels, held_out, plan.first_stage, analyser, source
+    def arguments(system: SystemPlan, number: int) -> tuple[Any, ...]:
+        held_out = None if number == ALL_TOPICS else inputs.folds[number]
+        return system, number, tables[system.name], inputs.qrels, held_out, plan.first_stage, analyser, source
 
     if n_jobs == 1 or len(jobs) < 2:
         for system, number in jobs:
@@ -238,7 +245,7 @@ def _run_parallel(
 
 
 def _run_job(
-    system: System,
+    system: SystemPlan,
     number: int,
     table: FeatureTable,
     qrels: Judgments,
@@ -246,7 +253,7 @@ def _run_job(
     first_stage: FirstStage,
     analyser: Any,
     source: str,
-) -> tuple[System, int, HeldOutFold | Bundle]:
+) -> tuple[SystemPlan, int, HeldOutFold | Bundle]:
     recipe = system.recipe
     if recipe is None:
         raise SettingError(f"{system.name}: does not learn")
@@ -260,11 +267,11 @@ def _run_job(
 
 
 def _join_folds(
-    setting: Setting, data: TrainingData, system: System, folds: list[HeldOutFold], bundle: Bundle
+    inputs: ExperimentInputs, data: TrainingSet, system: SystemPlan, folds: list[HeldOutFold], bundle: Bundle
 ) -> SystemResult:
     """The scores of all folds as one ranking of each topic."""
     scores = np.zeros(data.table.n_rows)
-    fold_of = setting.fold_of()
+    fold_of = inputs.fold_of()
     of_rows = np.array([fold_of[qid] for qid in data.table.qids.tolist()], dtype=np.int64)
     for number, fold in enumerate(folds, start=1):
         scores[of_rows == number] = fold.scores

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, compare_values, refuse_totals, show_number, show_p
+from searchlab.evaluation.comparison import Comparison, check_comparable, compare_values
 from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.plan import grid_points
 from searchlab.mixtures.scorer_names import make_scorer
@@ -23,9 +24,8 @@ from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.scoring.dense import AnyScorer
-from searchlab.training.cross_validation import deal_folds
+from searchlab.training.cross_validation import MIN_VERDICT_QUERIES, deal_folds
 from searchlab.training.from_index import DEPTH, useful_topics
-from searchlab.training.from_table import FEW_QUERIES
 from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"
@@ -79,10 +79,10 @@ class Tuning:
     def verdict(self) -> str:
         """One sentence with numbers, and a recommendation."""
         compared = self.compared
-        change = f"{compared.measure} {show_number(compared.mean_b)} → {show_number(compared.mean_a)}"
+        change = f"{compared.measure} {format_value(compared.mean_b)} → {format_value(compared.mean_a)}"
         topics = f"{compared.n_topics} held-out topic{'s' * (compared.n_topics != 1)}"
-        result = f"{change} on {topics} ({compared.wins} better, {compared.losses} worse, {show_p(compared.p)}"
-        if compared.n_topics < FEW_QUERIES:
+        result = f"{change} on {topics} ({compared.wins} better, {compared.losses} worse, {format_p_value(compared.p)}"
+        if compared.n_topics < MIN_VERDICT_QUERIES:
             return f"Too few topics to say whether tuning helps: {result}); recommended: judge more topics."
         if compared.significant and compared.difference > 0:
             return f"Tuning helps: {result}); recommended: {show_settings(self.points[self.best])}."
@@ -106,7 +106,7 @@ def tune(
     progress: Progress = no_progress,
 ) -> Tuning:
     """Try all points of a grid; `settings` are the same in all of them, and in the defaults."""
-    refuse_totals(measure)
+    check_comparable(measure)
     make_dialect(dialect)
     if not grid or not all(len(values) for values in grid.values()):
         raise SettingError("nothing to tune: expected a grid of settings with values, such as k1=0.6,0.9,1.2")
@@ -127,7 +127,7 @@ def tune(
     def evaluate(number: int, each: AnyScorer) -> Floats:
         progress("searching", number, len(scorers) + 1)
         rankings = Pipeline(engine, each).run(useful, k=DEPTH)
-        return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).of(measure)
+        return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).values_of(measure)
 
     values = np.array([evaluate(number, each) for number, each in enumerate(scorers)])
     default_values = evaluate(len(scorers), default)

@@ -19,10 +19,10 @@ from searchlab.errors import SettingError, SourceError
 Made = TypeVar("Made")
 
 # A longer value is shown by its beginning.
-SHOWN = 60
+MAX_SHOWN_CHARACTERS = 60
 
 
-class Section:
+class TomlSection:
     """One table of a TOML file; `name` is empty for the top of the file. It remembers what it was asked for."""
 
     def __init__(self, file: Path, name: str, values: Mapping[str, Any]) -> None:
@@ -95,17 +95,17 @@ class Section:
         found = self._get(key, [], 'a list of lists of qids such as [["1", "2"], ["3"]]', fits)
         return tuple(tuple(map(str, own)) for own in found)
 
-    def section(self, key: str) -> Section:
+    def section(self, key: str) -> TomlSection:
         """A table below this one; an empty one if there is none."""
         found = self._get(key, {}, f"a section [{key}]", lambda value: isinstance(value, dict))
-        return Section(self.file, key, found)
+        return TomlSection(self.file, key, found)
 
-    def sections(self, key: str) -> list[Section]:
+    def sections(self, key: str) -> list[TomlSection]:
         """Tables of an array, [[key]]; they are called by their numbers."""
         found = self._get(
             key, [], f"sections [[{key}]]", lambda value: isinstance(value, list) and all(map(_is_table, value))
         )
-        return [Section(self.file, f"{key} {number}", own) for number, own in enumerate(found, start=1)]
+        return [TomlSection(self.file, f"{key} {number}", own) for number, own in enumerate(found, start=1)]
 
     def close(self) -> None:
         """Refuse what nobody asked for."""
@@ -138,15 +138,17 @@ class Section:
         value = self.values[key]
         if not fits(value):
             shown = repr(value)
-            raise self.error(key, f"found {shown if len(shown) <= SHOWN else shown[:SHOWN] + '…'}, expected {expected}")
+            if len(shown) > MAX_SHOWN_CHARACTERS:
+                shown = shown[:MAX_SHOWN_CHARACTERS] + "…"
+            raise self.error(key, f"found {shown}, expected {expected}")
         return value
 
 
-def read_toml(path: str | Path) -> Section:
+def read_toml(path: str | Path) -> TomlSection:
     """The top of a TOML file."""
     path = Path(path)
     try:
-        return Section(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
+        return TomlSection(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise SourceError(path, f"cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,7 +1,7 @@
-"""What is counted about a query and its candidates?
+"""Counts of a query's terms in its candidates, with the statistics of the collection.
 
-Features are functions of these numbers and see nothing else. So the same functions serve an index and bare counts,
-such as the Meta files of LETOR, in which its authors published what their features were computed from.
+Most features are functions of these numbers alone. So the same functions serve an index and bare counts, such as the
+Meta files of LETOR, in which its authors published what their features were computed from.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from searchlab.types import Array
 
 @dataclass(frozen=True, eq=False)
 class StreamCounts:
-    """One stream of the candidates: `tf[t, d]` is how often candidate d has term t, a distinct term of the query.
+    """One stream of the candidates: `tf[t, d]` is the count in candidate d of term t, a distinct term of the query.
 
-    `lengths` and `uniques` are the candidates' terms and distinct terms; `stats[t]` is what the collection knows of
-    term t, and `query_counts[t]` how often the query has it. `n_asked` and `n_words` are the distinct terms and the
-    words of the whole query, also where terms have been left out.
+    `lengths` and `uniques` are the numbers of terms and of distinct terms of each candidate; `stats[t]` are the
+    collection's statistics of term t, and `query_counts[t]` is its count in the query. `n_asked` and `n_words` are the
+    numbers of distinct terms and of words of the whole query, even if some terms have been left out here.
     """
 
     tf: Array
@@ -36,36 +36,36 @@ class StreamCounts:
     query_counts: Array
     n_asked: int
     n_words: float
-    _remembered: dict[object, Array] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[object, Array] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_terms(self) -> int:
-        """How many distinct terms there are."""
+        """The number of distinct terms."""
         return len(self.stats)
 
     @property
     def n_candidates(self) -> int:
-        """How many documents there are."""
+        """The number of candidates."""
         return len(self.lengths)
 
     @cached_property
     def known(self) -> StreamCounts:
-        """The same without the terms that no document of the collection has in this stream."""
+        """The counts without terms that occur in no document of the collection in this stream."""
         if all(term.doc_freq for term in self.stats):
             return self
-        kept = [place for place, term in enumerate(self.stats) if term.doc_freq]
+        kept = [row for row, term in enumerate(self.stats) if term.doc_freq]
         return StreamCounts(
             self.tf[kept],
             self.lengths,
             self.uniques,
-            tuple(self.stats[place] for place in kept),
+            tuple(self.stats[row] for row in kept),
             self.query_counts[kept],
             self.n_asked,
             self.n_words,
         )
 
     def with_tf(self, tf: Array) -> StreamCounts:
-        """The same with other frequencies."""
+        """The counts with other frequencies."""
         return replace(self, tf=tf)
 
     def fill(self, number: float) -> Array:
@@ -73,12 +73,12 @@ class StreamCounts:
         return np.full(self.n_candidates, number)
 
     def once(self, formula: Callable[[StreamCounts], Array]) -> Array:
-        """The numbers of a formula that several features are made of, computed when they are first asked for."""
-        if formula not in self._remembered:
-            self._remembered[formula] = formula(self)
-        return self._remembered[formula]
+        """The values of a formula that several features share, computed once and cached."""
+        if formula not in self._cache:
+            self._cache[formula] = formula(self)
+        return self._cache[formula]
 
-    # Pairs of a term and a candidate that has it, which are few among all: sums over q∩d are over these.
+    # Sums over q∩d are over the pairs of a term and a candidate that has it, which are few.
 
     @cached_property
     def _pairs(self) -> tuple[Array, Array, Array]:
@@ -98,7 +98,7 @@ class StreamCounts:
 
     @property
     def c(self) -> Array:
-        """How often it has the term."""
+        """The count of the term in the candidate, of each pair."""
         return self._pairs[2]
 
     @cached_property
@@ -107,11 +107,11 @@ class StreamCounts:
         return np.asarray(self.c / self.lengths[self.doc])
 
     def add(self, numbers: Array) -> Array:
-        """For each candidate, the sum of the numbers of its pairs."""
+        """For each candidate, the sum over its pairs."""
         return np.bincount(self.doc, numbers, self.n_candidates).astype(float, copy=False)
 
     def total(self, numbers: Array) -> Array:
-        """The same, where a word that the query repeats counts each time."""
+        """For each candidate, the sum over its pairs, where a repeated word of the query counts each time."""
         return self.add(numbers if self._has_no_repeats else numbers * self.query_counts[self.term])
 
     @cached_property
@@ -120,13 +120,13 @@ class StreamCounts:
 
     @cached_property
     def n_matched(self) -> Array:
-        """How many distinct terms each candidate has."""
+        """The number of distinct terms of the query in each candidate."""
         return np.bincount(self.doc, minlength=self.n_candidates)
 
-    # What the collection knows of each term.
+    # Statistics of each term in the collection.
 
     def constant(self, numbers: Array) -> Array:
-        """The sum of a number of each term over the words of the query, the same for each candidate."""
+        """The sum over the words of the query of a number of each term, the same for each candidate."""
         return self.fill(float((self.query_counts * numbers).sum()))
 
     @cached_property
@@ -136,7 +136,7 @@ class StreamCounts:
 
     @cached_property
     def term_counts(self) -> Array:
-        """cf of each term: how often all documents together have it."""
+        """cf of each term: its count in all documents."""
         return np.array([term.term_count for term in self.stats], float)
 
     @cached_property
@@ -159,9 +159,9 @@ class StreamCounts:
 class Counts:
     """Everything about one query and its candidates that features are functions of.
 
-    `terms` are the distinct terms of the query, in the order of their first occurrence, known to the collection or
-    not; every stream has a row for each. `measured` holds numbers that no count gives, one for each candidate: what
-    was found by searching again, by looking at positions, or in a semantic space; the catalogue names them.
+    `terms` are the distinct terms of the query in the order of their first occurrence, even if they do not occur in
+    the collection; every stream has a row for each. `measured` holds features that are no function of counts, by name,
+    a number for each candidate: the results of further searches, of positions, or of a semantic space.
     """
 
     terms: tuple[str, ...]
@@ -173,7 +173,7 @@ class Counts:
 def bare_counts(words: Sequence[str], streams: Mapping[str, tuple[Array, Array, Array, Sequence[TermStats]]]) -> Counts:
     """Counts from numbers: for each stream tf (words × candidates), lengths, unique lengths, statistics of each word.
 
-    A word that the query has twice is there twice, as in LETOR's Meta files.
+    A word that occurs twice in the query is listed twice, as in LETOR's Meta files.
     """
     firsts = {word: words.index(word) for word in words}
     kept = list(firsts.values())
@@ -186,7 +186,7 @@ def bare_counts(words: Sequence[str], streams: Mapping[str, tuple[Array, Array, 
                 np.asarray(tf, float).reshape(len(words), len(lengths))[kept],
                 np.asarray(lengths, float),
                 np.asarray(uniques, float),
-                tuple(stats[place] for place in kept),
+                tuple(stats[row] for row in kept),
                 repeats,
                 len(kept),
                 float(len(words)),
@@ -196,70 +196,72 @@ def bare_counts(words: Sequence[str], streams: Mapping[str, tuple[Array, Array, 
     )
 
 
-def count(
+def collect_counts(
     snapshot: Snapshot, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
 ) -> Counts:
-    """Counts from an index: of a query's terms, with their number, in documents given by shard and number."""
+    """Counts from an index, of the terms of a query with their counts there, in documents given by shard and number."""
     terms, repeats = tuple(query), np.array(list(query.values()), float)
     wanted = frozenset(streams)
-    own = [np.flatnonzero(shards == place) for place in range(len(snapshot.shards))]
-    # In ascending order, neighbours are found near each other.
-    own = [rows[np.argsort(docs[rows])] for rows in own]
-    found: dict[str, Array] = {}
-    # Both is title and body as one: of the three, the last follows from the others.
+    rows_of_shards = [np.flatnonzero(shards == shard_index) for shard_index in range(len(snapshot.shards))]
+    # Lookups in ascending order are faster: neighbours are near each other in the postings.
+    rows_of_shards = [rows[np.argsort(docs[rows])] for rows in rows_of_shards]
+    frequencies: dict[str, Array] = {}
+    # "both" is title and body together, so that body is the difference of the other two.
     for name in [name for name in ("both", "title", "body") if name in wanted]:
         if name == "body" and wanted.issuperset(STREAMS):
-            found[name] = found["both"] - found["title"]
+            frequencies[name] = frequencies["both"] - frequencies["title"]
         else:
-            found[name] = _frequencies(snapshot, terms, own, docs, name)
+            frequencies[name] = _frequencies(snapshot, terms, rows_of_shards, docs, name)
     return Counts(
         terms,
         len(docs),
         {
             name: StreamCounts(
                 tf,
-                _of_documents(snapshot, own, docs, name, "lengths"),
-                _of_documents(snapshot, own, docs, name, "uniques"),
+                _document_numbers(snapshot, rows_of_shards, docs, name, "lengths"),
+                _document_numbers(snapshot, rows_of_shards, docs, name, "uniques"),
                 tuple(snapshot.term_stats(name, term) for term in terms),
                 repeats,
                 len(terms),
                 float(repeats.sum()),
             )
-            for name, tf in found.items()
+            for name, tf in frequencies.items()
         },
     )
 
 
-def _frequencies(snapshot: Snapshot, terms: Sequence[str], own: list[Array], docs: Array, name: str) -> Array:
-    """How often each document has each term; all documents of a shard are looked up in a term's postings at once."""
+def _frequencies(
+    snapshot: Snapshot, terms: Sequence[str], rows_of_shards: list[Array], docs: Array, name: str
+) -> Array:
+    """The count of each term in each document; a term's postings are searched for all documents of a shard at once."""
     tf = np.zeros((len(terms), len(docs)))
-    for place, (shard, rows) in enumerate(zip(snapshot.shards, own, strict=True)):
+    for shard_index, (shard, rows) in enumerate(zip(snapshot.shards, rows_of_shards, strict=True)):
         if not len(rows):
             continue
         column = shard.columns.streams[name]
-        # Of one type with the postings, or all of these would be converted.
-        asked = docs[rows].astype(column.docs.dtype)
-        found = np.zeros((len(terms), len(rows)))
+        # searchsorted would convert the postings if the types differed.
+        wanted = docs[rows].astype(column.docs.dtype)
+        counts = np.zeros((len(terms), len(rows)))
         for row, term in enumerate(terms):
-            number = snapshot.find_term(term)[place]
+            number = snapshot.find_term(term)[shard_index]
             if number >= 0:
-                _look_up(column, number, asked, found[row])
-        tf[:, rows] = found
+                _look_up(column, number, wanted, counts[row])
+        tf[:, rows] = counts
     return tf
 
 
-def _look_up(column: Stream, number: int, asked: Array, found: Array) -> None:
-    """Write down how often some documents of a shard have a term."""
+def _look_up(column: Stream, number: int, wanted: Array, counts: Array) -> None:
+    """Write the count of a term in the wanted documents of a shard to `counts`."""
     extent = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
-    having = column.docs[extent]
-    if len(having):
-        at = having.searchsorted(asked)
-        np.multiply(column.tfs[extent].take(at, mode="clip"), having.take(at, mode="clip") == asked, out=found)
+    postings = column.docs[extent]
+    if len(postings):
+        at = postings.searchsorted(wanted)
+        np.multiply(column.tfs[extent].take(at, mode="clip"), postings.take(at, mode="clip") == wanted, out=counts)
 
 
-def _of_documents(snapshot: Snapshot, own: list[Array], docs: Array, name: str, column: str) -> Array:
-    """A number that each document has in a stream."""
+def _document_numbers(snapshot: Snapshot, rows_of_shards: list[Array], docs: Array, name: str, column: str) -> Array:
+    """A column of numbers of each document in a stream."""
     numbers = np.zeros(len(docs))
-    for shard, rows in zip(snapshot.shards, own, strict=True):
+    for shard, rows in zip(snapshot.shards, rows_of_shards, strict=True):
         numbers[rows] = getattr(shard.columns.streams[name], column)[docs[rows]]
     return numbers

@@ -1,14 +1,11 @@
-"""What does a feature say, in words for someone who has never read a formula?
-
-`catalogue.py` has the formulas; these are short names for pages and explanations.
-"""
+"""Descriptions of features in plain words, for pages and explanations; `features.formulas` has the formulas."""
 
 from __future__ import annotations
 
 TEXTS = {"title": "the title", "body": "the body", "both": "title and body"}
 
-# By what stands behind the text in a feature's name, unless its family decides.
-_WORDS = {
+# By the last part of a feature's name, unless the description depends on the family.
+_DESCRIPTIONS = {
     "tf": "how often {} has words of the query",
     "log_tf": "how often {} has words of the query (log)",
     "share": "share of {} that is words of the query",
@@ -52,8 +49,8 @@ _WORDS = {
     "plsa": "language model with topics (PLSA)",
     "fields": "language model of title and body, mixed",
 }
-# Where the family decides.
-_OF_FAMILY = {
+# Descriptions that depend on the family.
+_FAMILY_DESCRIPTIONS = {
     ("doc", "length"): "length of {}",
     ("query", "length"): "length of the query, stop words left out",
     ("table1", "log_idf"): "how rare those words of the query are that {} has, by documents (log)",
@@ -86,8 +83,8 @@ _SEMANTIC = {
 }
 
 
-def in_words(name: str) -> str:
-    """A feature by its name in plain words; empty for what is not one of the catalogue's."""
+def describe_feature(name: str) -> str:
+    """The description of a feature; empty if the catalogue has no feature of this name."""
     family, _, rest = name.partition(".")
     stream, _, what = rest.partition(".")
     if stream not in TEXTS:
@@ -96,4 +93,4 @@ def in_words(name: str) -> str:
         aim, _, dims = what.rpartition("_")
         return f"{_SEMANTIC[aim]} ({dims} dimensions)" if aim in _SEMANTIC else ""
     known = _ORDRANK.get(what, "") if family == "ordrank" else what
-    return _OF_FAMILY.get((family, known), _WORDS.get(known, "")).format(TEXTS[stream])
+    return _FAMILY_DESCRIPTIONS.get((family, known), _DESCRIPTIONS.get(known, "")).format(TEXTS[stream])

@@ -18,11 +18,13 @@ import numpy as np
 
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates
-from searchlab.features.catalogue import DIMS, MIXTURES, Feature, compute, score
-from searchlab.features.counts import count
+from searchlab.features.catalogue import Feature, compute_features
+from searchlab.features.counts import collect_counts
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
+from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, SEMANTIC_DIMS
+from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.proximity import measure_positions
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.records import Topic
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
@@ -80,7 +82,7 @@ def extract(
     none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates that the index does not hold, which
     are left out otherwise. The semantic space and the topic model are opened if they are needed and not given.
     """
-    wanted = make_set(features).features
+    wanted = make_feature_set(features).features
     topics = list(topics)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
@@ -90,7 +92,7 @@ def extract(
     if space is None and any(feature.needs == "semantic" for feature in wanted):
         space = _open_space(engine)
     if topic_model is None and any(feature.needs == "topics" for feature in wanted):
-        topic_model = _open_topics(engine)
+        topic_model = _open_topic_model(engine)
     qids: list[str] = []
     docnos: list[str] = []
     grades: list[float] = []
@@ -132,10 +134,10 @@ def _open_space(engine: SearchEngine) -> Space:
     return SemanticSpace.open(engine.snapshot)
 
 
-def _open_topics(engine: SearchEngine) -> TopicSpace:
-    from searchlab.topic_models.topic_model_store import open_topics
+def _open_topic_model(engine: SearchEngine) -> TopicSpace:
+    from searchlab.topic_models.topic_model_store import open_topic_model
 
-    return open_topics(engine.snapshot)
+    return open_topic_model(engine.snapshot)
 
 
 def extract_query(
@@ -154,13 +156,13 @@ def extract_query(
     query = QueryContext(engine, text, documents, space, topic_model, search)
     counted = {stream for feature in features for stream in feature.counted}
     with engine.snapshot.damage_told():
-        counts = count(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
+        counts = collect_counts(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
             wanted = [feature.name for feature in features if feature.needs == needs]
             if wanted:
                 measured |= supply(query, wanted)
-    return compute(features, replace(counts, measured=measured))
+    return compute_features(features, replace(counts, measured=measured))
 
 
 @dataclass(frozen=True)
@@ -217,8 +219,8 @@ def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]
     """BM25 of the query expanded by RM3; 0 for a query that finds nothing, which has no terms to expand it with."""
     weights = {term.text: term.count for term in query.feedback.expanded_query.terms}
     documents = query.documents
-    counts = count(query.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
-    return dict.fromkeys(wanted, score(counts.streams["both"].known, BM25()))
+    counts = collect_counts(query.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
+    return dict.fromkeys(wanted, score_stream(counts.streams["both"].known, BM25()))
 
 
 def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
@@ -257,7 +259,7 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
     """Cosines in a latent semantic space; undefined where a vector is 0."""
     space, documents = query.space or _open_space(query.engine), query.documents
     measured = {}
-    for dims in DIMS:
+    for dims in SEMANTIC_DIMS:
         targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
         if targets.keys().isdisjoint(wanted):
             continue
@@ -274,15 +276,15 @@ def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
     words = mixer.words(query.engine.parse(query.text))
     counts = np.array([word.count for word in words])
     probabilities = mixer.probabilities(words, documents.shards, documents.docs)
-    return {name: np.log(probabilities @ full_weights(MIXTURES[name])) @ counts for name in wanted}
+    return {name: np.log(probabilities @ full_weights(MIXTURE_FEATURES[name])) @ counts for name in wanted}
 
 
 def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
-    model, documents = query.topic_model or _open_topics(query.engine), query.documents
+    model, documents = query.topic_model or _open_topic_model(query.engine), query.documents
     of_docs = model.topics_given_document(documents.shards, documents.docs)
     measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
-    counts = count(query.engine.snapshot, query.terms, documents.shards, documents.docs, ["both"])
+    counts = collect_counts(query.engine.snapshot, query.terms, documents.shards, documents.docs, ["both"])
     s = counts.streams["both"].known
     terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
     of_terms = model.term_given_topic(terms)

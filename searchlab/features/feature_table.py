@@ -1,7 +1,6 @@
-"""What does a learner see?
+"""Feature tables: a row for each pair of a query and a document, a column for each feature.
 
-A table: a row for each pair of a query and a document, a column for each feature. NaN stands where a feature is
-undefined, which is not the same as 0. The rows of a query stand together, in the order in which they came.
+NaN is an undefined value, which is not the same as 0. The rows of a query are adjacent, in their original order.
 """
 
 from __future__ import annotations
@@ -22,13 +21,12 @@ from searchlab.types import Array
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class FeatureTable:
-    """Rows × features, checked and grouped when made.
+    """Rows × features, checked and grouped by query on construction.
 
-    `values` is float64; `grades` holds whole numbers (int64) if all of them are, float64 otherwise, None if nothing
-    was judged. `docnos` may be empty strings. `comments` is what a file had to say about each row, if anything.
-    All of them are arrays that cannot be written to, those of strings of dtype object. `was_regrouped` tells that
-    the rows came with their queries interleaved. Query i, in order of first appearance, has the rows
-    `group_offsets[i]:group_offsets[i + 1]`.
+    `values` is float64; `grades` is int64 if all grades are whole numbers, float64 otherwise, and None if nothing was
+    judged. `docnos` may be empty strings. `comments` are those of the file that the rows were read from, if it has any.
+    All of them are read-only arrays, those of strings of dtype object. `was_regrouped` is whether the queries were
+    interleaved. Query i, in order of first appearance, has the rows `group_offsets[i]:group_offsets[i + 1]`.
     """
 
     names: tuple[str, ...]
@@ -75,17 +73,17 @@ class FeatureTable:
 
     @property
     def n_rows(self) -> int:
-        """How many pairs there are."""
+        """The number of pairs."""
         return len(self.qids)
 
     @property
     def n_features(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return len(self.names)
 
     @property
     def n_queries(self) -> int:
-        """How many queries have rows."""
+        """The number of queries."""
         return len(self.group_offsets) - 1
 
     @property
@@ -108,33 +106,33 @@ class FeatureTable:
         return self.with_values(self.values[:, [self._number(name) for name in chosen]], chosen)
 
     def with_values(self, values: npt.ArrayLike, names: Iterable[str] | None = None) -> FeatureTable:
-        """The same rows with other values, and names for them if they are other features."""
-        # Of the rows nothing is checked again: while a query is answered, that would take longer than to compute.
+        """The same rows with other values, and other names if they are other features."""
+        # The rows are not checked again: in a search that would take longer than computing the values.
         checked = self.names if names is None else check_names(names)
-        own = np.ascontiguousarray(values, dtype=np.float64).view()
-        own.flags.writeable = False
-        _check_shapes(self.n_rows, len(checked), {"values": own})
-        made = copy(self)
-        for name, part in (("names", checked), ("values", own), ("was_regrouped", False)):
-            object.__setattr__(made, name, part)
-        made._check_values()
-        return made
+        read_only = np.ascontiguousarray(values, dtype=np.float64).view()
+        read_only.flags.writeable = False
+        _check_shapes(self.n_rows, len(checked), {"values": read_only})
+        table = copy(self)
+        for name, value in (("names", checked), ("values", read_only), ("was_regrouped", False)):
+            object.__setattr__(table, name, value)
+        table._check_values()
+        return table
 
     def with_grades(self, grades: npt.ArrayLike | None) -> FeatureTable:
-        """The same rows, judged otherwise."""
+        """The same rows with other grades."""
         return FeatureTable(self.names, self.qids, self.docnos, self.values, grades, self.comments)
 
     def only(self, qids: Collection[str]) -> FeatureTable:
         """The rows of some queries, in the order of this table."""
         wanted = set(qids)
-        strangers = sorted(wanted.difference(self.query_ids))
-        if strangers:
-            raise SettingError(f"query {excerpt(strangers[0])} has no rows; there are {self.n_queries} queries")
+        unknown = sorted(wanted.difference(self.query_ids))
+        if unknown:
+            raise SettingError(f"query {excerpt(unknown[0])} has no rows; there are {self.n_queries} queries")
         chosen = np.array([qid in wanted for qid in self.query_ids], dtype=bool)
         return self.rows(np.repeat(chosen, np.diff(self.group_offsets)))
 
     def rows(self, chosen: Array | slice) -> FeatureTable:
-        """Some of the rows, as an index into NumPy arrays chooses them."""
+        """Some of the rows, selected by a NumPy index."""
         return FeatureTable(
             self.names,
             self.qids[chosen],
@@ -145,12 +143,12 @@ class FeatureTable:
         )
 
     def equals(self, other: FeatureTable) -> bool:
-        """Whether both hold the same, NaN in the same places."""
+        """Whether both tables are equal, with NaN equal to NaN."""
         return (
             self.names == other.names
             and np.array_equal(self.values, other.values, equal_nan=True)
             and all(
-                _same(mine, theirs)
+                _equal(mine, theirs)
                 for mine, theirs in [
                     (self.qids, other.qids),
                     (self.docnos, other.docnos),
@@ -165,42 +163,42 @@ class FeatureTable:
             raise unknown_name("feature", name, self.names)
         return self.names.index(name)
 
-    def _place(self, row: int) -> str:
+    def _location(self, row: int) -> str:
         return f"row {row + 1} (query {self.qids[row]}, document {self.docnos[row] or 'without a docno'})"
 
     def _check_rows(self) -> None:
         for qid in self.query_ids:
             if not isinstance(qid, str) or len(qid.split()) != 1:
                 raise SettingError(f"qid is {qid!r}, expected a word without blanks")
-        twice = find_duplicate(self.docnos, self.group_offsets)
-        if twice is not None:
-            first, second = twice
-            raise DuplicateError(self._place(second), f"occurs already as row {first + 1}, expected once")
+        duplicate = find_duplicate(self.docnos, self.group_offsets)
+        if duplicate is not None:
+            first, second = duplicate
+            raise DuplicateError(self._location(second), f"occurs already as row {first + 1}, expected once")
         self._check_values()
         if self.grades is not None and not np.isfinite(self.grades).all():
             row = int(np.flatnonzero(~np.isfinite(self.grades))[0])
-            raise RecordError(self._place(row), f"grade is {self.grades[row]}, expected a finite number")
+            raise RecordError(self._location(row), f"grade is {self.grades[row]}, expected a finite number")
 
     def _check_values(self) -> None:
         if self.values.size and _any_infinite(self.values):
             row, number = np.argwhere(np.isinf(self.values))[0]
             found = f"feature {self.names[number]} is {self.values[row, number]}"
-            raise RecordError(self._place(row), f"{found}, expected a finite number, or NaN where it is undefined")
+            raise RecordError(self._location(row), f"{found}, expected a finite number, or NaN where it is undefined")
 
 
 def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
-    """The rows of all tables, which must have the same features; a query may be spread over several of them."""
+    """The rows of all tables, which must have the same features; a query may have rows in several of them."""
     if not tables:
-        raise SettingError("nothing to put together, expected at least one table")
+        raise SettingError("found no tables to concatenate, expected at least one")
     first = tables[0]
     for table in tables[1:]:
         if table.names != first.names:
-            odd = sorted(set(table.names) ^ set(first.names)) or ["another order"]
-            raise SettingError(f"tables differ in their features ({', '.join(odd[:5])}), expected the same")
+            differing = sorted(set(table.names) ^ set(first.names)) or ["another order"]
+            raise SettingError(f"tables differ in their features ({', '.join(differing[:5])}), expected the same")
         if (table.grades is None) != (first.grades is None):
             raise SettingError("some tables have grades and some have none, expected all or none")
     grades = [table.grades for table in tables if table.grades is not None]
-    commented = any(table.comments is not None for table in tables)
+    has_comments = any(table.comments is not None for table in tables)
     comments = [_strings([""] * table.n_rows) if table.comments is None else table.comments for table in tables]
     return FeatureTable(
         first.names,
@@ -208,24 +206,24 @@ def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
         np.concatenate([table.docnos for table in tables]),
         np.concatenate([table.values for table in tables]),
         np.concatenate(grades) if grades else None,
-        np.concatenate(comments) if commented else None,
+        np.concatenate(comments) if has_comments else None,
     )
 
 
 def check_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Names of features: words without blanks, each one once."""
+    """Check names of features: words without blanks, each once."""
     checked = tuple(names)
     for name in checked:
         if not isinstance(name, str) or len(name.split()) != 1:
             raise SettingError(f"feature is called {name!r}, expected a word without blanks")
     if len(set(checked)) < len(checked):
-        twice = next(name for number, name in enumerate(checked) if name in checked[:number])
-        raise SettingError(f"two features are called {twice}, expected distinct names")
+        duplicate = next(name for number, name in enumerate(checked) if name in checked[:number])
+        raise SettingError(f"two features are called {duplicate}, expected distinct names")
     return checked
 
 
 def group_rows(qids: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None]:
-    """Where the rows of each query begin and end; and the order that brings them together, if they are not."""
+    """The offsets of each query's rows, and the order that makes them adjacent; None if they are already."""
     if not len(qids):
         return np.zeros(1, np.int64), None
     starts = np.concatenate([[0], np.flatnonzero(qids[1:] != qids[:-1]) + 1, [len(qids)]]).astype(np.int64)
@@ -239,9 +237,8 @@ def group_rows(qids: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64
 
 
 def find_duplicate(docnos: Array, offsets: npt.NDArray[np.int64]) -> tuple[int, int] | None:
-    """Two rows of one query with the same docno, if there are any; the empty docno does not count."""
-    bounds = offsets.tolist()
-    for start, end in pairwise(bounds):
+    """Two rows of one query with the same docno, if there are any; empty docnos are ignored."""
+    for start, end in pairwise(offsets.tolist()):
         group = docnos[start:end].tolist()
         if len(set(group)) < len(group):
             seen: dict[str, int] = {}
@@ -271,10 +268,10 @@ def _check_shapes(n_rows: int, n_features: int, columns: dict[str, Array | None]
 
 
 def _any_infinite(values: npt.NDArray[np.float64]) -> bool:
-    # Looking for the extremes, NaN left out, takes no memory; isinf would take an eighth of the table.
+    # The extremes without NaN need no memory; isinf would allocate an eighth of the table.
     extremes: list[Any] = [np.fmax, np.fmin]
     return any(bool(np.isinf(extreme.reduce(values, axis=None))) for extreme in extremes)
 
 
-def _same(one: Array | None, other: Array | None) -> bool:
+def _equal(one: Array | None, other: Array | None) -> bool:
     return (one is None) == (other is None) and (one is None or other is None or np.array_equal(one, other))

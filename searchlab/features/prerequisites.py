@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from searchlab.errors import IndexMissing
-from searchlab.features.sets import FeatureSet
+from searchlab.features.feature_sets import FeatureSet
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Progress
 
@@ -27,12 +27,12 @@ def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Pr
                 newer = f"{space.staleness:.0%} of the documents are newer than the semantic space"
                 remarks.append(f"{newer}; `searchlab semantic` rebuilds it")
     if "topics" in needed:
-        from searchlab.topic_models.topic_model_store import build_topics, open_topics
+        from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
 
         try:
-            model = open_topics(engine.snapshot)
+            model = open_topic_model(engine.snapshot)
         except IndexMissing:
-            build_topics(engine.snapshot.folder, progress=progress)
+            build_topic_model(engine.snapshot.folder, progress=progress)
         else:
             if model.is_stale:
                 newer = f"{model.staleness:.0%} of the documents are newer than the topics"

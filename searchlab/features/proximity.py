@@ -1,7 +1,7 @@
-"""How near to each other are the words of a query in a document?
+"""Proximity features: phrases, bigrams, the shortest window and the smallest distance of a query's words in a document.
 
-The texts of all candidates of a shard are laid end to end, and every measure is taken over all of them at once. In
-`both`, title and body follow each other; only a phrase or a bigram does not begin in one and end in the other.
+The texts of all candidates of a shard are concatenated, and each measure is computed for all of them at once. In
+`both`, the body follows the title; a phrase or a bigram never spans the two.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from searchlab.types import Array
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
-    """Where words of the query stand in some texts that are laid end to end.
+    """The positions of a query's words in some concatenated texts.
 
-    `codes` has for each place of the texts the number of the query's term there, from 1, or 0. Occurrence i is at
-    `at[i]`, in text `rows[i]`, and the passage that it belongs to goes on to `ends[i]`.
+    `codes` has for each position the number of the query's term there, from 1, or 0. Occurrence i is at `at[i]`, in
+    text `rows[i]`, and its passage ends at `ends[i]`.
     """
 
     n_texts: int
@@ -44,71 +44,70 @@ class Occurrences:
         return np.unique(self.terms)
 
     def only(self, chosen: Array) -> Occurrences:
-        """Some of the occurrences."""
+        """The chosen occurrences."""
         return Occurrences(self.n_texts, self.codes, self.at[chosen], self.rows[chosen], self.ends[chosen])
 
 
-def count_sequence(found: Occurrences, sequence: Sequence[int]) -> Array:
-    """How often each text has these terms one right after the other within a passage."""
-    chosen = (found.terms == sequence[0]) & (found.at + len(sequence) <= found.ends)
-    at, rows = found.at[chosen], found.rows[chosen]
+def count_sequence(occurrences: Occurrences, sequence: Sequence[int]) -> Array:
+    """The number of times that these terms follow each other directly within a passage, for each text."""
+    chosen = (occurrences.terms == sequence[0]) & (occurrences.at + len(sequence) <= occurrences.ends)
+    at, rows = occurrences.at[chosen], occurrences.rows[chosen]
     for step, term in enumerate(sequence[1:], start=1):
-        goes_on = found.codes[at + step] == term
+        goes_on = occurrences.codes[at + step] == term
         at, rows = at[goes_on], rows[goes_on]
-    return np.bincount(rows, minlength=found.n_texts).astype(float)
+    return np.bincount(rows, minlength=occurrences.n_texts).astype(float)
 
 
-def phrase(found: Occurrences, words: Sequence[int]) -> Array:
-    """How often each text has the whole query."""
+def phrase(occurrences: Occurrences, words: Sequence[int]) -> Array:
+    """The count of the whole query as a phrase in each text."""
     if not words:
-        return np.full(found.n_texts, np.nan)
-    return count_sequence(found, words) if all(words) else np.zeros(found.n_texts)
+        return np.full(occurrences.n_texts, np.nan)
+    return count_sequence(occurrences, words) if all(words) else np.zeros(occurrences.n_texts)
 
 
-def bigrams(found: Occurrences, words: Sequence[int]) -> Array:
-    """How often each text has words of the query that are neighbours there as neighbours."""
-    counts = np.zeros(found.n_texts)
+def bigrams(occurrences: Occurrences, words: Sequence[int]) -> Array:
+    """The count in each text of adjacent words of the query as adjacent words."""
+    counts = np.zeros(occurrences.n_texts)
     for pair in pairwise(words):
         if all(pair):
-            counts += count_sequence(found, pair)
+            counts += count_sequence(occurrences, pair)
     return counts
 
 
-def window(found: Occurrences, words: Sequence[int]) -> Array:
-    """The length of the shortest stretch of each text that has all terms which the text has; NaN if it has none.
+def window(occurrences: Occurrences, words: Sequence[int]) -> Array:
+    """The length of the shortest window of each text that contains all terms which the text has; ∞ if it has none.
 
-    A shortest stretch ends with an occurrence. From each, all terms are looked for backwards: it begins where the one
-    that was last seen the longest ago was seen.
+    A shortest window ends with an occurrence, and begins at the earliest of the last occurrences of each term before.
     """
-    shortest = np.full(found.n_texts, np.inf)
-    if not len(found.at):
+    shortest = np.full(occurrences.n_texts, np.inf)
+    if not len(occurrences.at):
         return shortest
-    order = np.arange(len(found.at))
-    firsts = np.searchsorted(found.rows, found.rows)
-    begins = found.at.astype(float)
-    for term in found.present:
-        here = found.terms == term
+    order = np.arange(len(occurrences.at))
+    firsts = np.searchsorted(occurrences.rows, occurrences.rows)
+    begins = occurrences.at.astype(float)
+    for term in occurrences.present:
+        here = occurrences.terms == term
         last = np.maximum.accumulate(np.where(here, order, -1))
-        has = np.zeros(found.n_texts, bool)
-        has[found.rows[here]] = True
-        seen = np.where(last >= firsts, found.at[last], -np.inf)
-        begins = np.where(has[found.rows], np.minimum(begins, seen), begins)
-    np.minimum.at(shortest, found.rows, found.at - begins + 1)
+        has = np.zeros(occurrences.n_texts, bool)
+        has[occurrences.rows[here]] = True
+        seen = np.where(last >= firsts, occurrences.at[last], -np.inf)
+        begins = np.where(has[occurrences.rows], np.minimum(begins, seen), begins)
+    np.minimum.at(shortest, occurrences.rows, occurrences.at - begins + 1)
     return shortest
 
 
-def distance(found: Occurrences, words: Sequence[int]) -> Array:
-    """How many places lie from one term to a different one at least; NaN if a text has less than two.
+def distance(occurrences: Occurrences, words: Sequence[int]) -> Array:
+    """The smallest distance between two different terms; ∞ if a text has fewer than two.
 
-    The nearest two are neighbours among the occurrences: any between them would be nearer to one of the two.
+    The nearest two are adjacent occurrences: any occurrence between them would be nearer to one of them.
     """
-    nearest = np.full(found.n_texts, np.inf)
-    differ = (found.terms[1:] != found.terms[:-1]) & (found.rows[1:] == found.rows[:-1])
-    np.minimum.at(nearest, found.rows[1:][differ], np.diff(found.at)[differ])
+    nearest = np.full(occurrences.n_texts, np.inf)
+    differ = (occurrences.terms[1:] != occurrences.terms[:-1]) & (occurrences.rows[1:] == occurrences.rows[:-1])
+    np.minimum.at(nearest, occurrences.rows[1:][differ], np.diff(occurrences.at)[differ])
     return nearest
 
 
-MEASURES = {"phrase": phrase, "bigrams": bigrams, "window": window, "distance": distance}
+PROXIMITY_MEASURES = {"phrase": phrase, "bigrams": bigrams, "window": window, "distance": distance}
 
 
 def measure_positions(
@@ -117,17 +116,17 @@ def measure_positions(
     """The features `near.STREAM.MEASURE` of these names, for documents given by shard and number."""
     measured = {name: np.full(len(docs), np.nan) for name in wanted}
     terms = list(dict.fromkeys(words))
-    for place, shard in enumerate(snapshot.shards):
-        rows = np.flatnonzero(shards == place)
+    for shard_index, shard in enumerate(snapshot.shards):
+        rows = np.flatnonzero(shards == shard_index)
         if not len(rows):
             continue
-        numbers = [snapshot.find_term(term)[place] for term in terms]
+        numbers = [snapshot.find_term(term)[shard_index] for term in terms]
         texts = _find_occurrences(shard.columns, numbers, docs[rows])
-        # A word that the shard does not have is nowhere, as if it were no term: 0.
+        # A word that does not occur in the shard has the code 0, like words that are not in the query.
         codes = [1 + terms.index(word) if numbers[terms.index(word)] >= 0 else 0 for word in words]
         for name in wanted:
             _, stream, measure = name.split(".")
-            measured[name][rows] = MEASURES[measure](texts[stream], codes)
+            measured[name][rows] = PROXIMITY_MEASURES[measure](texts[stream], codes)
     return measured
 
 

@@ -51,7 +51,7 @@ def cohen_kappa(a: Sequence[int], b: Sequence[int], weights: str | None = None) 
     return _kappa(*_table(a, b), weights)
 
 
-def agreements(store: JudgmentStore, set: str, most: int | None = None) -> list[Agreement]:
+def compare_judges(store: JudgmentStore, set: str, most: int | None = None) -> list[Agreement]:
     """Each two judges of a set, by name; those who have no document in common too.
 
     Pairs are many where judges are: with `most`, only so many judges, who have judged the most, are held together.

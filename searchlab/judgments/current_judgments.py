@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # The grades of one topic, by judge and docno.
-Judged = dict[str, dict[str, int]]
+GradesByJudge = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class TopicSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class SetSummary:
+class TopicSetSummary:
     """A set of topics. A judgment is a pair of topic and document, whether one has judged it or several."""
 
     name: str
@@ -37,20 +37,20 @@ class SetSummary:
     judges: tuple[str, ...]
 
 
-def valid_grades(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> dict[int, Judged]:
+def read_current_grades(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> dict[int, GradesByJudge]:
     """What is valid, by topic, judge and docno. SQLite's JSON takes a third of the time that as many rows would."""
     found = connection.execute(
         "SELECT topic, judge, json_group_object(docno, grade) FROM last"
         f" WHERE {where} AND grade IS NOT NULL GROUP BY topic, judge ORDER BY topic, judge",
         values,
     )
-    judged: dict[int, Judged] = {}
+    judged: dict[int, GradesByJudge] = {}
     for topic, judge, grades in found:
         judged.setdefault(topic, {})[judge] = json.loads(grades)
     return judged
 
 
-def lower_medians(judged: Judged) -> dict[str, int]:
+def lower_medians(judged: GradesByJudge) -> dict[str, int]:
     """The grade of each document, given those of each judge."""
     if len(judged) == 1:
         return next(iter(judged.values()))
@@ -61,15 +61,15 @@ def lower_medians(judged: Judged) -> dict[str, int]:
     return {docno: sorted(given)[(len(given) - 1) // 2] for docno, given in grades.items()}
 
 
-def count_documents(judged: Judged) -> tuple[int, int]:
+def count_judged(judged: GradesByJudge) -> tuple[int, int]:
     """How many documents were judged, and how many are relevant."""
     grades = lower_medians(judged).values()
     return len(grades), sum([grade > 0 for grade in grades])
 
 
-def summarise(name: str, topics: Sequence[Judged]) -> SetSummary:
+def summarise_topic_set(name: str, topics: Sequence[GradesByJudge]) -> TopicSetSummary:
     """A set, given the grades of each of its topics."""
-    counts = [count_documents(judged) for judged in topics]
+    counts = [count_judged(judged) for judged in topics]
     n_judgments, n_relevant = (sum(column) for column in zip(*counts, strict=True))
     judges = sorted({judge for judged in topics for judge in judged})
-    return SetSummary(name, len(topics), sum(n > 0 for n, _ in counts), n_judgments, n_relevant, tuple(judges))
+    return TopicSetSummary(name, len(topics), sum(n > 0 for n, _ in counts), n_judgments, n_relevant, tuple(judges))

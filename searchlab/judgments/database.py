@@ -31,10 +31,10 @@ from searchlab.corpus.text_cleaning import excerpt, shown_path
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexTooNew, SettingError, StoreError, WriteFailed
 
 # "SLJ" and a number, by which `file` and we know our own.
-APPLICATION = 0x534C4A01
+APPLICATION_ID = 0x534C4A01
 SCHEMA_VERSION = 1
 # So long a writer waits for others, in seconds.
-PATIENCE = 10.0
+LOCK_TIMEOUT_SECONDS = 10.0
 
 SCHEMA = """
 CREATE TABLE topics (
@@ -193,7 +193,12 @@ class Database:
     def _connect(self, how: str) -> sqlite3.Connection:
         address = f"file:{quote(str(self.path.absolute()))}?{how}"
         connection = sqlite3.connect(
-            address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, cached_statements=64
+            address,
+            uri=True,
+            timeout=LOCK_TIMEOUT_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=64,
         )
         try:
             connection.execute("PRAGMA foreign_keys=ON")
@@ -209,7 +214,7 @@ class Database:
 
         A disk that cannot do it leaves the mode as it is: safe too, but readers and the writer wait for each other.
         """
-        patient_until = time.monotonic() + PATIENCE
+        patient_until = time.monotonic() + LOCK_TIMEOUT_SECONDS
         while True:
             try:
                 if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
@@ -224,7 +229,7 @@ class Database:
         """Whether the tables are there; False if nothing is. Anything else is refused."""
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-        if application == APPLICATION:
+        if application == APPLICATION_ID:
             if version > SCHEMA_VERSION:
                 told = f"layout {version}, but this searchlab reads layout {SCHEMA_VERSION}; use a newer searchlab"
                 raise IndexTooNew(f"{shown_path(self.path)}: {told}")
@@ -236,7 +241,7 @@ class Database:
     def _create(self, connection: sqlite3.Connection) -> None:
         for statement in SCHEMA.strip().split("\n\n"):
             connection.execute(statement)
-        connection.execute(f"PRAGMA application_id={APPLICATION}")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
     @contextmanager
@@ -258,7 +263,9 @@ class Database:
         if code == sqlite3.SQLITE_CORRUPT:
             return IndexCorrupt(f"{path}: damaged ({error}); `sqlite3 FILE .recover` may save what is left")
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return IndexLocked(f"{path}: another process has been writing for {PATIENCE:.0f} seconds; try again")
+            return IndexLocked(
+                f"{path}: another process has been writing for {LOCK_TIMEOUT_SECONDS:.0f} seconds; try again"
+            )
         reason = str(error)
         if self.path.is_dir() or not self.path.parent.is_dir():
             reason = "a folder" if self.path.is_dir() else "no such folder"

@@ -9,15 +9,15 @@ from __future__ import annotations
 from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import SettingError
 
-LONGEST_NAME = 100
-LONGEST_QID = 200
-LONGEST_DOCNO = 4_000
-LONGEST_TEXT = 4_000
-LONGEST_NOTE = 4_000
-LARGEST_GRADE = 9
+MAX_NAME_LENGTH = 100
+MAX_QID_LENGTH = 200
+MAX_DOCNO_LENGTH = 4_000
+MAX_TEXT_LENGTH = 4_000
+MAX_NOTE_LENGTH = 4_000
+MAX_GRADE = 9
 
 
-def check_set(name: str) -> str:
+def check_topic_set(name: str) -> str:
     """The name of a set of topics."""
     return _line("set", name)
 
@@ -32,7 +32,7 @@ def check_qid(qid: str) -> str:
 
     A brace, an angle or a dot would make a file that begins with it look as if it were in another format.
     """
-    _check("qid", qid, LONGEST_QID)
+    _check("qid", qid, MAX_QID_LENGTH)
     if not is_column(qid):
         raise SettingError(f"qid is {excerpt(qid)}, expected one word without blanks")
     if qid[0] in "{<.":
@@ -42,7 +42,7 @@ def check_qid(qid: str) -> str:
 
 def check_docno(docno: str) -> str:
     """The name of a document: whatever an index may hold."""
-    return _check("document", docno, LONGEST_DOCNO)
+    return _check("document", docno, MAX_DOCNO_LENGTH)
 
 
 def check_text(text: str) -> str:
@@ -50,23 +50,23 @@ def check_text(text: str) -> str:
     if not isinstance(text, str):
         raise SettingError(f"text is {excerpt(repr(text))}, expected words")
     # A text that is far too long is not worth cleaning.
-    return _check("text", on_one_line(text) if len(text) <= 4 * LONGEST_TEXT else text, LONGEST_TEXT)
+    return _check("text", on_one_line(text) if len(text) <= 4 * MAX_TEXT_LENGTH else text, MAX_TEXT_LENGTH)
 
 
 def check_note(note: str) -> str:
     """A remark on a judgment, which may be empty."""
-    return _check("note", note, LONGEST_NOTE) if note else ""
+    return _check("note", note, MAX_NOTE_LENGTH) if note else ""
 
 
 def check_grade(grade: int, where: str = "grade") -> int:
     """How relevant a document is."""
-    if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) > LARGEST_GRADE:
-        expected = f"a whole number from -{LARGEST_GRADE} to {LARGEST_GRADE}"
+    if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) > MAX_GRADE:
+        expected = f"a whole number from -{MAX_GRADE} to {MAX_GRADE}"
         raise SettingError(f"{where} is {str(grade)[:40]}, expected {expected}")
     return grade
 
 
-def fold(text: str) -> str:
+def fold_case(text: str) -> str:
     """What two texts share that differ in case and blanks alone."""
     return on_one_line(text).casefold()
 
@@ -77,7 +77,7 @@ def is_column(name: str) -> bool:
 
 
 def _line(kind: str, name: str) -> str:
-    _check(kind, name, LONGEST_NAME)
+    _check(kind, name, MAX_NAME_LENGTH)
     if name != name.strip() or not name.isprintable():
         raise SettingError(f"{kind} is {excerpt(name)}, expected one printable line without blanks around it")
     return name

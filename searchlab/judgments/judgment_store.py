@@ -16,33 +16,33 @@ from pathlib import Path
 from searchlab.corpus.text_cleaning import excerpt, on_one_line
 from searchlab.errors import SettingError
 from searchlab.judgments.current_judgments import (
-    Judged,
-    SetSummary,
+    GradesByJudge,
+    TopicSetSummary,
     TopicSummary,
-    count_documents,
+    count_judged,
     lower_medians,
-    summarise,
-    valid_grades,
+    read_current_grades,
+    summarise_topic_set,
 )
 from searchlab.judgments.database import Database
 from searchlab.judgments.input_checks import (
-    LONGEST_TEXT,
+    MAX_TEXT_LENGTH,
     check_docno,
     check_grade,
     check_judge,
     check_note,
     check_qid,
-    check_set,
     check_text,
-    fold,
+    check_topic_set,
+    fold_case,
 )
-from searchlab.judgments.topic_rows import add_topic_row, named_topic, refuse_strangers, topic_row
+from searchlab.judgments.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
 from searchlab.records import Topic
 
-__all__ = ["Imported", "Judgment", "JudgmentStore", "SetSummary", "TopicSummary", "judgments_file"]
+__all__ = ["ImportSummary", "Judgment", "JudgmentStore", "TopicSetSummary", "TopicSummary", "judgments_file"]
 
 # A query is forgotten when so many others were asked since.
-REMEMBERED = 10_000
+MAX_PAST_QUERIES = 10_000
 
 _OF_SET = "last.topic IN (SELECT id FROM topics WHERE set_name = ?)"
 
@@ -61,7 +61,7 @@ class Judgment:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportSummary:
     """How many topics were added, and judgments added or changed; `…_same` were there already."""
 
     n_topics: int
@@ -92,17 +92,17 @@ class JudgmentStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def sets(self) -> list[SetSummary]:
+    def sets(self) -> list[TopicSetSummary]:
         """What sets there are, in the order in which they were made."""
         with self._database.reading() as connection:
             if connection is None:
                 return []
             topics = connection.execute("SELECT id, set_name FROM topics ORDER BY id").fetchall()
-            judged = valid_grades(connection, "TRUE", ())
-        sets: dict[str, list[Judged]] = {}
+            judged = read_current_grades(connection, "TRUE", ())
+        sets: dict[str, list[GradesByJudge]] = {}
         for topic, name in topics:
             sets.setdefault(name, []).append(judged.get(topic, {}))
-        return [summarise(name, topics) for name, topics in sets.items()]
+        return [summarise_topic_set(name, topics) for name, topics in sets.items()]
 
     def topics(self, set: str) -> list[TopicSummary]:
         """The topics of a set, in the order in which they were added."""
@@ -112,8 +112,8 @@ class JudgmentStore:
             topics = connection.execute(
                 "SELECT id, qid, text FROM topics WHERE set_name = ? ORDER BY id", (set,)
             ).fetchall()
-            judged = valid_grades(connection, _OF_SET, (set,))
-        return [TopicSummary(qid, text, *count_documents(judged.get(topic, {}))) for topic, qid, text in topics]
+            judged = read_current_grades(connection, _OF_SET, (set,))
+        return [TopicSummary(qid, text, *count_judged(judged.get(topic, {}))) for topic, qid, text in topics]
 
     def add_topic(self, set: str, text: str, qid: str | None = None) -> Topic:
         """Add a topic to a set, which comes to be by that; one that is there already stays as it is.
@@ -121,24 +121,24 @@ class JudgmentStore:
         Without a qid, a topic of the set with the same text, but for case and blanks, is the one that is meant; a new
         text gets the next free number.
         """
-        set, text = check_set(set), check_text(text)
+        set, text = check_topic_set(set), check_text(text)
         if qid is not None:
             check_qid(qid)
         with self._database.writing() as connection:
             if qid is None:
-                qid, text = named_topic(connection, set, text)
+                qid, text = resolve_topic(connection, set, text)
             add_topic_row(connection, set, qid, text)
         return Topic(qid, text)
 
     def topic(self, set: str, qid: str) -> Topic | None:
         """A topic by its name."""
         with self._database.reading() as connection:
-            row = connection and topic_row(connection, set, qid)
+            row = connection and find_topic_row(connection, set, qid)
         return Topic(qid, row[1]) if row else None
 
     def find_topic(self, text: str) -> tuple[str, str] | None:
         """Set and qid of the first topic with this text, but for case and blanks."""
-        folded = fold(text[: 4 * LONGEST_TEXT])
+        folded = fold_case(text[: 4 * MAX_TEXT_LENGTH])
         with self._database.reading() as connection:
             row = (
                 connection
@@ -161,7 +161,7 @@ class JudgmentStore:
         grade = None if grade is None else check_grade(grade)
         note = None if note is None else check_note(note)
         with self._database.writing() as connection:
-            row = topic_row(connection, set, qid)
+            row = find_topic_row(connection, set, qid)
             if row is None:
                 raise SettingError(f"no topic {excerpt(qid)} in the set {excerpt(set)}; add it first")
             last = _last_act(connection, row[0], docno, judge)
@@ -216,14 +216,14 @@ class JudgmentStore:
             if connection is None:
                 return {}
             topics = connection.execute("SELECT id, qid FROM topics WHERE set_name = ? ORDER BY id", (set,)).fetchall()
-            judged = valid_grades(connection, *_restricted(set, None, judge))
+            judged = read_current_grades(connection, *_restricted(set, None, judge))
         return {qid: lower_medians(judged[topic]) for topic, qid in topics if topic in judged}
 
     def import_all(
         self, set: str, topics: Iterable[Topic], grades: Mapping[str, Mapping[str, int]], *, judge: str
-    ) -> Imported:
+    ) -> ImportSummary:
         """Add topics and judgments together, or, if anything is wrong, none; what is there already changes nothing."""
-        check_set(set)
+        check_topic_set(set)
         check_judge(judge)
         wanted = [Topic(check_qid(topic.qid), check_text(topic.text)) for topic in topics]
         for qid, own in grades.items():
@@ -231,12 +231,12 @@ class JudgmentStore:
                 check_docno(docno)
                 check_grade(grade, f"the grade of document {excerpt(docno)} of topic {excerpt(qid)}")
         if not wanted and not grades:
-            return Imported(0, 0, 0, 0)
+            return ImportSummary(0, 0, 0, 0)
         where, values = _restricted(set, None, judge)
         with self._database.writing() as connection:
             n_topics = sum([add_topic_row(connection, set, topic.qid, topic.text) for topic in wanted])
             ids = dict(connection.execute("SELECT qid, id FROM topics WHERE set_name = ?", (set,)).fetchall())
-            refuse_strangers(set, [qid for qid in grades if qid not in ids])
+            require_known_topics(set, [qid for qid in grades if qid not in ids])
             last = {
                 row[:2]: row[2:]
                 for row in connection.execute(
@@ -254,7 +254,7 @@ class JudgmentStore:
                     else:
                         acts.append((ids[qid], docno, judge, grade, note, when, True))
             connection.executemany(_ACT, acts)
-        return Imported(n_topics, len(acts), len(wanted) - n_topics, n_same)
+        return ImportSummary(n_topics, len(acts), len(wanted) - n_topics, n_same)
 
     def remember_query(self, text: str) -> None:
         """Keep what was searched for, to suggest it again; the oldest are forgotten."""
@@ -262,12 +262,12 @@ class JudgmentStore:
             return
         text = check_text(text)
         with self._database.writing(durable=False) as connection:
-            connection.execute("INSERT OR REPLACE INTO queries (folded, text) VALUES (?, ?)", (fold(text), text))
-            connection.execute("DELETE FROM queries WHERE id <= (SELECT max(id) FROM queries) - ?", (REMEMBERED,))
+            connection.execute("INSERT OR REPLACE INTO queries (folded, text) VALUES (?, ?)", (fold_case(text), text))
+            connection.execute("DELETE FROM queries WHERE id <= (SELECT max(id) FROM queries) - ?", (MAX_PAST_QUERIES,))
 
     def past_queries(self, beginning: str, n: int) -> list[str]:
         """What was searched for that begins so, but for case and blanks, the latest first."""
-        folded = fold(beginning[:LONGEST_TEXT])
+        folded = fold_case(beginning[:MAX_TEXT_LENGTH])
         with self._database.reading() as connection:
             if connection is None:
                 return []

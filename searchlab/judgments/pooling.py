@@ -15,7 +15,7 @@ from itertools import islice
 from searchlab.errors import SettingError
 
 
-def pool(rankings: Mapping[str, Sequence[str]], depth: int, seed: int = 0, *, qid: str = "") -> list[str]:
+def pool_documents(rankings: Mapping[str, Sequence[str]], depth: int, seed: int = 0, *, qid: str = "") -> list[str]:
     """The first `depth` documents of each ranking of topic `qid` (docnos by ranker, best first), in a blind order."""
     if depth < 1:
         raise SettingError(f"depth is {depth}, expected 1 or more")

@@ -19,15 +19,16 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.measures import MEAN, Measure, parse_measure
+from searchlab.evaluation.measure_families import MEAN
+from searchlab.evaluation.measures import Measure, parse_measure
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.records import Judgments, Ranking
 
 DIALECT = "trec"
 # So many ranked documents are looked at in all: the best ranked candidates come first, and the others wait.
-MOST_RANKED = 4_000_000
+MAX_RANKED_DOCUMENTS = 4_000_000
 # If it is relevant, for the one ranker and the other; if it is not.
-CASES = 4
+N_CASES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Priorities:
     n_waiting: int
 
 
-def what_next(
+def prioritise_judgments(
     left: Iterable[Ranking],
     right: Iterable[Ranking],
     grades: Judgments,
@@ -125,8 +126,8 @@ def _candidates(runs: Sequence[_Run], qids: Sequence[str], grades: Judgments, de
 
 def _affordable(runs: Sequence[_Run], candidates: Sequence[tuple[str, str]]) -> int:
     """How many candidates can be looked at."""
-    lengths = [sum(len(run.of_topic(qid)) for run in runs) * CASES // 2 for qid, _ in candidates]
-    return int(np.searchsorted(np.cumsum(lengths), MOST_RANKED, side="right"))
+    lengths = [sum(len(run.of_topic(qid)) for run in runs) * N_CASES // 2 for qid, _ in candidates]
+    return int(np.searchsorted(np.cumsum(lengths), MAX_RANKED_DOCUMENTS, side="right"))
 
 
 def _swings(

@@ -6,10 +6,10 @@ import sqlite3
 
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
-from searchlab.judgments.input_checks import fold
+from searchlab.judgments.input_checks import fold_case
 
 
-def topic_row(connection: sqlite3.Connection, set: str, qid: str) -> tuple[int, str] | None:
+def find_topic_row(connection: sqlite3.Connection, set: str, qid: str) -> tuple[int, str] | None:
     """The number and the text of a topic."""
     row: tuple[int, str] | None = connection.execute(
         "SELECT id, text FROM topics WHERE set_name = ? AND qid = ?", (set, qid)
@@ -17,10 +17,10 @@ def topic_row(connection: sqlite3.Connection, set: str, qid: str) -> tuple[int, 
     return row
 
 
-def named_topic(connection: sqlite3.Connection, set: str, text: str) -> tuple[str, str]:
+def resolve_topic(connection: sqlite3.Connection, set: str, text: str) -> tuple[str, str]:
     """The name of the topic with this text, and how it is written there; for a new text, the next free number."""
     same: tuple[str, str] | None = connection.execute(
-        "SELECT qid, text FROM topics WHERE set_name = ? AND folded = ? ORDER BY id LIMIT 1", (set, fold(text))
+        "SELECT qid, text FROM topics WHERE set_name = ? AND folded = ? ORDER BY id LIMIT 1", (set, fold_case(text))
     ).fetchone()
     if same is not None:
         return same
@@ -34,9 +34,9 @@ def named_topic(connection: sqlite3.Connection, set: str, text: str) -> tuple[st
 
 def add_topic_row(connection: sqlite3.Connection, set: str, qid: str, text: str) -> bool:
     """Add a topic, if it is not there; whether it was added."""
-    row = topic_row(connection, set, qid)
+    row = find_topic_row(connection, set, qid)
     if row is None:
-        values = (set, qid, text, fold(text))
+        values = (set, qid, text, fold_case(text))
         connection.execute("INSERT INTO topics (set_name, qid, text, folded) VALUES (?, ?, ?, ?)", values)
     elif row[1] != text:
         raise SettingError(
@@ -45,7 +45,7 @@ def add_topic_row(connection: sqlite3.Connection, set: str, qid: str, text: str)
     return row is None
 
 
-def refuse_strangers(set: str, qids: list[str]) -> None:
+def require_known_topics(set: str, qids: list[str]) -> None:
     """Judgments for topics (`qids`) that are not there."""
     if qids:
         named = ", ".join(excerpt(qid) for qid in qids[:3]) + (f" and {len(qids) - 3:,} more" if len(qids) > 3 else "")

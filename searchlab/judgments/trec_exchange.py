@@ -14,10 +14,10 @@ from searchlab.corpus.source_files import in_memory
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
 from searchlab.judgments.input_checks import is_column
-from searchlab.judgments.judgment_store import Imported, JudgmentStore
+from searchlab.judgments.judgment_store import ImportSummary, JudgmentStore
 
 
-def qrels_text(store: JudgmentStore, set: str, judge: str | None = None) -> str:
+def format_qrels(store: JudgmentStore, set: str, judge: str | None = None) -> str:
     """The grades of a set, of one judge or, as the lower median, of all; by topic, then docno."""
     lines = []
     for qid, own in store.grades(set, judge).items():
@@ -29,14 +29,14 @@ def qrels_text(store: JudgmentStore, set: str, judge: str | None = None) -> str:
     return "".join(lines)
 
 
-def topics_text(store: JudgmentStore, set: str) -> str:
+def format_topics(store: JudgmentStore, set: str) -> str:
     """The topics of a set, in their order."""
     return "".join(f"{topic.qid}\t{topic.text}\n" for topic in store.topics(set))
 
 
 def import_texts(
     store: JudgmentStore, set: str, *, topics: str | None = None, qrels: str | None = None, judge: str
-) -> Imported:
+) -> ImportSummary:
     """Take in topics and judgments, written in any way that searchlab reads; messages name `topics:3`, `qrels:12`.
 
     Judgments for topics that are neither in the set nor come along are refused.

@@ -18,8 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.mixtures.likelihood import Evidence, check_weights, mixed, raise_least, responsibilities, sum_pieces
-from searchlab.mixtures.setting_checks import require_among, require_number
+from searchlab.mixtures.likelihood import (
+    Evidence,
+    check_weights,
+    mix_components,
+    raise_to_minimum,
+    responsibilities,
+    sum_segments,
+)
+from searchlab.mixtures.setting_checks import require_number, require_one_of
 from searchlab.types import Floats
 
 # How much each pair of a query and a relevant document counts.
@@ -43,11 +50,11 @@ class EM:
         require_number("EM: iterations", self.iterations, 1, 1_000_000, whole=True)
         require_number("EM: tolerance", self.tolerance, 0, 1)
         require_number("EM: least", self.least, 0, 1e-2)
-        require_among("weighing", self.weighing, WEIGHINGS)
+        require_one_of("weighing", self.weighing, WEIGHINGS)
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class EMFit:
     """Weights, a row for each group, and the mean ln P of a word before each iteration and after the last."""
 
     weights: Floats
@@ -59,7 +66,7 @@ class Fit:
         return len(self.likelihoods) - 1
 
 
-def train_em(evidence: Evidence, start: npt.ArrayLike | None = None, settings: EM | None = None) -> Fit:
+def train_em(evidence: Evidence, start: npt.ArrayLike | None = None, settings: EM | None = None) -> EMFit:
     """The most likely weights; from `start`, a row for each group, or from equal ones.
 
     A group without a relevant document keeps the weights it began with.
@@ -78,12 +85,12 @@ def train_em(evidence: Evidence, start: npt.ArrayLike | None = None, settings: E
     np.add.at(totals, known.groups, pair_weights)
     likelihoods: list[float] = []
     while True:
-        sums = mixed(known, weights)
-        words = sum_pieces(known.counts * np.log(sums), known.pair_offsets) / known.lengths
+        sums = mix_components(known, weights)
+        words = sum_segments(known.counts * np.log(sums), known.pair_offsets) / known.lengths
         likelihoods.append(float(pair_weights @ words))
         rise = likelihoods[-1] - likelihoods[-2] if len(likelihoods) > 1 else np.inf
         if len(likelihoods) > settings.iterations or rise < settings.tolerance:
-            return Fit(raise_least(weights, settings.least), tuple(likelihoods))
+            return EMFit(raise_to_minimum(weights, settings.least), tuple(likelihoods))
         shares = responsibilities(known, weights, sums, pair_weights)
         heard = totals > 0
         weights = weights.copy()
@@ -94,7 +101,7 @@ def weigh_pairs(evidence: Evidence, weighing: str) -> Floats:
     """How much each relevant pair counts, 0 for the others; the sum is 1."""
     relevant = evidence.relevant.astype(float)
     if weighing == "query":
-        n_relevant = sum_pieces(relevant, evidence.query_offsets)
+        n_relevant = sum_segments(relevant, evidence.query_offsets)
         relevant /= np.maximum(n_relevant, 1)[evidence.query_of_pair]
     elif weighing == "word":
         relevant *= evidence.lengths

@@ -26,7 +26,7 @@ from searchlab.types import Flags, Floats, Ints
 # A sum of weights may differ from 1 by rounding.
 ROUNDING = 1e-6
 # Where no component knows a word, it is as unlikely as numbers can say, in every document alike.
-TINY = 1e-300
+MIN_PROBABILITY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,19 +94,19 @@ class Evidence:
     @cached_property
     def lengths(self) -> Floats:
         """|Q| of each pair: the words of its query, repeats included."""
-        return sum_pieces(self.counts, self.pair_offsets)
+        return sum_segments(self.counts, self.pair_offsets)
 
     @cached_property
     def is_contrast(self) -> Flags:
         """Of each query, whether it has relevant and irrelevant documents."""
-        n_relevant = sum_pieces(self.relevant.astype(float), self.query_offsets)
+        n_relevant = sum_segments(self.relevant.astype(float), self.query_offsets)
         return (n_relevant > 0) & (n_relevant < np.diff(self.query_offsets))
 
     def take(self, queries: npt.ArrayLike) -> Evidence:
         """The evidence of some queries, given by their numbers."""
         chosen = np.asarray(queries, np.int64).reshape(-1)
-        pairs = spread(self.query_offsets[chosen], self.query_offsets[chosen + 1])
-        rows = spread(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
+        pairs = expand_ranges(self.query_offsets[chosen], self.query_offsets[chosen + 1])
+        rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
         return Evidence(
             self.probabilities[rows],
             self.counts[rows],
@@ -119,7 +119,7 @@ class Evidence:
     def only_relevant(self) -> Evidence:
         """The evidence of relevant documents alone; a query without any is left out."""
         pairs = np.flatnonzero(self.relevant)
-        rows = spread(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
+        rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
         sizes = np.bincount(self.query_of_pair[pairs], minlength=self.n_queries)
         return Evidence(
             self.probabilities[rows],
@@ -160,16 +160,16 @@ def one_query(probabilities: Floats, counts: Floats, relevant: Flags, groups: In
 
 def log_likelihoods(evidence: Evidence, weights: Floats) -> Floats:
     """ln P(Q|D) of each pair; `weights[g, k]` are those of group g."""
-    return sum_pieces(evidence.counts * np.log(mixed(evidence, weights)), evidence.pair_offsets)
+    return sum_segments(evidence.counts * np.log(mix_components(evidence, weights)), evidence.pair_offsets)
 
 
-def mixed(evidence: Evidence, weights: Floats) -> Floats:
+def mix_components(evidence: Evidence, weights: Floats) -> Floats:
     """Σ_k m_k·P_k of each row."""
     if len(weights) == 1:
         totals = evidence.probabilities @ weights[0]
     else:
         totals = np.einsum("rk,rk->r", evidence.probabilities, weights[evidence.group_of_row])
-    return np.asarray(np.maximum(totals, TINY))
+    return np.asarray(np.maximum(totals, MIN_PROBABILITY))
 
 
 def responsibilities(evidence: Evidence, weights: Floats, totals: Floats, scales: Floats) -> Floats:
@@ -207,13 +207,13 @@ def check_weights(weights: npt.ArrayLike, n_components: int, what: str = "weight
     return np.asarray(rows / sums[:, None])
 
 
-def raise_least(weights: Floats, least: float) -> Floats:
+def raise_to_minimum(weights: Floats, least: float) -> Floats:
     """Weights of which none is below `least`: a component of weight 0 could never come back, nor smooth."""
     raised = np.maximum(weights, least)
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def sum_pieces(numbers: npt.NDArray[np.float64], offsets: Ints) -> Floats:
+def sum_segments(numbers: npt.NDArray[np.float64], offsets: Ints) -> Floats:
     """The sums of numbers[offsets[i]:offsets[i + 1]], none of which is empty."""
     return np.add.reduceat(numbers, offsets[:-1], axis=0) if len(offsets) > 1 else numbers[:0]
 
@@ -224,7 +224,7 @@ def offsets_of(sizes: npt.ArrayLike) -> Ints:
     return np.concatenate([np.zeros(1, np.int64), ends])
 
 
-def spread(begins: Ints, ends: Ints) -> Ints:
+def expand_ranges(begins: Ints, ends: Ints) -> Ints:
     """All numbers from each begin to its end, one range after the other."""
     sizes = ends - begins
     return np.asarray(np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()))

@@ -30,8 +30,15 @@ import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.mixtures.em import weigh_pairs
-from searchlab.mixtures.likelihood import Evidence, check_weights, mixed, raise_least, responsibilities, sum_pieces
-from searchlab.mixtures.setting_checks import require_among, require_number
+from searchlab.mixtures.likelihood import (
+    Evidence,
+    check_weights,
+    mix_components,
+    raise_to_minimum,
+    responsibilities,
+    sum_segments,
+)
+from searchlab.mixtures.setting_checks import require_number, require_one_of
 from searchlab.types import Floats, Ints, Progress
 
 RIVALS = ("hardest", "soft")
@@ -39,9 +46,9 @@ WEIGHINGS = ("query", "pair")
 SCHEDULES = ("decay", "bold")
 WATCHES = ("loss", "AP")
 # A bold step grows by this while the loss falls, and is halved where it does not.
-BOLDER = 1.3
+STEP_GROWTH = 1.3
 # Below this part of the first step nothing is gained.
-SMALLEST_STEP = 1e-6
+MIN_STEP_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -79,10 +86,10 @@ class MCE:
         require_number("MCE: sharpness", self.sharpness, 1e-6, 1e6)
         require_number("MCE: patience", self.patience, 0, 1_000_000, whole=True)
         require_number("MCE: least", self.least, 0, 1e-2)
-        require_among("rivals", self.rivals, RIVALS)
-        require_among("weighing", self.weighing, WEIGHINGS)
-        require_among("schedule", self.schedule, SCHEDULES)
-        require_among("watch", self.watch, WATCHES)
+        require_one_of("rivals", self.rivals, RIVALS)
+        require_one_of("weighing", self.weighing, WEIGHINGS)
+        require_one_of("schedule", self.schedule, SCHEDULES)
+        require_one_of("watch", self.watch, WATCHES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +106,7 @@ class Loss:
 
 
 @dataclass(frozen=True, eq=False)
-class Training:
+class MCEFit:
     """The weights of the best iteration, a row for each group, and the losses from the start to the last.
 
     `watched` is what was watched, the loss or AP.
@@ -125,7 +132,7 @@ def train_mce(
     held_out: Evidence | None = None,
     rivals_learn: bool = True,
     progress: Progress | None = None,
-) -> Training:
+) -> MCEFit:
     """The weights that lose least, from `start`, a row for each group.
 
     Queries without a relevant, or without an irrelevant document have nothing to say, and are left out. A group without
@@ -137,7 +144,7 @@ def train_mce(
     weights = check_weights(start, known.n_components, "MCE: start")
     if len(weights) <= int(np.max(known.groups)):
         raise SettingError(f"MCE: start has {len(weights)} groups, expected {int(np.max(known.groups)) + 1}")
-    weights = raise_least(weights, settings.least)
+    weights = raise_to_minimum(weights, settings.least)
     totals = np.zeros(len(weights))
     np.add.at(totals, known.groups, weigh_pairs(known, settings.weighing))
     diary = _Diary(settings, watched)
@@ -154,8 +161,8 @@ def train_mce(
         outcome = mce_loss(known, tried, settings, rivals_learn=rivals_learn)
         if bold:
             fell = outcome.value <= found.value
-            step = step * BOLDER if fell else step / 2
-            if not fell and step >= settings.step * SMALLEST_STEP:
+            step = step * STEP_GROWTH if fell else step / 2
+            if not fell and step >= settings.step * MIN_STEP_SHARE:
                 continue
             if not fell:
                 break
@@ -163,7 +170,7 @@ def train_mce(
         diary.note(weights, known, found)
         if settings.patience and len(diary.losses) - 1 - diary.best >= settings.patience:
             break
-    return Training(diary.best_weights, tuple(diary.losses), tuple(diary.held_out), diary.best, tuple(diary.watched))
+    return MCEFit(diary.best_weights, tuple(diary.losses), tuple(diary.held_out), diary.best, tuple(diary.watched))
 
 
 class _Diary:
@@ -199,7 +206,7 @@ def update(weights: Floats, gradient: Floats, totals: Floats, step: float, least
     # Only differences between components matter: the least slope as 0 keeps the exponents from overflowing.
     raised = weights[learning] * np.exp(np.min(slope, axis=1, keepdims=True) - slope)
     moved = weights.copy()
-    moved[learning] = raise_least(raised / raised.sum(axis=1, keepdims=True), least)
+    moved[learning] = raise_to_minimum(raised / raised.sum(axis=1, keepdims=True), least)
     return moved
 
 
@@ -211,8 +218,8 @@ def average_precision(evidence: Evidence, fits: Floats) -> float:
     seen = np.cumsum(relevant)
     seen -= (seen - relevant)[begins][evidence.query_of_pair]
     ranks = np.arange(1, evidence.n_pairs + 1) - begins[evidence.query_of_pair]
-    sums = sum_pieces(relevant * seen / ranks, evidence.query_offsets)
-    return float(np.mean(sums / np.maximum(sum_pieces(relevant, evidence.query_offsets), 1)))
+    sums = sum_segments(relevant * seen / ranks, evidence.query_offsets)
+    return float(np.mean(sums / np.maximum(sum_segments(relevant, evidence.query_offsets), 1)))
 
 
 def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn: bool = True) -> Loss:
@@ -220,8 +227,8 @@ def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn
 
     With `rivals_learn=False` the likelihoods of irrelevant documents are taken for constants.
     """
-    totals = mixed(evidence, weights)
-    fits = sum_pieces(evidence.counts * np.log(totals), evidence.pair_offsets) / evidence.lengths
+    totals = mix_components(evidence, weights)
+    fits = sum_segments(evidence.counts * np.log(totals), evidence.pair_offsets) / evidence.lengths
     rivals, pairs, shares = _rivals(evidence, fits, settings)
     relevant = np.flatnonzero(evidence.relevant)
     queries = evidence.query_of_pair[relevant]
@@ -249,8 +256,8 @@ def _rivals(evidence: Evidence, fits: Floats, settings: MCE) -> tuple[Floats, In
         _, firsts = np.unique(evidence.query_of_pair[places], return_index=True)
         return highest, places[firsts], np.ones(len(firsts))
     raised = np.exp(settings.sharpness * (candidates - highest[evidence.query_of_pair]))
-    sums = sum_pieces(raised, evidence.query_offsets)
-    n_irrelevant = sum_pieces((~evidence.relevant).astype(float), evidence.query_offsets)
+    sums = sum_segments(raised, evidence.query_offsets)
+    n_irrelevant = sum_segments((~evidence.relevant).astype(float), evidence.query_offsets)
     pairs = np.flatnonzero(~evidence.relevant)
     soft = highest + np.log(sums / n_irrelevant) / settings.sharpness
     return soft, pairs, (raised / sums[evidence.query_of_pair])[pairs]

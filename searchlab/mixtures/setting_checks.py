@@ -19,7 +19,7 @@ def require_number(name: str, value: object, low: float, high: float, *, whole: 
         raise SettingError(f"{name} is {value!r}, expected {noun} from {low:g} to {high:g}")
 
 
-def require_among(name: str, value: str, known: Collection[str]) -> None:
+def require_one_of(name: str, value: str, known: Collection[str]) -> None:
     """Refuse a name that does not exist."""
     if value not in known:
         raise unknown_name(name, value, known)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.mixtures.likelihood import Evidence, join, one_query, spread
+from searchlab.mixtures.likelihood import Evidence, expand_ranges, join, one_query
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -66,7 +66,7 @@ class TrainingQueries:
     def take(self, queries: Sequence[int]) -> TrainingQueries:
         """Some of the queries, by their numbers."""
         chosen = np.asarray(queries, np.int64)
-        pairs = spread(self.evidence.query_offsets[chosen], self.evidence.query_offsets[chosen + 1])
+        pairs = expand_ranges(self.evidence.query_offsets[chosen], self.evidence.query_offsets[chosen + 1])
         qids = tuple(self.qids[query] for query in queries)
         return replace(self, evidence=self.evidence.take(chosen), qids=qids, docs=self.docs[pairs])
 

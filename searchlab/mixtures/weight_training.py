@@ -18,7 +18,7 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.mixtures.em import EM, train_em
 from searchlab.mixtures.likelihood import log_likelihoods
-from searchlab.mixtures.mce import MCE, Training, average_precision, train_mce
+from searchlab.mixtures.mce import MCE, MCEFit, average_precision, train_mce
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
 from searchlab.scorers.language_models import UNIGRAMS
@@ -30,15 +30,15 @@ METHODS = ("em", "mce")
 # As on the slides the rival is the hardest irrelevant document. But most relevant documents stand behind that one,
 # whatever the weights: with a gentle slope and no offset, least is lost where all documents are alike, with no weight
 # on any model of theirs. A steep loss with a margin (β < 0) asks for order instead, and AP tells where to stop.
-SHARED = MCE(alpha=20, beta=-2, step=1, schedule="bold", watch="AP", iterations=200, patience=50)
+SHARED_MCE = MCE(alpha=20, beta=-2, step=1, schedule="bold", watch="AP", iterations=200, patience=50)
 # Where documents have their own weights, rivals stay where they are, and all documents cannot become alike.
-PER_DOCUMENT = MCE(alpha=5, beta=0, step=1, schedule="decay", watch="AP", iterations=100, patience=20)
+PER_DOCUMENT_MCE = MCE(alpha=5, beta=0, step=1, schedule="decay", watch="AP", iterations=100, patience=20)
 # Beside the unigrams, each other component begins with one of these weights.
-RESERVES = (0.02, 0.002, 0.0002)
+START_WEIGHTS = (0.02, 0.002, 0.0002)
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearntWeights:
     """The weights of a mixture: the shared ones, and a row for each document that has its own.
 
     `history` is what training watched: the mean ln P of a word (EM), the loss or AP (MCE).
@@ -63,10 +63,10 @@ class Learnt:
         return TrainedMixture(**weights, topic_model=topic_model, own=own)
 
 
-def learn_em(queries: TrainingQueries, settings: EM | None = None) -> Learnt:
+def learn_em(queries: TrainingQueries, settings: EM | None = None) -> LearntWeights:
     """The weights that make the queries most likely in their relevant documents."""
     fit = train_em(queries.evidence, settings=settings)
-    return Learnt("em", queries.components, fit.weights[0], history=fit.likelihoods)
+    return LearntWeights("em", queries.components, fit.weights[0], history=fit.likelihoods)
 
 
 def learn_mce(
@@ -77,7 +77,7 @@ def learn_mce(
     held_out: float | None = None,
     seed: int = 1,
     progress: Progress | None = None,
-) -> Learnt:
+) -> LearntWeights:
     """The weights that put relevant documents before irrelevant ones.
 
     A share `held_out` of the queries is watched, and not trained with: none of them where all documents share their
@@ -88,23 +88,23 @@ def learn_mce(
         held_out = 0.2 if per_document else 0.0
     require_number("held_out", held_out, 0, 0.9)
     taught, watched = _split(queries, held_out, seed)
-    by_all = SHARED if settings is None or per_document else settings
+    by_all = SHARED_MCE if settings is None or per_document else settings
     shared = _train_shared(taught, watched, by_all, progress)
     if not per_document:
-        return Learnt("mce", queries.components, shared.weights[0], history=shared.watched)
+        return LearntWeights("mce", queries.components, shared.weights[0], history=shared.watched)
     docs = taught.relevant_docs
     if not len(docs):
         raise SettingError("MCE: no relevant document in the training queries, expected at least one")
     trained = train_mce(
         taught.grouped(docs),
         np.repeat(shared.weights, len(docs) + 1, axis=0),
-        settings or PER_DOCUMENT,
+        settings or PER_DOCUMENT_MCE,
         held_out=None if watched is None else watched.grouped(docs),
         rivals_learn=False,
         progress=progress,
     )
     docnos = tuple(queries.docnos[doc] for doc in docs.tolist())
-    return Learnt("mce", queries.components, trained.weights[0], docnos, trained.weights[1:], trained.watched)
+    return LearntWeights("mce", queries.components, trained.weights[0], docnos, trained.weights[1:], trained.watched)
 
 
 def _split(queries: TrainingQueries, held_out: float, seed: int) -> tuple[TrainingQueries, TrainingQueries | None]:
@@ -119,7 +119,7 @@ def _split(queries: TrainingQueries, held_out: float, seed: int) -> tuple[Traini
 
 def _train_shared(
     queries: TrainingQueries, watched: TrainingQueries | None, settings: MCE, progress: Progress | None
-) -> Training:
+) -> MCEFit:
     start = max(_starts(queries), key=lambda weights: _precision(queries, weights))
     held_out = None if watched is None else watched.evidence
     return train_mce(queries.evidence, start, settings, held_out=held_out, progress=progress)
@@ -133,7 +133,7 @@ def _starts(queries: TrainingQueries) -> list[Floats]:
         return [by_em]
     unigrams = train_em(queries.only(UNIGRAMS).evidence).weights[0]
     starts = [by_em]
-    for reserve in RESERVES:
+    for reserve in START_WEIGHTS:
         start = np.full((1, len(queries.components)), reserve)
         for name, weight in zip(UNIGRAMS, unigrams, strict=True):
             start[0, queries.components.index(name)] = weight * (1 - reserve * len(others))

@@ -17,7 +17,7 @@ from searchlab.atomic_file import open_atomic
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
-from searchlab.mixtures.weight_training import Learnt
+from searchlab.mixtures.weight_training import LearntWeights
 from searchlab.scorers.base import SMALLEST_SETTING
 from searchlab.scorers.language_models import UNIGRAMS
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
@@ -45,9 +45,9 @@ class Origin:
         """The origin of weights that are trained on this index."""
         named: tuple[str, ...] = ()
         if TOPICS in components:
-            from searchlab.topic_models.topic_model_store import open_topics
+            from searchlab.topic_models.topic_model_store import open_topic_model
 
-            named = (topics, open_topics(snapshot, topics).fingerprint)
+            named = (topics, open_topic_model(snapshot, topics).fingerprint)
         return cls(snapshot.manifest.settings.fingerprint, snapshot.n_docs, snapshot.manifest.sources, named)
 
 
@@ -58,7 +58,7 @@ class MixtureWeights:
     `place` names their file in messages.
     """
 
-    learnt: Learnt
+    learnt: LearntWeights
     origin: Origin
     settings: dict[str, Any]
     n_queries: int
@@ -67,7 +67,7 @@ class MixtureWeights:
 
     @classmethod
     def of(
-        cls, learnt: Learnt, snapshot: Snapshot, settings: dict[str, Any], n_queries: int, topics: str = "plsa"
+        cls, learnt: LearntWeights, snapshot: Snapshot, settings: dict[str, Any], n_queries: int, topics: str = "plsa"
     ) -> MixtureWeights:
         """Weights that were trained on this index, with its topics of that name if they take part."""
         digests = tuple(_digest(snapshot, docno) for docno in learnt.docnos)
@@ -88,10 +88,10 @@ class MixtureWeights:
             )
         if not self.origin.topics:
             return self.learnt.scorer()
-        from searchlab.topic_models.topic_model_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topic_model
 
         name, fingerprint = self.origin.topics
-        model = open_topics(snapshot, name)
+        model = open_topic_model(snapshot, name)
         if model.fingerprint != fingerprint:
             raise SettingError(
                 f"{self.place}: made with topics {name} {fingerprint}, but {snapshot.folder} has {model.fingerprint}; "
@@ -181,7 +181,7 @@ def _from_json(record: dict[str, Any], place: str) -> MixtureWeights:
     if len(topics) != (2 if TOPICS in components else 0):
         raise SettingError("components and topic model do not fit together")
     return MixtureWeights(
-        Learnt(str(record["method"]), components, shared, tuple(documents), own),
+        LearntWeights(str(record["method"]), components, shared, tuple(documents), own),
         Origin(str(origin["analysis"]), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
         dict(record["settings"]),
         int(record["queries"]),

@@ -1,9 +1,8 @@
-"""What is kept of a trained ranker, and what does it fit?
+"""Bundles: a trained model and everything that its scores depend on, in one JSON file.
 
-One JSON file, a bundle: the model and everything that its numbers depend on: the features with their formulas, how
-they are filled, normalised and bent, how candidates are found, how texts are analysed, what it was trained on and how
-well it did on queries that it had not seen. A table or an index that does not fit is refused, and the difference is
-named.
+A bundle holds the features with their formulas, how they are imputed, normalised and extended by powers, how candidates
+are found, how texts are analysed, the training data, and the results on queries that were not trained on. A table or
+an index that does not fit is refused, with the difference in the message.
 
 The same training data, settings and seed give the same file, byte for byte.
 """
@@ -26,34 +25,35 @@ from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.errors import SearchlabError, SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.json_numbers import without_nan
-from searchlab.rankers.explanation import Account, Share, make_account
+from searchlab.rankers.explanation import Contribution, ScoreExplanation, explain_parts
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import Model, model_from_json
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.model_kinds import model_from_json
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Floats
 
 FORMAT = "searchlab model 1"
-# So many names are told in a message.
-NAMED = 3
+# Feature names listed in a message.
+MAX_NAMES_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
     """A model, ready for use.
 
-    `ranker` and `settings` say what learnt it. `definitions` has the formula of each feature that searchlab computes
-    itself. `analyser` and `first_stage` are None if the model was trained from a file of features. `training`,
-    `choice` and `trial` tell where it comes from: the data, what was tried, the cross-validation.
+    `ranker` and `settings` are those of the ranker that was trained. `definitions` has the formula of each feature that
+    searchlab computes itself. `analyser` and `first_stage` are None if the model was trained from a file of features.
+    `training` describes the data, `choice` the settings that were tried, and `trial` is the cross-validation.
     """
 
     ranker: str
     settings: Mapping[str, Any]
     model: Model
     features: tuple[str, ...]
-    preparation: Preparation
+    preprocessor: Preprocessor
     definitions: Mapping[str, str] = field(default_factory=dict)
     analyser: Mapping[str, Any] | None = None
     first_stage: FirstStage | None = None
@@ -64,33 +64,39 @@ class Bundle:
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features, which may have further columns."""
-        prepared = self.preparation.apply(self._select(table))
+        prepared = self.preprocessor.transform(self._select(table))
         return self.model.score(prepared.values, prepared.group_offsets)
 
-    def account(self, table: FeatureTable, row: int) -> Account:
-        """Why a row of a table of raw features has its score."""
+    def explain(self, table: FeatureTable, row: int) -> ScoreExplanation:
+        """The explanation of the score of a row of a table of raw features."""
         if not 0 <= row < table.n_rows:
             raise SettingError(f"row is {row}, expected 0 to {table.n_rows - 1}")
-        number = int(np.searchsorted(table.group_offsets, row, side="right")) - 1
-        start, end = table.group_offsets[number : number + 2].tolist()
+        query_number = int(np.searchsorted(table.group_offsets, row, side="right")) - 1
+        start, end = table.group_offsets[query_number : query_number + 2].tolist()
         query = self._select(table.rows(slice(start, end)))
-        prepared = self.preparation.apply(query)
-        place = row - start
-        score = float(self.model.score(prepared.values, prepared.group_offsets)[place])
-        filled = self.preparation.filling.transform(query)
-        raws = dict(zip(query.names, query.values[place].tolist(), strict=True))
-        told = self.preparation.normalisation.explain(filled, place)
-        parts = self.model.parts(prepared.values, place)
-        return make_account(str(table.docnos[row]), score, parts, prepared.names, raws, told)
+        row_of_query = row - start
+        prepared = self.preprocessor.transform(query)
+        raw_values = dict(zip(query.names, query.values[row_of_query].tolist(), strict=True))
+        imputed = self.preprocessor.imputation.transform(query)
+        return explain_parts(
+            str(table.docnos[row]),
+            float(self.model.score(prepared.values, prepared.group_offsets)[row_of_query]),
+            self.model.parts(prepared.values, row_of_query),
+            prepared.names,
+            raw_values,
+            self.preprocessor.normalisation.explain(imputed, row_of_query),
+        )
 
-    def influences(self) -> list[Share]:
-        """What counts in the model, the largest first."""
-        names = columns_of(self.features, self.preparation)
-        shares = [
-            Share(" ".join(filter(None, ["" if part.feature is None else names[part.feature], part.text])), part.amount)
+    def influences(self) -> list[Contribution]:
+        """The weights of the model with the names of their columns, the largest first."""
+        names = columns_of(self.features, self.preprocessor)
+        influences = [
+            Contribution(
+                " ".join(filter(None, ["" if part.feature is None else names[part.feature], part.text])), part.amount
+            )
             for part in self.model.influences()
         ]
-        return sorted(shares, key=lambda share: (-abs(share.amount), share.label))
+        return sorted(influences, key=lambda influence: (-abs(influence.amount), influence.label))
 
     def has_learnt_from(
         self, topics: Iterable[Topic], index_name: str, collection_topics: Callable[[], Iterable[Topic]]
@@ -112,24 +118,24 @@ class Bundle:
     def _select(self, table: FeatureTable) -> FeatureTable:
         missing = [name for name in self.features if name not in table.names]
         if missing:
-            raise SettingError(f"the model needs {_some(missing)}, which the table lacks; it has {_some(table.names)}")
+            raise SettingError(
+                f"the model needs {_list_names(missing)}, which the table lacks; it has {_list_names(table.names)}"
+            )
         return table if table.names == self.features else table.select(self.features)
 
     def check_index(self, engine: SearchEngine) -> None:
-        """Refuse an index for which the numbers of this model mean nothing."""
+        """Raise SettingError if features of the index would differ from those of training."""
         folder, settings = engine.snapshot.folder, engine.snapshot.manifest.settings
-        strangers = [name for name in self.features if name not in CATALOGUE]
-        if strangers:
+        unknown = [name for name in self.features if name not in CATALOGUE]
+        if unknown:
             raise SettingError(
-                f"the model needs {_some(strangers)}, which searchlab does not compute from an index; "
+                f"the model needs {_list_names(unknown)}, which searchlab does not compute from an index; "
                 "it re-ranks files of features (`searchlab rerank`)"
             )
         for name in self.features:
-            known = self.definitions.get(name)
-            if known is not None and known != CATALOGUE[name].formula:
-                raise SettingError(
-                    f"the model knows {name} as {known}, now it is {CATALOGUE[name].formula}: train it anew"
-                )
+            trained, current = self.definitions.get(name), CATALOGUE[name].formula
+            if trained is not None and trained != current:
+                raise SettingError(f"the model was trained with {name} as {trained}, now it is {current}: retrain it")
         if self.analyser is not None and self.analyser.get("fingerprint") != settings.fingerprint:
             ours, theirs = describe_analysis(self.analyser), describe_analysis(analysis_record(settings))
             raise SettingError(f"{folder}: its texts have {theirs}, the model was trained on texts with {ours}")
@@ -144,7 +150,7 @@ class Bundle:
                 {"name": name} | ({"formula": self.definitions[name]} if name in self.definitions else {})
                 for name in self.features
             ],
-            "preparation": self.preparation.to_json(),
+            "preparation": self.preprocessor.to_json(),
             "first_stage": None if self.first_stage is None else self.first_stage.to_json(),
             "analyser": None if self.analyser is None else dict(self.analyser),
             "training": dict(self.training),
@@ -154,85 +160,85 @@ class Bundle:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write the bundle; the file appears when it is complete."""
+        """Write the bundle atomically."""
         text = json.dumps(without_nan(self.to_json()), ensure_ascii=False, indent=1, allow_nan=False)
         with open_atomic(path) as file:
             file.write(_compact(text) + "\n")
 
 
 def load_bundle(path: str | Path) -> Bundle:
-    """Read a bundle, or say in one line what is wrong with the file."""
+    """Read a bundle; an unreadable or malformed file is reported in one line."""
     try:
-        kept = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise SourceError(path, f"cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise SourceError(path, f"not a JSON file ({error})") from None
-    if not isinstance(kept, dict) or kept.get("format") != FORMAT:
-        found = kept.get("format") if isinstance(kept, dict) else type(kept).__name__
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        found = record.get("format") if isinstance(record, dict) else type(record).__name__
         raise SourceError(path, f"not a model of searchlab: format is {found!r}, expected {FORMAT!r}")
     try:
-        return _read(kept)
+        return _bundle_from_json(record)
     except SearchlabError as error:
         raise SourceError(path, " ".join(str(error).split())) from None
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise SourceError(path, f"malformed model ({told})") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise SourceError(path, f"malformed model ({reason})") from None
 
 
-def _read(kept: Mapping[str, Any]) -> Bundle:
-    names = tuple(feature["name"] for feature in kept["features"])
-    preparation = Preparation.from_json(kept["preparation"])
-    analyser = None if kept["analyser"] is None else _record(kept, "analyser")
+def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
+    names = tuple(feature["name"] for feature in record["features"])
+    preprocessor = Preprocessor.from_json(record["preparation"])
+    analyser = None if record["analyser"] is None else _mapping(record, "analyser")
     if analyser is not None:
         _ = [_text(analyser, name) for name in ("fingerprint", "stemmer", "stop_list")]
     return Bundle(
-        _text(kept["ranker"], "name"),
-        _record(kept["ranker"], "settings"),
-        model_from_json(kept["model"], len(columns_of(names, preparation))),
+        _text(record["ranker"], "name"),
+        _mapping(record["ranker"], "settings"),
+        model_from_json(record["model"], len(columns_of(names, preprocessor))),
         names,
-        preparation,
-        {feature["name"]: _text(feature, "formula") for feature in kept["features"] if "formula" in feature},
+        preprocessor,
+        {feature["name"]: _text(feature, "formula") for feature in record["features"] if "formula" in feature},
         analyser,
-        None if kept["first_stage"] is None else FirstStage.from_json(kept["first_stage"]),
-        _record(kept, "training"),
-        _record(kept, "choice"),
-        None if kept["cross_validation"] is None else _record(kept, "cross_validation"),
-        _text(kept, "searchlab"),
+        None if record["first_stage"] is None else FirstStage.from_json(record["first_stage"]),
+        _mapping(record, "training"),
+        _mapping(record, "choice"),
+        None if record["cross_validation"] is None else _mapping(record, "cross_validation"),
+        _text(record, "searchlab"),
     )
 
 
-def _record(kept: Mapping[str, Any], name: str) -> dict[str, Any]:
-    record = kept[name]
-    if not isinstance(record, dict):
-        raise SettingError(f"{name} is {type(record).__name__}, expected names with values")
-    return record
+def _mapping(record: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = record[name]
+    if not isinstance(value, dict):
+        raise SettingError(f"{name} is {type(value).__name__}, expected names with values")
+    return value
 
 
-def _text(kept: Mapping[str, Any], name: str) -> str:
-    text = kept[name]
+def _text(record: Mapping[str, Any], name: str) -> str:
+    text = record[name]
     if not isinstance(text, str) or len(text.splitlines()) != 1:
         raise SettingError(f"{name} is {type(text).__name__}, expected a line of text")
     return text
 
 
-def columns_of(features: tuple[str, ...], preparation: Preparation) -> tuple[str, ...]:
-    """What the columns are called that a model sees, if features are prepared so."""
-    return preparation.apply(FeatureTable(features, [], [], np.zeros((0, len(features))))).names
+def columns_of(features: tuple[str, ...], preprocessor: Preprocessor) -> tuple[str, ...]:
+    """The names of the columns that a model sees after preprocessing."""
+    return preprocessor.transform(FeatureTable(features, [], [], np.zeros((0, len(features))))).names
 
 
 def analysis_record(settings: AnalysisSettings) -> dict[str, Any]:
-    """What a bundle keeps of how texts are analysed."""
+    """The analysis settings as they are stored in a bundle."""
     return {"fingerprint": settings.fingerprint, "stemmer": settings.stemmer, "stop_list": settings.stop_list}
 
 
 def describe_analysis(record: Mapping[str, Any]) -> str:
-    """How texts are analysed, in a few words."""
+    """The analysis settings in a few words."""
     return f"stemmer {record['stemmer']}, stop list {record['stop_list']} ({record['fingerprint']})"
 
 
 def fingerprint_of(*tables: FeatureTable) -> str:
-    """Sixteen hexadecimal digits that change with any row, value or grade."""
+    """A checksum of rows, values and grades: sixteen hexadecimal digits."""
     digest = hashlib.sha256()
     for table in tables:
         digest.update(json.dumps([list(table.names), table.qids.tolist(), table.docnos.tolist()]).encode())
@@ -241,28 +247,28 @@ def fingerprint_of(*tables: FeatureTable) -> str:
     return digest.hexdigest()[:16]
 
 
-def _some(names: Any) -> str:
-    shown = ", ".join(list(names)[:NAMED])
-    more = len(names) - NAMED
-    return f"{shown} and {more} more features" if more > 0 else f"feature{'s' * (len(names) > 1)} {shown}"
+def _list_names(names: Any) -> str:
+    shown = ", ".join(list(names)[:MAX_NAMES_SHOWN])
+    n_hidden = len(names) - MAX_NAMES_SHOWN
+    return f"{shown} and {n_hidden} more features" if n_hidden > 0 else f"feature{'s' * (len(names) > 1)} {shown}"
 
 
 def _compact(text: str) -> str:
-    """Lists of numbers on one line: a weight a line would make a file nobody reads."""
+    """JSON with each list of numbers on one line, for readability: indentation would give each number its own."""
     lines: list[str] = []
-    held: list[str] | None = None
+    number_list: list[str] | None = None
     for line in text.split("\n"):
         bare = line.strip()
-        if held is None and bare.endswith("["):
-            held = [line]
-        elif held is not None and bare.rstrip(",").lstrip("-")[:1].isdigit():
-            held.append(line)
-        elif held is not None and bare in ("]", "],") and len(held) > 1:
-            numbers = " ".join(number.strip() for number in held[1:])
-            lines.append(f"{held[0]}{numbers}{bare}")
-            held = None
+        if number_list is None and bare.endswith("["):
+            number_list = [line]
+        elif number_list is not None and bare.rstrip(",").lstrip("-")[:1].isdigit():
+            number_list.append(line)
+        elif number_list is not None and bare in ("]", "],") and len(number_list) > 1:
+            numbers = " ".join(number.strip() for number in number_list[1:])
+            lines.append(f"{number_list[0]}{numbers}{bare}")
+            number_list = None
         else:
-            lines += held or []
-            held = [line] if bare.endswith("[") else None
-            lines += [] if held else [line]
-    return "\n".join(lines + (held or []))
+            lines += number_list or []
+            number_list = [line] if bare.endswith("[") else None
+            lines += [] if number_list else [line]
+    return "\n".join(lines + (number_list or []))

@@ -1,7 +1,7 @@
-"""Why does a document have its score, and why is it above another?
+"""Explanations of scores: what each feature or term contributes, and why one document scores higher than another.
 
-An account is a score with the shares that add up to it, the largest on top. Two accounts of one query can be set
-against each other: the differences of their shares add up to the difference of their scores.
+The contributions add up to the score. The differences between the contributions to two documents of one query add up
+to the difference of their scores.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from searchlab.features.preprocessing.normalisation import Meaning
-from searchlab.features.preprocessing.powers import origin
-from searchlab.rankers.models import Part
+from searchlab.features.preprocessing.normalisation import NormalisedValue
+from searchlab.features.preprocessing.powers import base_feature
+from searchlab.rankers.models.model import ScorePart
 from searchlab.retrieval.results import Explanation
 
-# One reason is enough to tell if it has this share of all that speaks for a document.
-ALONE = 0.8
+# A single reason is given if it has more than this share of all that speaks for a document.
+SINGLE_REASON_SHARE = 0.8
 
 
 @dataclass(frozen=True)
-class Share:
-    """What something adds to a score: a feature, by its name, or something else, by a text.
+class Contribution:
+    """What a feature, a term or a part of the model adds to a score; `label` names it.
 
-    `raw` is the value of the feature, None where it is undefined; `meaning` says what the normalised value is, and
-    `how` how the amount came about: a text for each part of the model that had a say.
+    `raw` is the raw value of the feature, None where it is undefined; `meaning` describes the normalised value, and
+    `how` the computation of the amount, a text for each part of the model that was involved.
     """
 
     label: str
@@ -35,101 +35,121 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Account:
-    """A score and what it consists of.
+class ScoreExplanation:
+    """A score and the contributions that add up to it, the largest first.
 
-    `found` says whether the document is found at all: one that does not match a query has words of it nevertheless.
+    `found` is whether the query finds the document: one that does not match the query may still contain words of it.
     """
 
     docno: str
     score: float
-    shares: tuple[Share, ...]
+    contributions: tuple[Contribution, ...]
     found: bool = True
 
 
-def make_account(
-    docno: str, score: float, parts: Sequence[Part], columns: Sequence[str], raws: dict[str, float], told: list[Meaning]
-) -> Account:
-    """Parts of a score as shares: those of one feature, and of its powers, are one; so are votes on the same grades."""
-    meanings = {meaning.feature: meaning for meaning in told}
+def explain_parts(
+    docno: str,
+    score: float,
+    parts: Sequence[ScorePart],
+    columns: Sequence[str],
+    raw_values: dict[str, float],
+    normalised: Sequence[NormalisedValue],
+) -> ScoreExplanation:
+    """The explanation of a model's score by the parts of it, which belong to `columns`.
+
+    The parts of a feature and its powers are one contribution; so are votes on the same grades.
+    """
+    values = {value.feature: value for value in normalised}
     amounts: dict[str, float] = {}
     hows: dict[str, list[str]] = {}
-    of_features = set()
+    feature_labels = set()
     for part in parts:
         if part.feature is None:
             label, _, how = part.text.partition(": ")
         else:
             column = columns[part.feature]
-            # A feature may itself be called as if it were the power of another.
-            label, how = column if column in meanings else origin(column), part.text
-            of_features.add(label)
+            # The name of a raw feature may look like the power of another one.
+            label, how = column if column in values else base_feature(column), part.text
+            feature_labels.add(label)
         amounts[label] = amounts.get(label, 0.0) + part.amount
         hows.setdefault(label, []).extend([how] if how else [])
-    shares = []
+    contributions = []
     for label, amount in amounts.items():
-        meaning = meanings.get(label) if label in of_features else None
-        if meaning is None:
-            shares.append(Share(label, amount, how=tuple(hows[label])))
+        value = values.get(label) if label in feature_labels else None
+        if value is None:
+            contributions.append(Contribution(label, amount, how=tuple(hows[label])))
         else:
-            text = f"{meaning.normalised:.3f} ({meaning.text})"
-            shares.append(Share(label, amount, _known(raws.get(label, meaning.raw)), text, tuple(hows[label])))
-    return Account(docno, score, tuple(sorted(shares, key=lambda share: (-abs(share.amount), share.label))))
+            raw = raw_values.get(label, value.raw)
+            meaning = f"{value.normalised:.3f} ({value.text})"
+            contributions.append(
+                Contribution(label, amount, None if math.isnan(raw) else raw, meaning, tuple(hows[label]))
+            )
+    ordered = sorted(contributions, key=lambda contribution: (-abs(contribution.amount), contribution.label))
+    return ScoreExplanation(docno, score, tuple(ordered))
 
 
-def account_of_terms(explanation: Explanation) -> Account:
-    """A scorer's explanation in the form of a model's: a share for each term, its value the occurrences."""
-    shares: dict[str, Share] = {}
+def explain_terms(explanation: Explanation) -> ScoreExplanation:
+    """The explanation of a scorer in the form of a model's: a contribution of each term, its tf as raw value."""
+    contributions: dict[str, Contribution] = {}
     for part in explanation.parts:
-        before = shares.get(part.term)
+        before = contributions.get(part.term)
         amount = part.weight + (before.amount if before else 0.0)
-        shares[part.term] = Share(part.term, amount, part.tf)
-    ordered = sorted(shares.values(), key=lambda share: -abs(share.amount))  # of equal ones, in the query's order
-    return Account(explanation.docno, float(explanation.score), tuple(ordered))
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
+        contributions[part.term] = Contribution(part.term, amount, part.tf)
+    # The sort is stable: equal contributions stay in the order of the query.
+    ordered = sorted(contributions.values(), key=lambda contribution: -abs(contribution.amount))
+    return ScoreExplanation(explanation.docno, float(explanation.score), tuple(ordered))
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What something adds to the lead of one document over another."""
+class ContributionDifference:
+    """What a feature or term adds to the lead of the first document over the second."""
 
     label: str
     amount: float
-    first: Share | None
-    second: Share | None
+    first: Contribution | None
+    second: Contribution | None
 
 
-def set_against(first: Account, second: Account) -> list[Difference]:
-    """Why the first scores higher (or lower) than the second: the largest difference on top."""
-    ours, theirs = ({share.label: share for share in account.shares} for account in (first, second))
-    found = []
+def compare_explanations(first: ScoreExplanation, second: ScoreExplanation) -> list[ContributionDifference]:
+    """The contributions in which two explanations differ, the largest difference first."""
+    ours, theirs = (
+        {contribution.label: contribution for contribution in explanation.contributions}
+        for explanation in (first, second)
+    )
+    differences = []
     for label in dict.fromkeys([*ours, *theirs]):
         one, other = ours.get(label), theirs.get(label)
         amount = (one.amount if one else 0.0) - (other.amount if other else 0.0)
         if amount:
-            found.append(Difference(label, amount, one, other))
-    return sorted(found, key=lambda difference: (-abs(difference.amount), difference.label))
+            differences.append(ContributionDifference(label, amount, one, other))
+    return sorted(differences, key=lambda difference: (-abs(difference.amount), difference.label))
 
 
-def tell_lead(
-    first: Account, second: Account, differences: Sequence[Difference], call: Callable[[str], str] = str
+def describe_lead(
+    first: ScoreExplanation,
+    second: ScoreExplanation,
+    differences: Sequence[ContributionDifference],
+    name_of: Callable[[str], str] = str,
 ) -> str:
-    """Who is above whom, by how much, mostly because of what, and what speaks against it; `call` names shares."""
-    from searchlab.evaluation.comparison import show_difference
+    """A sentence: by how much the first document leads, the main reasons, and what speaks against it.
+
+    `name_of` turns the label of a contribution into the name that is shown.
+    """
+    from searchlab.evaluation.number_text import format_difference
 
     lead = first.score - second.score
     if lead == 0:
         return f"{first.docno} and {second.docno} have the same score; equal scores are ordered by docno, descending"
-    told = f"{first.docno} scores {show_difference(lead).removeprefix('+')} more than {second.docno}"
-    helping = [each for each in differences if each.amount > 0]
-    against = [each for each in differences if each.amount < 0]
-    if not helping:
-        return f"{told}, which is rounding: their scores have the same parts"
-    alone = helping[0].amount > ALONE * sum(each.amount for each in helping)
-    reasons = [f"{call(each.label)} ({show_difference(each.amount)})" for each in helping[: 1 if alone else 2]]
-    told += f", mostly because of {' and '.join(reasons)}"
-    if against and -against[0].amount > helping[0].amount / 2:
-        told += f", although {call(against[0].label)} ({show_difference(against[0].amount)}) speaks for {second.docno}"
-    return told
+    sentence = f"{first.docno} scores {format_difference(lead).removeprefix('+')} more than {second.docno}"
+    for_first = [difference for difference in differences if difference.amount > 0]
+    for_second = [difference for difference in differences if difference.amount < 0]
+    if not for_first:
+        return f"{sentence}, which is rounding: their scores have the same parts"
+    total = sum(difference.amount for difference in for_first)
+    n_reasons = 1 if for_first[0].amount > SINGLE_REASON_SHARE * total else 2
+    reasons = [f"{name_of(reason.label)} ({format_difference(reason.amount)})" for reason in for_first[:n_reasons]]
+    sentence += f", mostly because of {' and '.join(reasons)}"
+    if for_second and -for_second[0].amount > for_first[0].amount / 2:
+        against = f"{name_of(for_second[0].label)} ({format_difference(for_second[0].amount)})"
+        sentence += f", although {against} speaks for {second.docno}"
+    return sentence

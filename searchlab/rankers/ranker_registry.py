@@ -1,6 +1,6 @@
-"""Which rankers are there, by their names on the command line?
+"""Registry of rankers by their names on the command line.
 
-Each name stands for a class and settings that make it what it is; further settings are given as text, `C=0.01`.
+A name stands for a class and the settings that it implies. Further settings are given as text, such as `C=0.01`.
 """
 
 from __future__ import annotations
@@ -19,49 +19,58 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """Where a ranker is found, and which settings its name implies; it is loaded when it is needed."""
+class RankerEntry:
+    """The class of a ranker, in a module of `rankers.estimators` that is imported on demand, and implied settings."""
 
     module: str
     class_name: str
-    what: str
-    implied: Mapping[str, Any] = field(default_factory=dict)
+    description: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-RANKERS: dict[str, Kind] = {
-    "rsvm": Kind("ranksvm", "RankingSVM", "Ranking SVM"),
-    "rsvm-ir": Kind("ranksvm", "RankingSVMIR", "RSVM-IR: pairs weighed by grades (τ) and by query (μ)"),
-    "rsvm-ir-rank": Kind("ranksvm", "RankingSVMIRRank", "RSVM-IR, pairs weighed by grades alone; cost-sensitive SVM"),
-    "rsvm-ir-query": Kind("ranksvm", "RankingSVMIRQuery", "RSVM-IR, pairs weighed by query alone"),
-    "mhr": Kind("ordrank", "MultipleHyperplanes", "a hyperplane for each two grades, Borda count"),
-    "mhr-weighted": Kind("ordrank", "MultipleHyperplanes", "MHR with votes weighed by margins", {"votes": "score"}),
-    "ordrank": Kind("ordrank", "OrdRank", "OrdRank: a hyperplane for each two adjacent grades, mean vote"),
-    "ordrank-weighted": Kind("ordrank", "OrdRank", "OrdRank with votes weighed by margins", {"votes": "score"}),
-    "rankboost": Kind("rankboost", "RankBoost", "RankBoost: threshold rules on pairs"),
-    "rankboost-qd": Kind("query_dependent", "QueryDependentRankBoost", "RankBoost with a query-dependent loss"),
-    "exponential": Kind(
-        "query_dependent", "QueryDependentRankBoost", "the same with one loss for all queries", {"categories": False}
+RANKERS: dict[str, RankerEntry] = {
+    "rsvm": RankerEntry("ranksvm", "RankSVM", "Ranking SVM"),
+    "rsvm-ir": RankerEntry("ranksvm", "RankSVMIR", "RSVM-IR: pairs weighed by grades (τ) and by query (μ)"),
+    "rsvm-ir-rank": RankerEntry(
+        "ranksvm", "RankSVMIRRank", "RSVM-IR, pairs weighed by grades alone; cost-sensitive SVM"
     ),
-    "svm": Kind("classifiers", "SVMClassifier", "a classifier, relevant or not: support vector machine"),
-    "maxent": Kind("classifiers", "MaxEnt", "a classifier, relevant or not: maximum entropy"),
-    "linear": Kind("baselines", "Linear", "fixed weights, given by hand"),
-    "single": Kind("baselines", "Single", "one feature as it is"),
+    "rsvm-ir-query": RankerEntry("ranksvm", "RankSVMIRQuery", "RSVM-IR, pairs weighed by query alone"),
+    "mhr": RankerEntry("ordrank", "MHR", "a hyperplane for each two grades, Borda count"),
+    "mhr-weighted": RankerEntry("ordrank", "MHR", "MHR with votes weighed by margins", {"votes": "score"}),
+    "ordrank": RankerEntry("ordrank", "OrdRank", "OrdRank: a hyperplane for each two adjacent grades, mean vote"),
+    "ordrank-weighted": RankerEntry("ordrank", "OrdRank", "OrdRank with votes weighed by margins", {"votes": "score"}),
+    "rankboost": RankerEntry("rankboost", "RankBoost", "RankBoost: threshold rules on pairs"),
+    "rankboost-qd": RankerEntry(
+        "query_dependent_rankboost", "QueryDependentRankBoost", "RankBoost with a query-dependent loss"
+    ),
+    "exponential": RankerEntry(
+        "query_dependent_rankboost",
+        "QueryDependentRankBoost",
+        "the same with one loss for all queries",
+        {"categories": False},
+    ),
+    "svm": RankerEntry("classifiers", "SVMClassifier", "a classifier, relevant or not: support vector machine"),
+    "maxent": RankerEntry("classifiers", "MaxEntClassifier", "a classifier, relevant or not: maximum entropy"),
+    "linear": RankerEntry("baselines", "LinearRanker", "fixed weights, given by hand"),
+    "single": RankerEntry("baselines", "SingleFeatureRanker", "one feature as it is"),
 }
 
 
 def make_ranker(name: str, settings: Mapping[str, Any] | None = None) -> Ranker:
-    """The ranker of this name; settings that are texts are read as JSON where that is possible."""
+    """The ranker of this name; settings given as text are parsed as JSON where possible."""
     if name not in RANKERS:
         raise unknown_name("ranker", name, RANKERS)
-    kind = RANKERS[name]
-    made: type[Ranker] = getattr(import_module(f"searchlab.rankers.estimators.{kind.module}"), kind.class_name)
-    known = inspect.signature(made).parameters
-    chosen = dict(kind.implied)
+    entry = RANKERS[name]
+    ranker_class: type[Ranker] = getattr(
+        import_module(f"searchlab.rankers.estimators.{entry.module}"), entry.class_name
+    )
+    known = inspect.signature(ranker_class).parameters
+    chosen = dict(entry.settings)
     for key, value in (settings or {}).items():
         if key not in known:
             raise unknown_name(f"setting of {name}", key, known)
-        chosen[key] = _read(value) if isinstance(value, str) else value
-    ranker = made(**chosen)
+        chosen[key] = _parse_setting(value) if isinstance(value, str) else value
+    ranker = ranker_class(**chosen)
     try:
         ranker._check_settings()
     except SettingError as error:
@@ -69,7 +78,7 @@ def make_ranker(name: str, settings: Mapping[str, Any] | None = None) -> Ranker:
     return ranker
 
 
-def _read(text: str) -> Any:
+def _parse_setting(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:

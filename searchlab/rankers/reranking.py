@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 
 from searchlab.features.extraction import Space, TopicSpace, extract_query
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.explanation import Account
+from searchlab.rankers.explanation import ScoreExplanation
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
@@ -77,7 +77,7 @@ class Reranker:
 
     @cached_property
     def _features(self) -> FeatureSet:
-        return make_set(self.bundle.features)
+        return make_feature_set(self.bundle.features)
 
     @cached_property
     def _space(self) -> Space | None:
@@ -91,9 +91,9 @@ class Reranker:
     def _topics(self) -> TopicSpace | None:
         if all(feature.needs != "topics" for feature in self._features.features):
             return None
-        from searchlab.topic_models.topic_model_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topic_model
 
-        return open_topics(self.engine.snapshot)
+        return open_topic_model(self.engine.snapshot)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,9 +114,9 @@ class ScoredTable:
         """The rows, best first."""
         return best_first(self.scores, self.documents.docnos)
 
-    def explain(self, row: int) -> Account:
+    def explain(self, row: int) -> ScoreExplanation:
         """Why a candidate has its score."""
-        return self.bundle.account(self.table, row)
+        return self.bundle.explain(self.table, row)
 
 
 def _words(query: Query) -> str:

@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.mixtures.scorer_names import make_scorer
-from searchlab.rankers.explanation import Account, account_of_terms
+from searchlab.rankers.explanation import ScoreExplanation, explain_terms
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
@@ -65,7 +65,7 @@ class System(Protocol):
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """Why documents have their scores, and whether they are found at all."""
 
 
@@ -116,10 +116,10 @@ class ScorerSystem(NamedPipeline):
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """A share for each term, including those of the expansion."""
         search = self._start(query, syntax, filters)
-        accounts = [account_of_terms(explanation) for explanation in search.explain(docnos)]
+        accounts = [explain_terms(explanation) for explanation in search.explain(docnos)]
         return [replace(account, found=search.finds(account.docno)) for account in accounts]
 
 
@@ -137,7 +137,7 @@ class ModelSystem(NamedPipeline):
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[Account]:
+    ) -> list[ScoreExplanation]:
         """A share for each feature; documents that are not candidates are refused."""
         return self._start(query, syntax, filters).explain(docnos)
 

@@ -1,1 +1,1 @@
-"""How is what was found shown: tables, plots, pages?"""
+"""Reports: tables, plots and ranked documents as HTML, Markdown and LaTeX."""

@@ -1,16 +1,16 @@
-"""What are the tables and figures of a report called, and what is said of a ranked document?"""
+"""Labels of tables and figures, and the grade and other rank of a ranked document, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from searchlab.report.content import Block, Entry, Figure, Report, Section, SideBySide, Table
+from searchlab.report.content import Block, Figure, RankedDocument, RankingPair, Report, Section, Table
 
-_KINDS = {Table: "Table", Figure: "Figure", SideBySide: "Rankings"}
+_KINDS = {Table: "Table", Figure: "Figure", RankingPair: "Rankings"}
 
 
-def numbered(report: Report) -> Iterator[tuple[Section, list[tuple[Block, str]]]]:
-    """The sections, and each one's blocks with their labels (`Table 2`), counted through the report."""
+def number_blocks(report: Report) -> Iterator[tuple[Section, list[tuple[Block, str]]]]:
+    """The sections with their blocks and labels (`Table 2`), numbered through the whole report."""
     counts = dict.fromkeys(_KINDS.values(), 0)
     for section in report.sections:
         blocks: list[tuple[Block, str]] = []
@@ -22,8 +22,8 @@ def numbered(report: Report) -> Iterator[tuple[Section, list[tuple[Block, str]]]
         yield section, blocks
 
 
-def entry_facts(entry: Entry, other: str) -> tuple[str, str]:
-    """Whether the document is relevant, and where it stands in the other ranking."""
-    grade = "not judged" if entry.grade is None else f"grade {entry.grade}"
-    place = f"not in {other}" if entry.other_rank is None else f"rank {entry.other_rank} in {other}"
-    return grade, place
+def describe_document(document: RankedDocument, other: str) -> tuple[str, str]:
+    """The grade of a document, and its rank in the ranking called `other`."""
+    grade = "not judged" if document.grade is None else f"grade {document.grade}"
+    other_rank = f"not in {other}" if document.other_rank is None else f"rank {document.other_rank} in {other}"
+    return grade, other_rank

@@ -1,14 +1,13 @@
-"""What does a report say?
+"""The content of a report, independent of its format.
 
-    Report       a title, what it means in a sentence or two, sections, and the facts needed to repeat it
-    Section      a heading, and under it blocks:
-    Paragraph      plain words
-    Table          numbers; also written as CSV
-    Figure         a drawing (see `plots`)
-    SideBySide     two rankings of one topic
+    Report         a title, a summary, sections, and the facts needed to reproduce it
+    Section        a heading and blocks:
+    Paragraph        plain text
+    Table            numbers; also written as CSV
+    Figure           a drawing (see `plots`)
+    RankingPair      two rankings of one topic
 
-Texts are plain: what looks like HTML, Markdown or LaTeX in them is shown as it stands. How a report looks is a matter
-of `render`; nothing here draws or writes.
+Texts are plain: HTML, Markdown or LaTeX in them is shown literally. `writer` writes a report in all formats.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from dataclasses import dataclass, field
 from searchlab.errors import SettingError
 
 Cell = str | float | int | None
-MOST_DIGITS = 12
+MAX_DIGITS = 12
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Plain words."""
+    """Plain text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns with headings, written as `name`.csv too.
+    """Columns with headings, also written as `name`.csv.
 
-    Floats are shown with `digits` decimals, whole numbers whole, None and NaN as a dash. With `best`, the largest
-    number of each column that has floats is bold, and others that look the same (columns of whole numbers are counts,
-    of which none is best); or give the headings of the columns where large is good. `marks` are small signs after
-    cells, by row and column from 0; the `note` below the table has to explain them.
+    Floats have `digits` decimals, integers none; None and NaN are a dash. If `best` is True, the largest number of each
+    column with floats is bold, and so are numbers that look the same; columns of integers are counts and have no best.
+    `best` may also name the columns in which larger is better. `marks` are superscripts after cells, by row and column
+    from 0; the `note` below the table has to explain them.
     """
 
     name: str
@@ -53,15 +52,15 @@ class Table:
     note: str = ""
 
     def __post_init__(self) -> None:
-        _require_name("table", self.name)
+        _check_name("table", self.name)
         if not self.columns:
             raise SettingError(f"table {self.name}: found no columns, expected at least one")
-        if isinstance(self.digits, bool) or not isinstance(self.digits, int) or not 0 <= self.digits <= MOST_DIGITS:
-            raise SettingError(f"table {self.name}: digits is {self.digits!r}, expected 0 to {MOST_DIGITS}")
+        if isinstance(self.digits, bool) or not isinstance(self.digits, int) or not 0 <= self.digits <= MAX_DIGITS:
+            raise SettingError(f"table {self.name}: digits is {self.digits!r}, expected 0 to {MAX_DIGITS}")
         for number, row in enumerate(self.rows):
             if len(row) != len(self.columns):
-                found = f"row {number} has {len(row)} cells"
-                raise SettingError(f"table {self.name}: {found}, expected {len(self.columns)}, one for each column")
+                cells = f"row {number} has {len(row)} cells"
+                raise SettingError(f"table {self.name}: {cells}, expected {len(self.columns)}, one for each column")
             for cell in row:
                 if cell is not None and not isinstance(cell, str | float | int):
                     kind = type(cell).__name__
@@ -78,7 +77,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing as SVG, written as `name`.svg too; `alt` says in words what is to be seen."""
+    """A drawing as SVG, also written as `name`.svg; `alt` describes it in words."""
 
     name: str
     caption: str
@@ -86,14 +85,14 @@ class Figure:
     svg: str
 
     def __post_init__(self) -> None:
-        _require_name("figure", self.name)
+        _check_name("figure", self.name)
         if not self.alt:
-            raise SettingError(f"figure {self.name}: alt is empty, expected what is to be seen, in words")
+            raise SettingError(f"figure {self.name}: alt is empty, expected a description in words")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A document in a ranking; its grade if it was judged, and its rank in the other ranking if it is there."""
+class RankedDocument:
+    """A document in a ranking, with its grade if it is judged and its rank in the other ranking if it is there."""
 
     rank: int
     docno: str
@@ -104,22 +103,22 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class RankingPair:
     """Two rankings of one topic."""
 
     caption: str
     left_title: str
     right_title: str
-    left: tuple[Entry, ...]
-    right: tuple[Entry, ...]
+    left: tuple[RankedDocument, ...]
+    right: tuple[RankedDocument, ...]
 
 
-Block = Paragraph | Table | Figure | SideBySide
+Block = Paragraph | Table | Figure | RankingPair
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands under it."""
+    """A heading and its blocks."""
 
     title: str
     blocks: tuple[Block, ...]
@@ -127,28 +126,29 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole; `lead` says what it means, `facts` (versions, seeds, dialect, fingerprints) how to get it again."""
+    """A whole report; `facts` (versions, seeds, dialect, fingerprints) are what is needed to reproduce it."""
 
     title: str
-    lead: str
+    summary: str
     sections: tuple[Section, ...]
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Names become files, and some file systems do not tell small letters from capitals.
+        # Names become file names, and some file systems ignore case.
         for kind in (Table, Figure):
-            named = [block.name for section in self.sections for block in section.blocks if isinstance(block, kind)]
-            twice = [name for name, count in Counter(map(str.lower, named)).items() if count > 1]
+            names = [block.name for section in self.sections for block in section.blocks if isinstance(block, kind)]
+            twice = [name for name, count in Counter(map(str.lower, names)).items() if count > 1]
             if twice:
-                what = kind.__name__.lower()
-                raise SettingError(f"report: found two {what}s called {twice[0]}, expected a name of its own for each")
+                raise SettingError(
+                    f"report: found two {kind.__name__.lower()}s called {twice[0]}, expected different names"
+                )
 
 
-def file_name(text: str) -> str:
-    """A name for a table or a figure made from any words: `nDCG@10 of RSVM` becomes `ndcg-10-of-rsvm`."""
+def slugify(text: str) -> str:
+    """A name for a table or a figure from any text: `nDCG@10 of RSVM` becomes `ndcg-10-of-rsvm`."""
     return _NOT_IN_NAMES.sub("-", text.lower()).strip("-")[:100].rstrip("-") or "unnamed"
 
 
-def _require_name(kind: str, name: str) -> None:
+def _check_name(kind: str, name: str) -> None:
     if not _NAME.fullmatch(name):
         raise SettingError(f"{kind}: name is {name!r}, expected letters, digits, - and _ (at most 100), as for a file")

@@ -1,7 +1,7 @@
-"""What does the page of a report look like?
+"""Style sheet and template of the HTML page of a report.
 
-Text is set for reading in one narrow column; numbers have figures of one width. Tables and drawings that are wider than
-the screen scroll within their own box. Light or dark is the reader's choice, paper is always light.
+Text is in one narrow column; numbers have tabular figures. Tables and drawings that are wider than the screen scroll
+within their own box. Light or dark follows the reader's preference; print is always light.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ h3 { margin: 0 0 .7rem; font: 600 .9rem/1.3 var(--plain); }
 p { margin: 0 0 1rem; text-wrap: pretty; }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: .18em; }
 a:focus-visible, .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 3px; }
-.lead { margin-bottom: 2rem; color: var(--soft); font-size: 1.2rem; line-height: 1.5; }
+.summary { margin-bottom: 2rem; color: var(--soft); font-size: 1.2rem; line-height: 1.5; }
 .contents { font: .88rem/1.5 var(--plain); }
 .contents ol { columns: 15rem 2; column-gap: 2.5rem; margin: 0; padding: 0; list-style: none; }
 .contents li { break-inside: avoid; padding: .16rem 0; }
@@ -45,7 +45,7 @@ figcaption b { margin-right: .3em; }
 .scroll { overflow-x: auto; scrollbar-width: thin; }
 .drawing svg { display: block; width: 100%; max-width: 40rem; height: auto; margin: 0 auto; font-family: var(--plain); }
 .wide { margin-inline: calc(-1 * clamp(0px, (100vw - 50rem) / 2, 9rem)); }
-.scroll {  /* a shade at the right where there is more to see, which the cover that scrolls along hides at the end */
+.scroll {  /* a shade at the right while there is more to see; a cover that scrolls along hides it at the end */
   background: linear-gradient(to left, var(--paper) 1.2rem, transparent) right / 2.4rem 100% no-repeat local,
     linear-gradient(to left, var(--shade), transparent) right 1px top 0 / .8rem 100% no-repeat scroll;
 }
@@ -68,7 +68,7 @@ sup { display: inline-block; font-size: .72em; line-height: 0; vertical-align: s
 .rank { color: var(--soft); font-variant-numeric: tabular-nums; }
 .title { display: block; font-weight: 600; }
 .snippet { display: block; margin-top: .25rem; color: var(--soft); }
-.said { display: block; margin-top: .15rem; font-size: .92em; color: var(--soft); }
+.facts { display: block; margin-top: .15rem; font-size: .92em; color: var(--soft); }
 .relevant { color: var(--good); font-weight: 600; }
 .only { font-style: italic; }
 dl { display: grid; grid-template-columns: minmax(6rem, max-content) 1fr; gap: .3rem 1.5rem; margin: 0; }
@@ -79,7 +79,7 @@ dd { margin: 0; min-width: 0; overflow-wrap: anywhere; }
   main { padding: 2rem 1.1rem 3rem; }
   h1 { font-size: 1.65rem; }
   h2 { margin-top: 2.5rem; font-size: 1.25rem; }
-  .lead { font-size: 1.1rem; }
+  .summary { font-size: 1.1rem; }
   .drawing svg { width: 30rem; max-width: none; }
   .named th:first-child { max-width: 9rem; }
   .sides { grid-template-columns: 1fr; }
@@ -120,8 +120,8 @@ PAGE = """
 <main>
 <header>
 <h1><bdi>{{ title }}</bdi></h1>
-{% if lead %}
-<p class="lead">{{ lead }}</p>
+{% if summary %}
+<p class="summary">{{ summary }}</p>
 {% endif %}
 {% if sections %}
 <nav class="contents" aria-label="Contents">
@@ -177,22 +177,22 @@ PAGE = """
 <p class="note">{% if block.note %}{{ block.note }} {% endif %}All digits: <code>{{ block.file }}</code></p>
 {% else %}
 <div class="sides">
-{% for title, entries in block.sides %}
+{% for title, documents in block.sides %}
 <div>
 <h3><bdi>{{ title }}</bdi></h3>
 <ol>
-{% for entry in entries %}
-<li value="{{ entry.rank }}">
-<span class="rank">{{ entry.rank }}</span>
+{% for document in documents %}
+<li value="{{ document.rank }}">
+<span class="rank">{{ document.rank }}</span>
 <div>
-{% if entry.title %}
-<bdi class="title">{{ entry.title }}</bdi>
+{% if document.title %}
+<bdi class="title">{{ document.title }}</bdi>
 {% endif %}
-<span class="said"><span class="{{ entry.kind }}">{{ entry.grade }}</span> ·
-<span{% if not entry.shared %} class="only"{% endif %}>{{ entry.place }}</span> ·
-<bdi class="docno">{{ entry.docno }}</bdi></span>
-{% if entry.snippet %}
-<bdi class="snippet">{{ entry.snippet }}</bdi>
+<span class="facts"><span class="{{ document.kind }}">{{ document.grade }}</span> ·
+<span{% if not document.shared %} class="only"{% endif %}>{{ document.other_rank }}</span> ·
+<bdi class="docno">{{ document.docno }}</bdi></span>
+{% if document.snippet %}
+<bdi class="snippet">{{ document.snippet }}</bdi>
 {% endif %}
 </div>
 </li>

@@ -1,8 +1,8 @@
-"""How does a drawing get into a page, safely?
+"""Safe embedding of SVG drawings in a page.
 
-A drawing is written out again from what is known to be harmless: shapes, text, and references within itself. Anything
-else (scripts, links, style sheets, pictures from elsewhere) is refused. Its ids get the name of the figure before them,
-for a page with several drawings must not have one id twice.
+A drawing may contain only known elements: shapes, text, and references within itself. Anything else (scripts, links,
+style sheets, external images) is an error. Ids are prefixed with the name of the figure, because a page with several
+drawings must not contain an id twice.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from xml.etree import ElementTree
 
 from searchlab.errors import SettingError
-from searchlab.report.escaping import plain
+from searchlab.report.escaping import printable_line
 
 SVG = "http://www.w3.org/2000/svg"
 XLINK = "http://www.w3.org/1999/xlink"
-ELEMENTS = frozenset(
+ALLOWED_ELEMENTS = frozenset(
     re.findall(
         r"\S+",
         """
@@ -23,7 +23,7 @@ ELEMENTS = frozenset(
         """,
     )
 )
-ATTRIBUTES = frozenset(
+ALLOWED_ATTRIBUTES = frozenset(
     re.findall(
         r"\S+",
         """
@@ -34,8 +34,10 @@ ATTRIBUTES = frozenset(
         """,
     )
 )
-# In the file of a drawing by itself: the colour of text is that of no page.
-_INK = ":root{color:#1d2228;font-family:system-ui,sans-serif}@media (prefers-color-scheme:dark){:root{color:#e4e6e9}}"
+# The style of a drawing in a file of its own, which has no page to take the colour of text from.
+_STANDALONE_STYLE = (
+    ":root{color:#1d2228;font-family:system-ui,sans-serif}@media (prefers-color-scheme:dark){:root{color:#e4e6e9}}"
+)
 _REFERENCE = re.compile(r"url\(\s*#([\w.-]+)\s*\)")
 _HARMFUL = re.compile(r"url\s*\(|@|\\|expression|javascript:|/\*", re.IGNORECASE)
 _FONT_FAMILY = re.compile(r"\s*font-family:[^;]*;?")
@@ -43,97 +45,101 @@ _FONT = re.compile(r"font:\s*([\d.]+px)[^;]*")
 _BLANKS = re.compile(r"\s*\n\s*")
 
 
-def tidied(svg: str, *, ink: str) -> str:
-    """Matplotlib's SVG without heading, metadata, style sheet and fonts; `ink` becomes the colour of the page's text.
+def tidy_svg(svg: str, *, ink: str) -> str:
+    """Matplotlib's SVG without header, metadata, style sheet and fonts; `ink` becomes the colour of the page's text.
 
-    Groups lose their ids, to which nothing refers.
+    The ids of groups, which nothing refers to, are removed.
     """
     root = ElementTree.fromstring(svg[svg.index("<svg") :].replace(ink, "currentColor"))
     for parent in list(root.iter()):
         for child in list(parent):
-            if _local(child.tag) in ("metadata", "style"):
+            if _local_name(child.tag) in ("metadata", "style"):
                 parent.remove(child)
-        if _local(parent.tag) == "g":
+        if _local_name(parent.tag) == "g":
             parent.attrib.pop("id", None)
         style = parent.get("style")
         if style is not None:
             parent.set("style", _FONT_FAMILY.sub("", _FONT.sub(r"font-size: \1", style)).strip())
-    # What the style sheet said of everything; in a page it would be said of the whole page.
+    # From the style sheet, which in a page would apply to the whole page.
     root.set("stroke-linejoin", "round")
     root.set("stroke-linecap", "butt")
-    return _written(root)
+    return _serialise(root)
 
 
-def inlined(svg: str, *, name: str, alt: str) -> str:
-    """The drawing for a page: checked, its ids made its own, and said in words."""
-    root = _checked(svg, name)
+def inline_svg(svg: str, *, name: str, alt: str) -> str:
+    """The drawing for a page: checked, with prefixed ids and a description."""
+    root = _parse_checked(svg, name)
     for element in root.iter():
         for attribute, value in list(element.attrib.items()):
             if attribute == "id":
-                element.set(attribute, f"{_own(name)}{value}")
+                element.set(attribute, f"{_id_prefix(name)}{value}")
             elif attribute == "href":
-                element.set(attribute, f"#{_own(name)}{value[1:]}")
+                element.set(attribute, f"#{_id_prefix(name)}{value[1:]}")
             else:
-                element.set(attribute, _REFERENCE.sub(rf"url(#{_own(name)}\1)", value))
-    root.set("role", "img")
-    root.set("aria-label", plain(alt))
-    return _written(root)
+                element.set(attribute, _REFERENCE.sub(rf"url(#{_id_prefix(name)}\1)", value))
+    _describe(root, alt)
+    return _serialise(root)
 
 
-def standalone(svg: str, *, name: str, alt: str) -> str:
-    """The drawing as a file of its own, for light and dark."""
-    root = _checked(svg, name)
-    root.set("role", "img")
-    root.set("aria-label", plain(alt))
+def standalone_svg(svg: str, *, name: str, alt: str) -> str:
+    """The drawing as a separate file, for light and dark backgrounds."""
+    root = _parse_checked(svg, name)
+    _describe(root, alt)
     style = ElementTree.Element(f"{{{SVG}}}style")
-    style.text = _INK
+    style.text = _STANDALONE_STYLE
     root.insert(0, style)
-    return _written(root) + "\n"
+    return _serialise(root) + "\n"
 
 
-def _own(name: str) -> str:
-    """What stands before the ids of a figure; its name has no point, so that no two figures share one."""
+def _describe(root: ElementTree.Element, alt: str) -> None:
+    """Make the drawing an image with a description for screen readers."""
+    root.set("role", "img")
+    root.set("aria-label", printable_line(alt))
+
+
+def _id_prefix(name: str) -> str:
+    """The prefix of the ids of a figure; names contain no point, so that prefixes of two figures differ."""
     return f"svg.{name}."
 
 
-def _checked(svg: str, name: str) -> ElementTree.Element:
-    """The drawing's tree with plain attribute names, if there is nothing in it but what is known."""
+def _parse_checked(svg: str, name: str) -> ElementTree.Element:
+    """The tree of a drawing with plain attribute names; an error if it has anything but known elements."""
     if "<!" in svg:
-        raise _refused(name, "<!", "shapes and text alone")
+        raise _unsafe(name, "<!", "only shapes and text")
     try:
         root = ElementTree.fromstring(svg)
     except ElementTree.ParseError as error:
         raise SettingError(f"figure {name}: the drawing cannot be read ({error}), expected SVG") from None
     if root.tag != f"{{{SVG}}}svg":
-        raise _refused(name, f"<{_local(root.tag)}>", "<svg> of SVG's namespace")
+        raise _unsafe(name, f"<{_local_name(root.tag)}>", "<svg> in SVG's namespace")
     for element in root.iter():
         tag = str(element.tag)
-        if not tag.startswith(f"{{{SVG}}}") or _local(tag) not in ELEMENTS:
-            raise _refused(name, f"<{_local(tag)}>", "shapes and text alone")
+        if not tag.startswith(f"{{{SVG}}}") or _local_name(tag) not in ALLOWED_ELEMENTS:
+            raise _unsafe(name, f"<{_local_name(tag)}>", "only shapes and text")
         for attribute, value in list(element.attrib.items()):
-            plain = attribute.removeprefix(f"{{{XLINK}}}")
+            plain_name = attribute.removeprefix(f"{{{XLINK}}}")
             del element.attrib[attribute]
-            element.set(plain, value)
-            if plain not in ATTRIBUTES:
-                raise _refused(name, f"the attribute {_local(plain)}", "those of shapes and text")
-            if plain == "href" and not value.startswith("#"):
-                raise _refused(name, "a reference to elsewhere", "those within the drawing")
-            # A label may hold any words.
-            if plain not in ("aria-label", "href") and _HARMFUL.search(_REFERENCE.sub("", value)):
-                raise _refused(name, f"a harmful {plain}", "colours, places and references within the drawing")
+            element.set(plain_name, value)
+            if plain_name not in ALLOWED_ATTRIBUTES:
+                raise _unsafe(name, f"the attribute {_local_name(plain_name)}", "attributes of shapes and text")
+            if plain_name == "href" and not value.startswith("#"):
+                raise _unsafe(name, "an external reference", "references within the drawing")
+            # A label may contain any text.
+            if plain_name not in ("aria-label", "href") and _HARMFUL.search(_REFERENCE.sub("", value)):
+                raise _unsafe(name, f"a harmful {plain_name}", "colours, positions and internal references")
     return root
 
 
-def _refused(name: str, found: str, expected: str) -> SettingError:
+def _unsafe(name: str, found: str, expected: str) -> SettingError:
     return SettingError(f"figure {name}: the drawing has {found}, expected {expected}")
 
 
-def _written(root: ElementTree.Element) -> str:
-    """As text, in SVG's namespace without a prefix, as browsers want it within HTML."""
+def _serialise(root: ElementTree.Element) -> str:
+    """The SVG text, with SVG's namespace as the default, which HTML requires."""
     for element in root.iter():
-        element.tag = _local(str(element.tag))
+        element.tag = _local_name(str(element.tag))
         for attribute in [name for name in element.attrib if name.startswith("{")]:
-            element.set(_local(attribute), element.attrib.pop(attribute))
+            element.set(_local_name(attribute), element.attrib.pop(attribute))
         if element.text is not None and element.tag not in ("text", "tspan", "title", "desc", "style"):
             element.text = None
         element.tail = None if element.tag != "tspan" else element.tail
@@ -143,5 +149,5 @@ def _written(root: ElementTree.Element) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _local(tag: str) -> str:
+def _local_name(tag: str) -> str:
     return tag.rpartition("}")[2]

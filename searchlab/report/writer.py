@@ -1,12 +1,12 @@
-"""How is a report written?
+"""Writing a report to a folder.
 
-    report.html    one file with everything in it: no network, no script
-    report.md      for GitHub and the like
+    report.html    one self-contained file: no network, no scripts
+    report.md      for GitHub and similar sites
     report.tex     for a paper
     NAME.csv       each table with all digits
     NAME.svg       each figure
 
-Each file appears when it is complete. The same report gives the same bytes.
+Files are written atomically. The same report gives the same bytes.
 """
 
 from __future__ import annotations
@@ -18,47 +18,51 @@ from pathlib import Path
 from searchlab.atomic_file import open_atomic
 from searchlab.errors import WriteFailed
 from searchlab.report.content import Cell, Figure, Report, Table
-from searchlab.report.escaping import spreadsheet
-from searchlab.report.html_page import html_page
-from searchlab.report.latex_page import latex_page
-from searchlab.report.markdown_page import markdown_page
-from searchlab.report.svg import standalone
+from searchlab.report.escaping import escape_spreadsheet
+from searchlab.report.html_page import render_html
+from searchlab.report.latex_page import render_latex
+from searchlab.report.markdown_page import render_markdown
+from searchlab.report.svg import standalone_svg
 
 
 def write_report(report: Report, folder: str | Path) -> list[Path]:
-    """Write all files of a report into a folder, which is made if there is none; the page is the first of them."""
+    """Write all files of a report into a folder, which is created if needed; the paths, the HTML page first."""
     folder = Path(folder)
-    # All is composed before anything is written: a figure that is refused leaves no half of a report.
-    texts = {"report.html": html_page(report), "report.md": markdown_page(report), "report.tex": latex_page(report)}
+    # Everything is rendered before anything is written: an invalid figure leaves no incomplete report.
+    texts = {
+        "report.html": render_html(report),
+        "report.md": render_markdown(report),
+        "report.tex": render_latex(report),
+    }
     for section in report.sections:
         for block in section.blocks:
             if isinstance(block, Table):
-                texts[f"{block.name}.csv"] = table_as_csv(block)
+                texts[f"{block.name}.csv"] = table_to_csv(block)
             elif isinstance(block, Figure):
-                texts[f"{block.name}.svg"] = standalone(block.svg, name=block.name, alt=block.alt)
+                texts[f"{block.name}.svg"] = standalone_svg(block.svg, name=block.name, alt=block.alt)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WriteFailed(f"{folder}: cannot be made ({error.strerror})") from None
+        raise WriteFailed(f"{folder}: cannot be created ({error.strerror})") from None
     for name, text in texts.items():
         with open_atomic(folder / name) as file:
             file.write(text)
     return [folder / name for name in texts]
 
 
-def table_as_csv(table: Table) -> str:
-    """A heading and a line a row; numbers with all their digits, nothing for None. Marks are left out."""
+def table_to_csv(table: Table) -> str:
+    """A heading and a line for each row; numbers have all digits, None is empty, marks are left out."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(spreadsheet, table.columns))
-    writer.writerows(map(_value, row) for row in table.rows)
+    writer.writerow(map(escape_spreadsheet, table.columns))
+    writer.writerows(map(_csv_value, row) for row in table.rows)
     return file.getvalue()
 
 
-def _value(cell: Cell) -> str:
+def _csv_value(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
-        return spreadsheet(cell)
-    # NumPy's floats would be written with their type.
+        return escape_spreadsheet(cell)
+    # repr of a NumPy float would include its type.
     return repr(float(cell)) if isinstance(cell, float) else str(cell)

@@ -21,7 +21,7 @@ from searchlab.types import Array, Floats
 
 # The ranks of Figure 6, and at most so many groups of queries as in Figure 5.
 RANKS = (1, 5, 10, 15, 20, 25, 30)
-MOST_GROUPS = 10
+MAX_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +129,12 @@ def find_directions(table: FeatureTable) -> Directions:
     All by a Ranking SVM of the usual strength, C = 100 / (number of pairs). Deviation: they are trained with all
     features and then shown in the plane; the paper does not say whether it trained in the plane.
     """
-    from searchlab.rankers.estimators.ranksvm import RankingSVM
+    from searchlab.rankers.estimators.ranksvm import RankSVM
 
     grades = _grades(table)
 
     def learn(chosen: Array) -> Direction:
-        fitted = RankingSVM().fit(table.values[chosen], grades[chosen], table.qids[chosen])
+        fitted = RankSVM().fit(table.values[chosen], grades[chosen], table.qids[chosen])
         # A linear function at each unit vector is its weight.
         return Direction(fitted.predict(np.eye(table.n_features)), int(fitted.details_["n_pairs"]))
 
@@ -149,10 +149,10 @@ def find_directions(table: FeatureTable) -> Directions:
 
 def curves_of_few(table: FeatureTable, ranks: Sequence[int] = RANKS) -> dict[str, Floats]:
     """NDCG@N (eq. 20) of RSVM and RSVM-IR, trained with and shown on the queries of a table, as in Figure 6."""
-    from searchlab.rankers.estimators.ranksvm import RankingSVM, RankingSVMIR
+    from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
 
     curves = {}
-    for ranker in (RankingSVM(), RankingSVMIR()):
+    for ranker in (RankSVM(), RankSVMIR()):
         scores = ranker.fit(table.values, _grades(table), table.qids).predict(table.values, table.qids)
         measures = [f"nDCG(dcg='exp-log2')@{rank}" for rank in ranks]
         values = evaluate_scores(scores, _grades(table), table.group_offsets, measures, dialect="letor3")
@@ -191,7 +191,7 @@ def _round_width(largest: int) -> int:
     power = 1
     while True:
         for step in (1, 2, 5):
-            if largest // (step * power) < MOST_GROUPS:
+            if largest // (step * power) < MAX_GROUPS:
                 return step * power
         power *= 10
 

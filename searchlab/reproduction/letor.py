@@ -22,7 +22,7 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.features.feature_table import FeatureTable, concat
 from searchlab.features.letor.folds import Fold, read_folds
 from searchlab.rankers.ranker_registry import RANKERS
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 # What LETOR's tables show, by its names and by ours.
@@ -35,7 +35,7 @@ MEASURES = {
 # the first rank on (eq. 20), and take only definitely relevant documents, of grade 2, for relevant (eq. 21).
 EQ_20 = {f"NDCG@{k} (eq. 20)": f"nDCG(dcg='exp-log2')@{k}" for k in (1, 3, 5)}
 EQ_21 = {"MAP (grade 2)": "AP(rel=2)"}
-KEPT = {
+RECORDED_MEASURES = {
     **MEASURES,
     **{f"NDCG@{k}": f"nDCG@{k}" for k in (*range(1, 11), 15, 20, 25, 30)},
     **{f"P@{k}": f"P@{k}" for k in range(1, 11)},
@@ -43,7 +43,7 @@ KEPT = {
     **EQ_21,
 }
 # A ranker whose weights are given by hand cannot be tried without them.
-USUAL = tuple(name for name in RANKERS if name != "linear")
+DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "linear")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class RankerResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class FoldData:
     """Folds that were read: of each its tables to train with, to choose by and to test with."""
 
     folds: tuple[Fold, ...]
@@ -142,18 +142,18 @@ class Data:
         return concat(self.tables[0])
 
 
-def read_data(folder: str | Path) -> Data:
+def read_data(folder: str | Path) -> FoldData:
     """Read all folds of a folder; nothing that is tested may be seen in training."""
     folds = read_folds(folder)
     tables = [fold.read() for fold in folds]
     for fold, parts in zip(folds, tables, strict=True):
         _check(fold, parts)
-    return Data(tuple(folds), tuple(tables))
+    return FoldData(tuple(folds), tuple(tables))
 
 
 def reproduce(
-    source: str | Path | Data,
-    rankers: Sequence[str] = USUAL,
+    source: str | Path | FoldData,
+    rankers: Sequence[str] = DEFAULT_RANKERS,
     *,
     recipe: Recipe | None = None,
     n_jobs: int | None = None,
@@ -168,7 +168,7 @@ def reproduce(
     base = recipe or Recipe()
     # What cannot be made of a name is refused before any work is done.
     recipes = {name: replace(base, ranker=name) for name in rankers}
-    data = source if isinstance(source, Data) else read_data(source)
+    data = source if isinstance(source, FoldData) else read_data(source)
     folds, tables = data.folds, data.tables
     # The slowest first, as far as that is known: cores are busy to the end.
     work = [(name, number) for name in reversed(recipes) for number in range(len(folds))]
@@ -198,20 +198,20 @@ def _run(
     recipe: Recipe, fold: str, parts: tuple[FeatureTable, FeatureTable, FeatureTable], number: int
 ) -> tuple[str, int, FoldResult]:
     train, valid, test = parts
-    judge = recipe.judge()
+    measure = recipe.validation_measure()
     began = time.perf_counter()
-    choice = recipe.learn(train, judge, valid)
+    choice = recipe.learn(train, measure, valid)
     choosing = time.perf_counter() - began
     ranker = recipe.make_ranker()
     best = choice.chosen[0]
     if ranker.tuned is not None and best.value is not None:
         ranker.set_params(**{ranker.tuned: best.value})
-    prepared = choice.preparation.apply(train)
+    prepared = choice.preparation.transform(train)
     began = time.perf_counter()
     ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
     training = time.perf_counter() - began
-    values = judge.values(test, choice.scores(test), list(KEPT.values()))
-    per_query = dict(zip(KEPT, values.T.copy(), strict=True))
+    values = measure.values(test, choice.scores(test), list(RECORDED_MEASURES.values()))
+    per_query = dict(zip(RECORDED_MEASURES, values.T.copy(), strict=True))
     details = [each.details_ for each in choice.rankers]
     gaps = [each["gap"] for each in details if each.get("gap") is not None]
     result = FoldResult(

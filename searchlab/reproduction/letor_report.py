@@ -12,18 +12,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from searchlab import __version__
-from searchlab.evaluation.comparison import ALPHA, show_number
+from searchlab.evaluation.comparison import ALPHA
 from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.number_text import format_value
 from searchlab.evaluation.significance import holm, randomisation_test
 from searchlab.rankers.bundle import fingerprint_of
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
 from searchlab.reproduction import published
 from searchlab.reproduction.figures import check_queries, choose_queries
-from searchlab.reproduction.letor import MEASURES, Data, RankerResult
-from searchlab.reproduction.ordrank import ordrank_blocks
-from searchlab.reproduction.rsvm_ir import accuracy, losses, two_queries
-from searchlab.training.from_table import Recipe
+from searchlab.reproduction.letor import MEASURES, FoldData, RankerResult
+from searchlab.reproduction.ordrank_report import ordrank_blocks
+from searchlab.reproduction.rsvm_ir_report import accuracy, losses, two_queries
+from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]
 
@@ -32,7 +33,7 @@ TESTED = ("MAP", "NDCG@1", "NDCG@10")
 
 
 def letor_report(
-    results: Results, data: Data, recipe: Recipe, queries: Sequence[str] | None = None, name: str = "the folds"
+    results: Results, data: FoldData, recipe: Recipe, queries: Sequence[str] | None = None, name: str = "the folds"
 ) -> Report:
     """The report; `queries` are the two of Figure 1, by default those with the fewest and the most pairs."""
     table = data.whole
@@ -49,7 +50,7 @@ def letor_report(
     best = max(results, key=lambda each: results[each].mean("MAP"))
     lead = (
         f"{_number(len(results), 'ranker')} on {_number(len(data.folds), 'fold')} of {name}: the best MAP has {best}, "
-        f"{show_number(results[best].mean('MAP'))}. {_where_we_stand(results, known)}"
+        f"{format_value(results[best].mean('MAP'))}. {_compare_with_letor(results, known)}"
     ).strip()
     return Report(
         f"LETOR experiments: {name}",
@@ -61,7 +62,7 @@ def letor_report(
             "fingerprint": fingerprint_of(table),
             "recognised as": published.OHSUMED.name if known else "nothing that numbers were published for",
             "rules": dialect.describe(),
-            "settings chosen by": f"{recipe.judge().name} on the validation set of each fold",
+            "settings chosen by": f"{recipe.validation_measure().name} on the validation set of each fold",
             "features": f"{recipe.filling}, {recipe.normalisation}",
             "seed": str(recipe.seed),
             "cores": str(os.cpu_count() or 1),
@@ -69,14 +70,14 @@ def letor_report(
     )
 
 
-def _where_we_stand(results: Results, known: bool) -> str:
+def _compare_with_letor(results: Results, known: bool) -> str:
     if not known or "rsvm" not in results:
         return ""
     theirs = published.LETOR_BASELINES["RankSVM (LETOR)"]
     ours = results["rsvm"]
     return (
-        f"RSVM's MAP is {show_number(ours.mean('MAP'))} here and {show_number(theirs[0])} in LETOR's own table, its "
-        f"NDCG@1 {show_number(ours.mean('NDCG@1'))} and {show_number(theirs[1])}."
+        f"RSVM's MAP is {format_value(ours.mean('MAP'))} here and {format_value(theirs[0])} in LETOR's own table, its "
+        f"NDCG@1 {format_value(ours.mean('NDCG@1'))} and {format_value(theirs[1])}."
     )
 
 
@@ -105,7 +106,7 @@ def _all_rankers(results: Results, known: bool) -> list[Block]:
         note += f" ↑ ↓: better or worse than rsvm ({tested}; randomisation test, Holm, p < .05)."
     columns = ("", *MEASURES, "seconds")
     caption = "All rankers on the test sets" + (", and what was published (below)" if known else "")
-    about = tuple((name, RANKERS[name].what) for name in results)
+    about = tuple((name, RANKERS[name].description) for name in results)
     return [
         *blocks,
         Table("rankers", caption, columns, tuple(rows), best=not known, marks=marks, note=note),

@@ -17,7 +17,7 @@ from searchlab.features.feature_table import FeatureTable
 
 
 @dataclass(frozen=True)
-class Sizes:
+class DatasetSize:
     """By what a dataset is recognised: how many queries, rows and features it has."""
 
     name: str
@@ -35,7 +35,7 @@ class Sizes:
         return f"This is taken for {self.name}, because it has {sizes}; published numbers are shown beside ours."
 
 
-OHSUMED = Sizes("LETOR 3.0 OHSUMED", 106, 16_140, 45)
+OHSUMED = DatasetSize("LETOR 3.0 OHSUMED", 106, 16_140, 45)
 
 LETOR_COLUMNS = ("MAP", "NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10", "P@1", "P@5", "P@10")
 LETOR_BASELINES = {

@@ -12,17 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, Report, compare
+from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
-from searchlab.features.sets import FeatureSet, make_set
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.training.cross_validation import deal_folds
-from searchlab.training.from_index import DEPTH, TrainingData, prepare_training
-from searchlab.training.from_table import Recipe, cross_validate, require_differences
+from searchlab.training.cross_validation import cross_validate_table, deal_folds
+from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
+from searchlab.training.from_table import require_different_grades
+from searchlab.training.recipe import Recipe
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")
@@ -57,7 +58,7 @@ class RetrievalResult:
     n_folds: int
     systems: tuple[RetrievalSystem, ...]
     evaluations: tuple[Evaluation, ...]
-    report: Report
+    report: ComparisonTable
     left_out: tuple[str, ...]
 
     def mean(self, system: str, measure: str) -> float:
@@ -100,8 +101,10 @@ def run_retrieval(
 ) -> RetrievalResult:
     """Run and compare all systems on one collection."""
     recipes = make_recipes(rankers, n_folds, seed)
-    sets = {each: make_set(each) for each in features}
-    all_features = make_set([feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"])
+    sets = {each: make_feature_set(each) for each in features}
+    all_features = make_feature_set(
+        [feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"]
+    )
     data = prepare_training(engine, topics, qrels, all_features, FirstStage(), progress)
     judged = {topic.qid: qrels[topic.qid] for topic in data.topics}
     left_out: list[str] = []
@@ -134,7 +137,7 @@ def run_retrieval(
         min(n_folds, len(data.topics)),
         tuple(systems),
         tuple(evaluations),
-        compare(evaluations, baseline=BASELINE, seed=seed),
+        compare_evaluations(evaluations, baseline=BASELINE, seed=seed),
         tuple(left_out),
     )
 
@@ -148,10 +151,10 @@ def make_recipes(rankers: Sequence[str], n_folds: int, seed: int) -> dict[str, R
 
 
 def _rerank(
-    data: TrainingData, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
+    data: TrainingSet, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
 ) -> Iterator[tuple[RetrievalSystem, list[Ranking]]]:
     """Every ranker with every feature set; each topic is ranked by a model learnt from the topics of other folds."""
-    require_differences(data.table)
+    require_different_grades(data.table)
     total = len(recipes) * len(sets)
     for n_sets_done, (label, feature_set) in enumerate(sets.items()):
         selected = replace(data, table=data.table.select(feature_set.names))
@@ -162,7 +165,7 @@ def _rerank(
             def show(stage: str, fold: int, folds: int, done: int = done) -> None:
                 progress("re-ranking", done * folds + fold, total * folds)
 
-            scores = cross_validate(limited, selected.table, limited.judge(data.qrels), show)
+            scores = cross_validate_table(limited, selected.table, limited.validation_measure(data.qrels), show)
             yield RetrievalSystem(f"{ranker}, {label}", label, ranker), selected.rerank(scores)
 
 

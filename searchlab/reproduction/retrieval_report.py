@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from searchlab import __version__
-from searchlab.evaluation.comparison import show_number
 from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.number_text import format_value
 from searchlab.report import plots
-from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, file_name
+from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, slugify
 from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, RetrievalResult
 
 BETTER, WORSE = "↑", "↓"
@@ -16,7 +16,7 @@ BETTER, WORSE = "↑", "↓"
 
 def retrieval_report(outcomes: Sequence[RetrievalResult], seed: int = 0) -> Report:
     """A section a collection; the lead says what is best on each, and where that stands beside the paper."""
-    lead = " ".join([*(outcome.verdict() for outcome in outcomes), where_we_stand(outcomes)])
+    lead = " ".join([*(outcome.verdict() for outcome in outcomes), compare_with_paper(outcomes)])
     facts = {
         "searchlab": __version__,
         "rules": make_dialect("trec").describe(),
@@ -31,7 +31,7 @@ def retrieval_report(outcomes: Sequence[RetrievalResult], seed: int = 0) -> Repo
     return Report("Retrieval experiments", lead, tuple(map(_section, outcomes)), facts)
 
 
-def where_we_stand(outcomes: Sequence[RetrievalResult]) -> str:
+def compare_with_paper(outcomes: Sequence[RetrievalResult]) -> str:
     """What Figure 4 shows for OHSUMED, and on how many of these collections it is found too."""
     learnt = [
         (outcome, system.name)
@@ -60,7 +60,7 @@ def marks_of(outcome: RetrievalResult) -> dict[tuple[int, int], str]:
 
 
 def _section(outcome: RetrievalResult) -> Section:
-    name = file_name(outcome.name)
+    name = slugify(outcome.name)
     rows: list[tuple[Cell, ...]] = [
         (system.name, *(outcome.mean(system.name, measure) for measure in MEASURES)) for system in outcome.systems
     ]
@@ -106,14 +106,14 @@ def _section(outcome: RetrievalResult) -> Section:
     return Section(outcome.name, tuple(blocks))
 
 
-def as_text(outcome: RetrievalResult) -> str:
+def format_retrieval_table(outcome: RetrievalResult) -> str:
     """The table for a terminal: a line a system, signs beside what is significant."""
     marks = marks_of(outcome)
     width = max(len(system.name) for system in outcome.systems)
     lines = [f"{outcome.name:{width}}  " + " ".join(f"{measure:>8}" for measure in MEASURES)]
     for row, system in enumerate(outcome.systems):
         cells = [
-            f"{show_number(outcome.mean(system.name, measure)):>7}{marks.get((row, column), ' ')}"
+            f"{format_value(outcome.mean(system.name, measure)):>7}{marks.get((row, column), ' ')}"
             for column, measure in enumerate(MEASURES, start=1)
         ]
         lines.append(f"{system.name:{width}}  {' '.join(cells)}".rstrip())

@@ -17,7 +17,7 @@ import numpy as np
 
 from searchlab import __version__
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import show_number, show_p
+from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.evaluation.significance import sign_test
 from searchlab.report.content import Report
@@ -29,7 +29,7 @@ SIZES = (1000, 200, 100)
 POSITIONS = (1, *range(10, 101, 10))
 SYSTEMS = ("rsvm-ir-rank", "rsvm")
 MEASURES = tuple(f"nDCG@{position}" for position in POSITIONS)
-MOST_RUNS = 10_000
+MAX_RUNS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Instances:
 
 
 @dataclass(frozen=True, eq=False)
-class System:
+class SimulatedRanker:
     """One SVM in all runs: its weights (runs × 2), and NDCG (runs × positions) on what it learnt from and on others."""
 
     weights: Floats
@@ -67,7 +67,7 @@ class Simulation:
 
     seed: int
     n_runs: int
-    systems: dict[str, System]
+    systems: dict[str, SimulatedRanker]
     first: Instances
 
     def gains(self) -> Floats:
@@ -86,15 +86,15 @@ class Simulation:
         """What was found, and where it stands beside the paper, in plain words."""
         ours, plain = (self.systems[name] for name in SYSTEMS)
         test = sign_test(self.gains())
-        means = [show_number(float(np.mean(system.unseen))) for system in (plain, ours)]
+        means = [format_value(float(np.mean(system.unseen))) for system in (plain, ours)]
         runs = f"{int(test.statistic)} of {self.n_runs} run{'s' * (self.n_runs != 1)}"
         better = int(np.sum(np.mean(ours.unseen, axis=0) > np.mean(plain.unseen, axis=0)))
         below = [p for p, value in zip(POSITIONS, np.mean(ours.trained, axis=0), strict=True) if value < 1 - 1e-9]
         stays = f"leaves 1 by position {below[0]}" if below else f"stays at 1 to position {POSITIONS[-1]}"
-        at_90 = show_number(float(np.mean(ours.trained[:, POSITIONS.index(90)])))
+        at_90 = format_value(float(np.mean(ours.trained[:, POSITIONS.index(90)])))
         return (
             f"The paper's claim {'holds' if self.holds else 'does not hold'} here: NDCG {means[0]} → {means[1]} in the "
-            f"mean over positions, on unseen instances; better in {runs} ({show_p(test.p)}, sign test), and at "
+            f"mean over positions, on unseen instances; better in {runs} ({format_p_value(test.p)}, sign test), and at "
             f"{better} of {len(POSITIONS)} positions. In the paper NDCG stays at 1 until position 90; here, in the "
             f"mean over runs and on the instances learnt from, it {stays}, and is {at_90} at 90."
         )
@@ -104,7 +104,7 @@ def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) 
     """Draw, learn and measure `n_runs` times; the same seed gives the same numbers."""
     from searchlab.rankers.ranker_registry import make_ranker
 
-    for name, value, least, most in (("seed", seed, 0, 2**63 - 1), ("runs", n_runs, 1, MOST_RUNS)):
+    for name, value, least, most in (("seed", seed, 0, 2**63 - 1), ("runs", n_runs, 1, MAX_RUNS)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise SettingError(f"{name} is {value!r}, expected a whole number from {least} to {most}")
     random = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) 
             progress("simulating", place * n_runs + number, len(SYSTEMS) * n_runs)
             ranker = make_ranker(name).fit(own.places, own.grades, np.zeros(len(own.grades), dtype=np.int64))
             weights.append(ranker.predict(np.eye(2)))  # a linear function at (1, 0) and (0, 1)
-        systems[name] = System(
+        systems[name] = SimulatedRanker(
             np.array(weights),
             np.array([own.ndcg(each) for each, (own, _) in zip(weights, drawn, strict=True)]),
             np.array([other.ndcg(each) for each, (_, other) in zip(weights, drawn, strict=True)]),
@@ -124,7 +124,7 @@ def simulate(seed: int = 0, n_runs: int = 10, progress: Progress = no_progress) 
     return Simulation(seed, n_runs, systems, drawn[0][0])
 
 
-def as_text(found: Simulation) -> str:
+def format_simulation(found: Simulation) -> str:
     """NDCG by position in the mean over runs, for a terminal."""
     columns = [
         (where, name, np.mean(values, axis=0))
@@ -137,7 +137,7 @@ def as_text(found: Simulation) -> str:
         f"{'position':>9}  " + "  ".join(f"{name:>12}" for _, name, _ in columns),
     ]
     for place, position in enumerate(POSITIONS):
-        cells = [f"{show_number(float(values[place])):>12}" for _, _, values in columns]
+        cells = [f"{format_value(float(values[place])):>12}" for _, _, values in columns]
         lines.append(f"{position:>9}  " + "  ".join(cells))
     return "\n".join(lines)
 

@@ -1,1 +1,1 @@
-"""Topic models of an index: PLSA and word topics, how they are trained, stored and used to score."""
+"""Topic models of an index: PLSA and the word topic model, their learning, their files and their use."""

@@ -1,9 +1,9 @@
-"""Where are topics kept, and what does their manifest say?
+"""Files of topic models: their folder in an index, and the record in their manifest.
 
-In a folder `topics` of the index, each kind under its name, as an artefact with manifest and lock of its own (see
-`artefacts`): `topics/plsa`, `topics/wtm`. The terms' file holds what was learnt: the terms, P(w|T), P(w|C), P(T), the
-documents by their digests with P(T|D) if it was learnt, and P(T|w) if words have topics. The vectors of a shard are the
-P(T|D) of its documents.
+Each topic model is an artefact in a folder of the index, `topics/NAME`, with its manifest and lock (see `artefacts`);
+by default the name is the method, `topics/plsa` or `topics/wtm`. The terms file holds what was learnt: the terms,
+P(w|T), P(w|C), P(T), the digests of the training documents with their P(T|D) (PLSA), or P(T|w) (WTM). The vectors of a
+shard are the P(T|D) of its documents.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ METHODS = ("plsa", "wtm")
 
 
 @dataclass(frozen=True)
-class TopicRecord(Record):
-    """How and from what topics were made, and their files.
+class TopicModelRecord(Record):
+    """How and from what a topic model was made, and its files.
 
-    `alpha` and `beta` are the weights that were trained with the topics of documents; -1 where nothing was trained.
+    `alpha` and `beta` are the weights of the scorer that were trained with the model; -1 if none were.
     """
 
     method: str
@@ -38,29 +38,34 @@ class TopicRecord(Record):
     alpha: float = -1.0
     beta: float = -1.0
 
+    @property
+    def analysis_fingerprint(self) -> str:
+        """The fingerprint of the analysis settings of the index that the topics were learnt from."""
+        return self.analysis
+
     @classmethod
     def remedy(cls, home: Path) -> str:
-        """What to do about topics that cannot be read."""
-        return f"`{_command(home)} --rebuild` makes them anew"
+        """How to repair a topic model that cannot be read."""
+        return f"`{_command(home)} --rebuild` makes a new one"
 
     @classmethod
     def missing(cls, home: Path) -> str:
-        """What is said where there are none."""
-        return f"{home.parent.parent}: no topics {home.name!r}; `{_command(home)}` makes them"
+        """The message for an index without this topic model."""
+        return f"{home.parent.parent}: no topic model {home.name!r}; `{_command(home)}` makes one"
 
     @property
     def fingerprint(self) -> str:
-        """What tells these topics from all others: their kind and number, and a checksum of what was learnt."""
+        """An identifier of what was learnt: the method, the number of latent topics, and a checksum."""
         return f"{self.method}-{self.n_topics}-{self.files[self.terms][1]:08x}"
 
 
 def _command(home: Path) -> str:
     method = home.name.partition("-")[0]
-    return f"searchlab topics -i {home.parent.parent} --method {method if method in METHODS else METHODS[0]}"
+    return f"searchlab topic-model -i {home.parent.parent} --method {method if method in METHODS else METHODS[0]}"
 
 
-def home_of(folder: Path, name: str) -> Path:
-    """Where the topics of an index with this name are kept."""
+def topic_model_folder(folder: Path, name: str) -> Path:
+    """The folder of a topic model of an index."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", name):
-        raise SettingError(f"topics are called {name!r}, expected a word of small letters, digits and hyphens")
+        raise SettingError(f"topic model {name!r}, expected a name of lower-case letters, digits, _ and -")
     return folder / FOLDER / name

@@ -1,7 +1,7 @@
-"""Where are the topics of an index made, kept and found again?
+"""Topic models of an index: build, save, update, list and open them.
 
-They are learnt from all its documents (`topic_learning`) and kept with it under a name (`topic_files`), to be opened as
-a `TopicModel`.
+A topic model is learnt from all documents of an index (`topic_model_learning`), stored with it under a name
+(`topic_model_files`) and opened as a `TopicModel`.
 """
 
 from __future__ import annotations
@@ -14,66 +14,57 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import commit, open_file, read_record, swept
+from searchlab.indexing.storage.artefacts import open_file, swept
 from searchlab.indexing.storage.manifest import writing
 from searchlab.indexing.vocabulary import all_digests, digests_of
-from searchlab.topic_models.plsa import MOST_TOPICS, SEED, TOPICS
+from searchlab.topic_models.plsa import DEFAULT_N_TOPICS, DEFAULT_SEED, MAX_TOPICS
 from searchlab.topic_models.topic_model import TopicModel
-from searchlab.topic_models.topic_model_files import FOLDER, METHODS, TopicRecord, home_of
+from searchlab.topic_models.topic_model_files import FOLDER, METHODS, TopicModelRecord, topic_model_folder
 from searchlab.types import Array, Progress, no_progress
 
 
-def open_topics(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False) -> TopicModel:
-    """The topics kept with the index of a snapshot under a name; `verify` reads all checksums.
+def open_topic_model(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False) -> TopicModel:
+    """The topic model of a snapshot's index with this name; `verify` checks all checksums.
 
-    Raises IndexMissing if there are none, IndexOutdated if the index has been made anew with another analyser or from
-    other documents, IndexCorrupt if a file is damaged.
+    Raises IndexMissing if there is none, IndexOutdated if the index was rebuilt with another analyser or from other
+    documents, IndexCorrupt if a file is damaged.
     """
-    home = home_of(snapshot.folder, name)
-    record = read_record(home, TopicRecord)
-    while True:
-        try:
-            return TopicModel(snapshot, home, record, verify=verify)
-        except IndexCorrupt:  # or newer topics have just taken their place
-            newer = read_record(home, TopicRecord)
-            if newer == record:
-                raise
-            record = newer
+    return TopicModel.load(snapshot, topic_model_folder(snapshot.folder, name), verify=verify)
 
 
-def list_topics(folder: Path) -> tuple[str, ...]:
-    """The names of the topics that an index has."""
+def list_topic_models(folder: Path) -> tuple[str, ...]:
+    """The names of the topic models of an index."""
     return tuple(sorted(path.parent.name for path in (folder / FOLDER).glob("*/manifest.json")))
 
 
-def build_topics(
+def build_topic_model(
     folder: str | Path,
     *,
     method: str = "plsa",
-    n_topics: int = TOPICS,
-    seed: int = SEED,
+    n_topics: int = DEFAULT_N_TOPICS,
+    seed: int = DEFAULT_SEED,
     progress: Progress = no_progress,
     name: str | None = None,
 ) -> TopicModel:
-    """Learn the topics of an index, in place of those that it may have under this name, which is the method's.
+    """Learn a topic model of an index, and replace an existing one of this name (by default the method's).
 
-    `progress` is called with a stage ("counting", "tempering", "training", "writing"), what is done, and of how much.
+    `progress` is called with a stage ("counting", "tempering", "training", "writing"), the steps done, and all steps.
     """
-    from searchlab.topic_models.learning import learn
+    from searchlab.topic_models.topic_model_learning import learn_topic_model
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
-    if not 1 <= n_topics <= MOST_TOPICS:
-        raise SettingError(f"topics is {n_topics}, expected 1 to {MOST_TOPICS}")
+    if not 1 <= n_topics <= MAX_TOPICS:
+        raise SettingError(f"n_topics is {n_topics}, expected 1 to {MAX_TOPICS}")
     index = existing(folder)
-    home = home_of(index, name or method)
-    with writing(home), swept(home, TopicRecord):
+    home = topic_model_folder(index, name or method)
+    with writing(home), swept(home, TopicModelRecord):
         snapshot = Snapshot(index)
-        learnt = learn(snapshot, method, n_topics, seed, progress)
-        record = TopicRecord(
+        learnt = learn_topic_model(snapshot, method, n_topics, seed, progress)
+        record = TopicModelRecord(
             method=method,
             n_topics=n_topics,
             seed=seed,
@@ -85,51 +76,35 @@ def build_topics(
             perplexity=learnt.perplexity,
             terms=f"terms-{secrets.token_hex(4)}",
         )
-        return _commit(snapshot, home, record, learnt.arrays, progress)
+        return TopicModel.create(snapshot, home, record, learnt.arrays, progress, "writing")
 
 
-def save_topics(
+def save_topic_model(
     model: TopicModel, name: str, of_docs: Mapping[tuple[int, int], Array], alpha: float, beta: float
 ) -> TopicModel:
-    """Keep topics under another name, with the P(T|D) of some documents, given by shard and number, as trained."""
-    home = home_of(model.snapshot.folder, name)
+    """Save a topic model under another name, with the trained P(T|D) of some documents, given by shard and number."""
+    home = topic_model_folder(model.snapshot.folder, name)
     if home == model.home:
-        raise SettingError(f"{home}: trained topics would replace those that they were trained from")
+        raise SettingError(f"{home}: the trained topic model would replace the one it was trained from")
     snapshot = model.snapshot
     digests = all_digests(snapshot)
     learnt = np.empty((len(digests), model.n_topics), np.float32)
-    for place, shard in enumerate(snapshot.shards):
+    for shard_index, shard in enumerate(snapshot.shards):
         docs = live_docs(shard)
-        rows = model.topics_given_document(np.full(len(docs), place), docs)
+        rows = model.topics_given_document(np.full(len(docs), shard_index), docs)
         learnt[np.searchsorted(digests, digests_of(shard))] = rows
-    for (place, doc), row in of_docs.items():
-        shard = snapshot.shards[place]
+    for (shard_index, doc), row in of_docs.items():
+        shard = snapshot.shards[shard_index]
         learnt[np.searchsorted(digests, digests_of(shard, np.array([doc])))] = row
     arrays = dict(open_file(model.home, model.record, model.record.terms)) | {"digests": digests, "of_docs": learnt}
     made = datetime.now(UTC).isoformat(timespec="seconds")
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
-    with writing(home), swept(home, TopicRecord):
-        return _commit(snapshot, home, record, arrays, no_progress)
+    with writing(home), swept(home, TopicModelRecord):
+        return TopicModel.create(snapshot, home, record, arrays, no_progress, "writing")
 
 
-def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
-    """Write the topics of documents that came since, and of merged shards; what was learnt stays as it is."""
+def update_topic_model(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
+    """Write P(T|D) of documents added since, and of merged shards; what was learnt does not change."""
     index = existing(folder)
-    home = home_of(index, name)
-    read_record(home, TopicRecord)
-    with writing(home), swept(home, TopicRecord):
-        model = open_topics(Snapshot(index), name)
-        record = model.write_vectors(progress)
-        if record != model.record:
-            commit(home, record)
-    return TopicModel(model.snapshot, home, record)
-
-
-def _commit(
-    snapshot: Snapshot, home: Path, record: TopicRecord, arrays: Mapping[str, Array], progress: Progress
-) -> TopicModel:
-    record = record.with_file(home, record.terms, arrays)
-    record = TopicModel(snapshot, home, record).write_vectors(progress)
-    commit(home, record)
-    return TopicModel(snapshot, home, record)
+    return TopicModel.update(index, topic_model_folder(index, name), progress, "writing")

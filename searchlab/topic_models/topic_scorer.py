@@ -56,9 +56,9 @@ class PLSA(DenseScorer):
 
     def bind(self, snapshot: Snapshot, numbers: Numbers, stream: str) -> TopicWeigher:
         """The model over an index; raises IndexMissing if that has no such topics."""
-        from searchlab.topic_models.topic_model_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topic_model
 
-        model = open_topics(snapshot, self.topics)
+        model = open_topic_model(snapshot, self.topics)
         return TopicWeigher(model, *self.weights(model), numbers, stream)
 
     def weights(self, model: TopicModel) -> tuple[float, float]:

@@ -1,7 +1,7 @@
-"""By which words is a topic told to people?
+"""Words to show for the terms of a latent topic.
 
-Topics are made of terms, which are stems more often than words: "studi", "airwai". Each is shown as the shortest word
-of the index that has it, the first by the alphabet of several.
+Terms are often stems: "studi", "airwai". Each is shown as the shortest word of the index with this term, of several the
+first in alphabetical order.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import numpy as np
 from searchlab.indexing.snapshot import Snapshot
 
 
-def as_words(snapshot: Snapshot, terms: Iterable[str]) -> dict[str, str]:
-    """A word for each term; the term itself where no word of the index has it."""
+def shortest_words(snapshot: Snapshot, terms: Iterable[str]) -> dict[str, str]:
+    """A word for each term; the term itself if no word of the index has it."""
     wanted = set(terms)
     words: dict[str, str] = {}
     for shard in snapshot.shards:
         columns = shard.columns
         numbers = {number: term for term in wanted if (number := columns.terms.find(term)) >= 0}
-        places = np.flatnonzero(np.isin(columns.word_terms, list(numbers)))
-        owners = columns.word_terms[places].tolist()
-        for word, number in zip(columns.words.take(places), owners, strict=True):
+        matching = np.flatnonzero(np.isin(columns.word_terms, list(numbers)))
+        term_numbers = columns.word_terms[matching].tolist()
+        for word, number in zip(columns.words.take(matching), term_numbers, strict=True):
             term = numbers[number]
             words[term] = min(words.get(term, word), word, key=lambda text: (len(text), text))
     return {term: words.get(term, term) for term in wanted}

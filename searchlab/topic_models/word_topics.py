@@ -1,17 +1,16 @@
-"""What is each word about, judged by the words that stand around it?
+"""The word topic model (WTM): latent topics of words, from the words around them.
 
-The word topic model (Chen, ACM TALIP 8(1), 2009; named on slide 9 of his lecture): each word w has a pseudo-document
-O_w of all words within `WINDOW` places of its occurrences, and topics of its own, learnt from these as PLSA learns
-those of documents:
+Each word w has a pseudo-document O_w of all words within `WINDOW` positions of its occurrences (Chen, ACM TALIP 8(1),
+2009; named on slide 9 of his lecture). PLSA learns the latent topics of words from these pseudo-documents:
 
     P(v|O_w) = Σ_k P(v|T_k)·P(T_k|w)
 
-A document mixes the models of its words, which gives it topics without any training:
+A document mixes the models of its words, so it needs no training:
 
     P(q|D) = Σ_w P(w|D)·Σ_k P(q|T_k)·P(T_k|w) = Σ_k P(q|T_k)·P(T_k|D),    P(T_k|D) = Σ_w P(w|D)·P(T_k|w)
 
-Deviations: windows reach from the title into the body; an occurrence is not in its own window, so a word is in its
-pseudo-document only where it stands near itself.
+Deviations: windows reach from the title into the body; an occurrence is not in its window, so a word is in its
+pseudo-document only if it occurs near itself.
 """
 
 from __future__ import annotations
@@ -31,30 +30,30 @@ WINDOW = 10
 
 
 def count_neighbours(texts: Iterable[tuple[Array, Array]], n_terms: int, window: int = WINDOW) -> csr_array:
-    """How often each word stands within `window` places of each: a row a word, a column a neighbour; symmetric.
+    """How often each two words occur within `window` positions of each other: a symmetric matrix of words × words.
 
-    A text holds the terms of some documents, one after the other, and where each begins.
+    Each of `texts` holds the terms of some documents, one after the other, and the offsets at which these begin.
     """
     from scipy.sparse import csr_array
 
-    found = csr_array((n_terms, n_terms), dtype=np.float32)
+    following = csr_array((n_terms, n_terms), dtype=np.float32)
     for tokens, starts in texts:
-        owners = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        doc_of_token = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         for distance in range(1, window + 1):
-            near = owners[distance:] == owners[:-distance]
-            pairs = tokens[:-distance][near], tokens[distance:][near]
+            in_same_doc = doc_of_token[distance:] == doc_of_token[:-distance]
+            pairs = tokens[:-distance][in_same_doc], tokens[distance:][in_same_doc]
             ones = np.ones(len(pairs[0]), np.float32)
-            # Pairs of one distance are added up before the next ones come, so that few are held at a time.
-            found = found + csr_array((ones, pairs), shape=(n_terms, n_terms))
-    both = (found + found.T).tocsr()
-    both.sort_indices()
-    return both
+            # Summed after each distance, so that few pairs are in memory at a time.
+            following = following + csr_array((ones, pairs), shape=(n_terms, n_terms))
+    counts = (following + following.T).tocsr()
+    counts.sort_indices()
+    return counts
 
 
 def mix_words(counts: csr_array, of_words: Floats, shares: Floats) -> Floats:
-    """P(T|D) of documents from their counts and P(T|w), a row each; one without known words has those of all, `shares`.
+    """P(T|D) of documents from their counts and P(T|w): a row per document, `shares` for one without known words.
 
-    A row of `of_words` is 0 for a word that never had a neighbour.
+    A row of `of_words` is 0 for a word without neighbours.
     """
     sums = np.asarray(counts @ of_words, np.float64)
     totals = sums.sum(axis=1)

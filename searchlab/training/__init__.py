@@ -1,1 +1,1 @@
-"""Training: recipes, validation, cross-validation, training from tables and from an index, advice."""
+"""Training: recipes, model selection, cross-validation, training from tables and from an index, and advice."""

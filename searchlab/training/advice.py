@@ -1,14 +1,15 @@
-"""What should a user do who has judged so many documents: use the model, judge more, or let it be?
+"""Advice after training: use the model, judge more topics, or keep the search as it is.
 
-Cross-validation says whether a model helps (`training.py`). Where it cannot say so yet, how many more judged topics
-would be needed is estimated from what was found: if n topics differ by t = mean/(s/√n) of the paired t test, then
+Cross-validation says whether a model helps (`cross_validation.py`). Where that is not certain yet, the number of judged
+topics that would settle it is estimated from the difference so far: if n topics have the statistic t = mean/(s/√n) of
+the paired t test, then
 
     N = n·((1.96 + 0.84)/t)²
 
-topics show such a difference at the 5 % level, two-sided, four times of five (a power of 80 %; Sakai, Information
-Retrieval 19, 2016, has the theory). It is a rough number: the difference that was found is itself uncertain, quantiles
-are those of the normal distribution, and a model learns more from more topics, which is not counted on. So it is
-rounded, and if it is out of proportion to what there is, none is told.
+topics show this difference at the two-sided 5 % level with a power of 80 % (for the theory see Sakai, Information
+Retrieval 19, 2016). The estimate is rough: the observed difference is itself uncertain, the quantiles are those of the
+normal distribution, and a model that learns from more topics may improve, which is not counted. So it is rounded up,
+and not given at all where it is out of proportion to the topics there are.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import Comparison, show_number, show_p
-from searchlab.evaluation.significance import TIE
-from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, Trial
+from searchlab.evaluation.comparison import Comparison
+from searchlab.evaluation.number_text import format_p_value, format_value
+from searchlab.evaluation.significance import TIE_TOLERANCE
+from searchlab.training.cross_validation import MIN_QUERIES, MIN_VERDICT_QUERIES, CrossValidationResult
 
 # The quantiles of the normal distribution for a two-sided level of .05 and a power of .8.
 QUANTILES = 1.96 + 0.84
-# Nobody judges so many more topics: so many times as there are, or so many at all.
-TOO_MANY_TIMES, TOO_MANY = 10, 1000
-# What an advice may be.
+# More further topics than these are not asked for: as a multiple of the topics there are, and in all.
+MAX_GROWTH, MAX_MORE_TOPICS = 10, 1000
 KINDS = ("too few", "not yet", "helps", "hurts")
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do, in one sentence; `n_more` is how many more topics to judge, about, if that can be told."""
+    """One sentence that says what to do; `n_more` is about how many more topics to judge, if that is known."""
 
     kind: str
     sentence: str
@@ -47,70 +48,78 @@ class Advice:
         return {"kind": self.kind, "sentence": self.sentence, "n_more": self.n_more}
 
 
-def advise(trial: Trial) -> Advice:
-    """What a trial means for the user."""
-    first = trial.comparisons[0]
-    n, judgments = trial.n_queries, trial.n_judgments
-    if n < FEW_QUERIES:
-        more = FEW_QUERIES - n
-        found = f"{_topics(n)} with a relevant document {'is' if n == 1 else 'are'} too few to say whether {trial.name}"
-        what = f"judge at least {_more(more, n, judgments)}"
-        return Advice("too few", f"{found} helps ({_change(first)}): {what}.", more)
-    if trial.helps:
-        return Advice("helps", f"{trial.name} helps: {_told(first)}, {show_p(first.p)}: use it.")
-    worst = min(trial.comparisons, key=lambda each: each.difference)
-    if first.difference > TIE and worst.difference > TIE:
-        return _not_yet(trial, first)
+def advise(result: CrossValidationResult) -> Advice:
+    """What the result of a cross-validation means for the user."""
+    first = result.comparisons[0]
+    n = result.n_queries
+    if n < MIN_VERDICT_QUERIES:
+        more = MIN_VERDICT_QUERIES - n
+        verb = "is" if n == 1 else "are"
+        few = f"{_topics(n)} with a relevant document {verb} too few to say whether {result.name} helps"
+        todo = f"judge at least {_more_topics(more, n, result.n_judgments)}"
+        return Advice("too few", f"{few} ({_change(first)}): {todo}.", more)
+    if result.helps:
+        return Advice("helps", f"{result.name} helps: {_held_out_change(first)}, {format_p_value(first.p)}: use it.")
+    worst = min(result.comparisons, key=lambda each: each.difference)
+    if first.difference > TIE_TOLERANCE and worst.difference > TIE_TOLERANCE:
+        return _not_yet(result, first)
+    return _keep_baseline(result.name, first, worst)
+
+
+def _keep_baseline(name: str, first: Comparison, worst: Comparison) -> Advice:
+    """The advice to stay with a baseline: with the first if the model hurts it, else with the best one."""
     shown = first if first.significant and first.difference < 0 else worst
-    equal = abs(shown.difference) <= TIE
-    kind, alone, beside = "not yet", "does not help so far", "no better than"
+    is_tie = abs(shown.difference) <= TIE_TOLERANCE
+    kind, effect, beside = "not yet", "does not help so far", "no better than"
     if shown.significant and shown.difference < 0:
-        kind, alone, beside = "hurts", "hurts", "worse than"
-    elif equal:
-        alone = "makes no difference so far"
-    surpassed = shown is not first and first.difference > TIE
-    better = "is better than" if first.significant else "is perhaps better than"
-    found = f"{better} {first.name_b}, but {beside} {shown.name_b}" if surpassed else alone
-    doubt = "" if equal else f", {show_p(shown.p)}{', which may be chance' * (kind == 'not yet')}"
+        kind, effect, beside = "hurts", "hurts", "worse than"
+    elif is_tie:
+        effect = "makes no difference so far"
+    if shown is not first and first.difference > TIE_TOLERANCE:
+        better = "is better than" if first.significant else "may be better than"
+        effect = f"{better} {first.name_b}, but {beside} {shown.name_b}"
+    certainty = "" if is_tie else f", {format_p_value(shown.p)}{', which may be chance' * (kind == 'not yet')}"
     for_now = " for now" if kind == "not yet" else ""
-    return Advice(kind, f"{trial.name} {found}: {_told(shown)}{doubt}: stay with {shown.name_b}{for_now}.")
+    return Advice(kind, f"{name} {effect}: {_held_out_change(shown)}{certainty}: stay with {shown.name_b}{for_now}.")
 
 
 def advise_before(n_useful: int, n_judgments: int) -> Advice | None:
-    """What to do if there is too little to train with: `n_useful` topics have a relevant document; None if enough."""
-    if n_useful >= LEAST_QUERIES:
+    """What to judge before training is possible; None if the `n_useful` topics with a relevant document are enough."""
+    if n_useful >= MIN_QUERIES:
         return None
-    more = LEAST_QUERIES - n_useful
+    more = MIN_QUERIES - n_useful
     have = f"{_topics(n_useful)} {'has' if n_useful == 1 else 'have'} a relevant document"
-    need = f"{LEAST_QUERIES} are the least to learn from, {FEW_QUERIES} to say whether it helps"
-    return Advice("too few", f"Too few judgments: {have}, {need}; judge {_more(more, n_useful, n_judgments)}.", more)
+    need = f"training needs {MIN_QUERIES}, a verdict {MIN_VERDICT_QUERIES}"
+    todo = f"judge {_more_topics(more, n_useful, n_judgments)}"
+    return Advice("too few", f"Too few judgments: {have}, {need}; {todo}.", more)
 
 
 def topics_needed(n: int, t: float) -> float:
-    """How many topics show a difference of which n topics have the statistic t, at the 5 % level, 4 times of 5."""
+    """The number of topics N that show a difference for which n topics have the statistic t; see the formula above."""
     return math.inf if t <= 0 else n * (QUANTILES / t) ** 2
 
 
-def _not_yet(trial: Trial, first: Comparison) -> Advice:
-    n = trial.n_queries
-    doubt = f"{trial.name} does not yet help for certain: {_told(first)}, {show_p(first.p)}, which may be chance"
+def _not_yet(result: CrossValidationResult, first: Comparison) -> Advice:
+    """The advice for a model that is better than all baselines, but not significantly better than the first."""
+    n = result.n_queries
+    p = format_p_value(first.p)
+    doubt = f"{result.name} is not shown to help yet: {_held_out_change(first)}, {p}, which may be chance"
     exact = topics_needed(n, first.t.statistic) - n
-    if exact > min(TOO_MANY_TIMES * n, TOO_MANY):
-        sight = "no sensible number of further judgments is in sight that would show so small a difference"
-        return Advice("not yet", f"{doubt}; {sight}.")
-    more = _rounded(exact)
-    hope = f"about {_more(more, n, trial.n_judgments)} would probably settle it, if they go as these did"
-    return Advice("not yet", f"{doubt}; {hope}.", more)
+    if exact > min(MAX_GROWTH * n, MAX_MORE_TOPICS):
+        return Advice("not yet", f"{doubt}; it would take too many more judgments to show so small a difference.")
+    more = _round_up(exact)
+    topics = _more_topics(more, n, result.n_judgments)
+    return Advice("not yet", f"{doubt}; about {topics} would probably settle it, if they are like these.", more)
 
 
-def _rounded(exact: float) -> int:
-    """Rounded up, to what such an estimate can bear: 7, 15, 35, 120."""
+def _round_up(exact: float) -> int:
+    """Rounded up to the precision of the estimate: 7, 15, 35, 120."""
     step = 1 if exact <= 10 else 5 if exact <= 100 else 10
     return max(1, step * math.ceil(exact / step))
 
 
-def _more(more: int, n: int, n_judgments: int) -> str:
-    """So many more topics, and how many judgments that makes at the rate so far, if there is one."""
+def _more_topics(more: int, n: int, n_judgments: int) -> str:
+    """The number of further topics, with the number of judgments at the rate so far if that is known."""
     topics = f"{more:,} more topic{'s' * (more != 1)}"
     if not n or n_judgments < n:
         return topics
@@ -123,11 +132,11 @@ def _topics(n: int) -> str:
 
 
 def _change(compared: Comparison) -> str:
-    if abs(compared.difference) <= TIE:
-        return f"{compared.measure} {show_number(compared.mean_a)}, as with {compared.name_b}"
-    before, after = show_number(compared.mean_b), show_number(compared.mean_a)
+    if abs(compared.difference) <= TIE_TOLERANCE:
+        return f"{compared.measure} {format_value(compared.mean_a)}, as with {compared.name_b}"
+    before, after = format_value(compared.mean_b), format_value(compared.mean_a)
     return f"{compared.measure} {before} → {after} against {compared.name_b}"
 
 
-def _told(compared: Comparison) -> str:
+def _held_out_change(compared: Comparison) -> str:
     return f"{_change(compared)} on {compared.n_topics:,} held-out topic{'s' * (compared.n_topics != 1)}"

@@ -16,9 +16,9 @@ from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
 from searchlab.features.extraction import extract
+from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
-from searchlab.features.sets import FeatureSet, make_set
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import best_first
@@ -27,7 +27,9 @@ from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
 from searchlab.retrieval.results import Hits
-from searchlab.training.from_table import LEAST_QUERIES, Recipe, Trial, cross_validate, make_bundle, require_differences
+from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
+from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 # The depth of the rankings that are compared, and the measures beside the one that settings are chosen by.
@@ -40,7 +42,7 @@ USUAL: Mapping[str, Any] = {"filling": "letor", "bends": "none", "measure": "nDC
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingData:
+class TrainingSet:
     """Topics with a relevant document, the features of their candidates, and the rankings of the first stage alone.
 
     `baselines` are those rankings by name, the first search before RM3; `n_skipped` topics have no relevant document.
@@ -76,14 +78,14 @@ def prepare_training(
     features: str | FeatureSet,
     first_stage: FirstStage,
     progress: Progress = no_progress,
-) -> TrainingData:
+) -> TrainingSet:
     """Find candidates and compute their features; topics without a relevant document are skipped.
 
     Candidates, baselines and features share the searches: two a topic, or one without RM3.
     """
     topics = list(topics)
     useful = useful_topics(topics, qrels)
-    feature_set = make_set(features)
+    feature_set = make_feature_set(features)
     build_prerequisites(engine, feature_set, progress)
     pipeline = first_stage.pipeline(engine)
     searches: dict[str, PipelineSearch] = {}
@@ -100,15 +102,15 @@ def prepare_training(
         documents[topic.qid] = search.candidates(first_stage.k)
     candidates = Candidates(documents, searches=searches)
     table = extract(engine, useful, candidates, feature_set, qrels=qrels, progress=progress)
-    return TrainingData(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
+    return TrainingSet(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
 
 
 def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:
     """The topics with a relevant document: nothing can be learnt from others, and no system can do well on them."""
     useful = [topic for topic in topics if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < LEAST_QUERIES:
+    if len(useful) < MIN_QUERIES:
         raise SettingError(
-            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {LEAST_QUERIES}"
+            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {MIN_QUERIES}"
         )
     return useful
 
@@ -140,7 +142,7 @@ def train_from_index(
 
 def train_prepared(
     engine: SearchEngine,
-    data: TrainingData,
+    data: TrainingSet,
     recipe: Recipe,
     first_stage: FirstStage,
     *,
@@ -148,15 +150,15 @@ def train_prepared(
     progress: Progress,
 ) -> Bundle:
     """A model trained on prepared data."""
-    require_differences(data.table)
-    judge = recipe.judge(data.qrels)
-    trial = None
+    require_different_grades(data.table)
+    measure = recipe.validation_measure(data.qrels)
+    result = None
     if recipe.n_folds:
         recipe = replace(recipe, n_folds=min(recipe.n_folds, data.table.n_queries))
-        scores = cross_validate(recipe, data.table, judge, progress)
-        trial = compare_with_first_stage(recipe, data, scores)
-    choice = recipe.learn(data.table, judge, None, progress)
-    bundle = make_bundle(recipe, choice, data.table, None, judge, trial, source=source)
+        scores = cross_validate_table(recipe, data.table, measure, progress)
+        result = compare_with_first_stage(recipe, data, scores)
+    choice = recipe.learn(data.table, measure, None, progress)
+    bundle = make_bundle(recipe, choice, data.table, None, measure, result, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
     training = {
         **bundle.training,
@@ -167,9 +169,9 @@ def train_prepared(
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
 
-def compare_with_first_stage(recipe: Recipe, data: TrainingData, scores: Floats) -> Trial:
+def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) -> CrossValidationResult:
     """The measures of the model and of the baselines on held-out topics, and their differences."""
-    measures = list(dict.fromkeys([recipe.judge().name, *MEASURES]))
+    measures = list(dict.fromkeys([recipe.validation_measure().name, *MEASURES]))
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
     runs = {recipe.ranker: data.rerank(scores)} | dict(data.baselines)
     evaluations = {
@@ -179,10 +181,17 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingData, scores: Floats)
     model, *others = evaluations.values()
     comparisons = tuple(
         compare_values(
-            model.name, model.of(measures[0]), other.name, other.of(measures[0]), measures[0], seed=recipe.seed
+            model.name,
+            model.values_of(measures[0]),
+            other.name,
+            other.values_of(measures[0]),
+            measures[0],
+            seed=recipe.seed,
         )
         for other in others
     )
     means = {name: {measure: each.mean(measure) for measure in measures} for name, each in evaluations.items()}
     n_judgments = sum(map(len, qrels.values()))
-    return Trial(recipe.ranker, model.n_queries, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments)
+    return CrossValidationResult(
+        recipe.ranker, model.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments
+    )

@@ -1,38 +1,39 @@
-"""Do trained weights of a mixture serve queries that they were not trained with?
+"""Cross-validation of mixture weights over queries.
 
-Queries are dealt into folds; each fold is searched with what was learnt from the others, and all of them together are
-evaluated as one run. The ways to find weights stand side by side:
+Each fold is searched with the weights learnt from the other folds, and all held-out queries are evaluated as one run.
+These ways to find weights are compared:
 
     untrained          document and corpus, half and half
     fixed              document and corpus, by the best of a grid of weights on the training folds (AP)
     em, mce            trained weights, the same for all documents
-    mce-per-document   the same, with weights of their own for documents that are relevant to a training query
+    mce-per-document   the same, with individual weights for the documents that are relevant to a training query
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from searchlab.evaluation.comparison import Report, compare
+from searchlab.evaluation.comparison import ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.mixtures.em import EM
 from searchlab.mixtures.mce import MCE
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
-from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
+from searchlab.mixtures.weight_training import LearntWeights, learn_em, learn_mce
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.language_models import UNIGRAMS, Mixture
 from searchlab.scorers.trained_mixture import TopicModel
-from searchlab.training.cross_validation import deal_folds
-from searchlab.types import Progress, no_progress
+from searchlab.training.cross_validation import cross_validate, deal_folds
+from searchlab.types import Ints, Progress, no_progress
 
 MEASURES = ("AP", "nDCG@10")
-# The document's weight in the grid of fixed weights.
+# Weights of the document that the system `fixed` chooses from.
 GRID = tuple(round(0.05 * step, 2) for step in range(1, 20))
 SYSTEMS = ("untrained", "fixed", "em", "mce", "mce-per-document")
 BASELINE = "fixed"
@@ -40,33 +41,33 @@ DEPTH = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """One way to find weights: its evaluation on queries that it was not trained with, and the weights of each fold.
+class MixtureTrial:
+    """One way to find weights: the evaluation of its held-out queries, and the weights of each fold.
 
-    `training` is the mean AP of the training queries, over the folds.
+    `training` is the mean AP of the training queries, averaged over the folds.
     """
 
     evaluation: Evaluation
-    learnt: tuple[Learnt, ...]
+    learnt: tuple[LearntWeights, ...]
     training: float
 
 
 @dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """All ways side by side, and how sure it is that they differ from the best fixed weights."""
+class MixtureCrossValidation:
+    """All ways to find weights, each compared with the best fixed weights."""
 
-    trials: tuple[Trial, ...]
-    report: Report
+    trials: tuple[MixtureTrial, ...]
+    report: ComparisonTable
     n_folds: int
     seed: int
     skipped: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def rules(self) -> str:
-        """By which rules was evaluated?"""
+        """The evaluation rules, in words."""
         return self.trials[0].evaluation.dialect.describe()
 
-    def of(self, name: str) -> Trial:
+    def of(self, name: str) -> MixtureTrial:
         """A trial by its name."""
         return next(trial for trial in self.trials if trial.evaluation.name == name)
 
@@ -86,69 +87,73 @@ def cross_validate_mixture(
     n_folds: int = 5,
     seed: int = 1,
     progress: Progress | None = None,
-) -> CrossValidation:
-    """Cross-validate over the queries of `queries`, which were gathered from these topics and judgments."""
+) -> MixtureCrossValidation:
+    """Cross-validate over `queries`, which were gathered from these topics and judgments."""
     require_number("folds", n_folds, 2, 1000, whole=True)
     require_number("seed", seed, 0, 2**63 - 1, whole=True)
     by_qid = {topic.qid: topic for topic in topics}
-    asked = [by_qid[qid] for qid in queries.qids]
-    judged = {qid: qrels[qid] for qid in queries.qids}
-    folds = [fold.tolist() for fold in deal_folds(len(asked), n_folds, seed)]
-    show = progress or (no_progress)
+    used = [by_qid[qid] for qid in queries.qids]
+    used_qrels = {qid: qrels[qid] for qid in queries.qids}
+    folds = deal_folds(len(used), n_folds, seed)
+    show = progress or no_progress
 
     def search(scorer: Mixture, numbers: Iterable[int]) -> list[Ranking]:
-        return list(Pipeline(engine, scorer).run([asked[number] for number in numbers], k=DEPTH))
+        return list(Pipeline(engine, scorer).run([used[number] for number in numbers], k=DEPTH))
 
-    def measure(rankings: Iterable[Ranking], name: str) -> Evaluation:
-        return evaluate_run(judged, rankings, list(MEASURES), dialect="trec", name=name)
+    def evaluate(rankings: Iterable[Ranking], name: str) -> Evaluation:
+        return evaluate_run(used_qrels, rankings, list(MEASURES), dialect="trec", name=name)
 
     grid: dict[float, dict[str, float]] = {}
     for step, weight in enumerate(GRID):
         show("searching the grid", step, len(GRID))
-        found = measure(search(Mixture(weight, 1 - weight), range(len(asked))), "grid")
-        grid[weight] = dict(zip(found.qids, found.of("AP").tolist(), strict=True))
+        evaluation = evaluate(search(Mixture(weight, 1 - weight), range(len(used))), "grid")
+        grid[weight] = dict(zip(evaluation.qids, evaluation.values_of("AP").tolist(), strict=True))
 
-    def learn(system: str, taught: list[int]) -> Learnt:
+    def learn(system: str, training: list[int]) -> LearntWeights:
         if system == "untrained":
-            return _fixed(system, Mixture().document)
+            return _document_and_corpus(system, Mixture().document)
         if system == "fixed":
-            qids = [asked[number].qid for number in taught]
-            return _fixed(system, max(GRID, key=lambda weight: np.mean([grid[weight][qid] for qid in qids])))
-        part = queries.take(taught)
+            qids = [used[number].qid for number in training]
+            best = max(GRID, key=lambda weight: np.mean([grid[weight][qid] for qid in qids]))
+            return _document_and_corpus(system, best)
+        part = queries.take(training)
         if system == "em":
             return learn_em(part, em)
         if system == "mce":
             return learn_mce(part, mce, held_out=held_out, seed=seed)
         return learn_mce(part, per_document, per_document=True, held_out=held_out, seed=seed)
 
+    def rank(system: str, training: Ints, held_out: Ints) -> tuple[LearntWeights, list[Ranking], float]:
+        learnt = learn(system, training.tolist())
+        scorer = learnt.scorer(topic_model)
+        rankings = search(scorer, held_out.tolist())
+        return learnt, rankings, evaluate(search(scorer, training.tolist()), system).mean("AP")
+
+    def report_fold(number: int, system: str, fold: int) -> None:
+        show(f"training {system}", number * n_folds + fold, len(systems) * n_folds)
+
     trials = []
     for number, system in enumerate(systems):
-        rankings: list[Ranking] = []
-        learnt: list[Learnt] = []
-        training: list[float] = []
-        for fold, chosen in enumerate(folds):
-            show(f"training {system}", number * n_folds + fold, len(systems) * n_folds)
-            taught = sorted({*range(len(asked))} - {*chosen})
-            learnt.append(learn(system, taught))
-            scorer = learnt[-1].scorer(topic_model)
-            rankings += search(scorer, chosen)
-            training.append(measure(search(scorer, taught), system).mean("AP"))
-        trials.append(Trial(measure(rankings, system), tuple(learnt), float(np.mean(training))))
+        ranked = cross_validate(folds, partial(rank, system), partial(report_fold, number, system))
+        rankings = [ranking for _, held_out_rankings, _ in ranked for ranking in held_out_rankings]
+        weights = tuple(learnt for learnt, _, _ in ranked)
+        training_mean = float(np.mean([mean for _, _, mean in ranked]))
+        trials.append(MixtureTrial(evaluate(rankings, system), weights, training_mean))
     baseline = BASELINE if BASELINE in systems else systems[0]
-    report = compare([trial.evaluation for trial in trials], baseline=baseline, seed=seed)
-    return CrossValidation(tuple(trials), report, n_folds, seed, queries.skipped)
+    report = compare_evaluations([trial.evaluation for trial in trials], baseline=baseline, seed=seed)
+    return MixtureCrossValidation(tuple(trials), report, n_folds, seed, queries.skipped)
 
 
-def _fixed(method: str, weight: float) -> Learnt:
-    return Learnt(method, UNIGRAMS, np.array([weight, 1 - weight]))
+def _document_and_corpus(method: str, weight: float) -> LearntWeights:
+    return LearntWeights(method, UNIGRAMS, np.array([weight, 1 - weight]))
 
 
-def as_table(found: CrossValidation) -> str:
-    """A line for each way: AP and nDCG@10 of held-out queries, against the best fixed weights, and AP in training."""
+def format_cross_validation(result: MixtureCrossValidation) -> str:
+    """A text table, a row for each trial: held-out AP and nDCG@10, their differences from `fixed`, and training AP."""
     header = ["", *MEASURES, *(f"{name} against {BASELINE}" for name in MEASURES), "AP in training"]
-    comparisons = {(each.name_a, each.measure): each for each in found.report.comparisons}
+    comparisons = {(each.name_a, each.measure): each for each in result.report.comparisons}
     rows = [header]
-    for trial in found.trials:
+    for trial in result.trials:
         name, means = trial.evaluation.name, trial.evaluation.means
         row = [name, *(f"{means[measure]:.4f}" for measure in MEASURES)]
         for measure in MEASURES:

@@ -1,12 +1,12 @@
-"""Which setting, and which preparation of the features, is best?
+"""Model selection: the best preparation of the features and the best value of a ranker's tuned setting.
 
-What was not trained on decides. Each preparation is tried with a path of values of the setting that a ranker is tuned
-by (C of a Ranking SVM, the rounds of boosting); each of these is judged on a validation set, or on parts of the
-training queries that are held out in turn, or on both: every query counts once. The best by the mean is trained on all
-training queries. Equal means are decided for the more cautious.
+Each preparation is tried with a path of values of the tuned setting (C of a Ranking SVM, the rounds of boosting). Each
+value is measured on a validation set, on parts of the training queries held out in turn, or on both; every query counts
+once. The value with the best mean is trained on all training queries; of equal means, the more cautious value wins.
 
-With a few dozen queries to judge by, which value of C comes out best is largely chance. Where models can be averaged,
-the best few of the path are, each scaled to the same spread of scores: that changes little from sample to sample.
+With a few dozen validation queries, which value of C comes out best is largely chance. Where models can be averaged,
+the best few of the path are averaged, each scaled to the same standard deviation of scores: such a model changes little
+from sample to sample.
 """
 
 from __future__ import annotations
@@ -17,156 +17,155 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
-from searchlab.rankers.models import Model, average
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.model_kinds import average_models
+from searchlab.rankers.training_data import TrainingData
 from searchlab.training.cross_validation import deal_folds
-from searchlab.training.validation import Judge
-from searchlab.types import Floats, Progress, no_progress
+from searchlab.training.validation import ValidationMeasure
+from searchlab.types import Flags, Floats, Progress, no_progress
 
-# Which rows are held out.
-Held = npt.NDArray[np.bool_]
-
-# So many of a path's best are averaged; the values are a quarter of a decade apart.
+# How many of the best values of a path are averaged; the values are a quarter of a decade apart.
 N_BEST = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
-    """One preparation and one value of the tuned setting, with its measure for each query that judged it."""
+class SettingTrial:
+    """One preparation and one value of the tuned setting, with the measure of each validation query."""
 
-    preparation: Preparation
+    preparation: Preprocessor
     value: Any
     per_query: Floats
     ranker: Ranker | None = None
 
     @property
     def mean(self) -> float:
-        """What it is chosen by."""
+        """The mean over the validation queries, by which values are chosen; 0 without any."""
         return float(np.mean(self.per_query)) if len(self.per_query) else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What was chosen: a model trained on all training queries as the best trials say, and its preparation.
+    """The chosen model, trained on all training queries, and its preparation.
 
-    `rankers` are those that the model is made of, one for each of the trials that were `chosen`.
+    `rankers` are the fitted rankers that the model averages, one for each `chosen` trial.
     """
 
     model: Model
-    preparation: Preparation
+    preparation: Preprocessor
     rankers: tuple[Ranker, ...]
-    chosen: tuple[Trial, ...]
-    trials: tuple[Trial, ...]
+    chosen: tuple[SettingTrial, ...]
+    trials: tuple[SettingTrial, ...]
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features."""
-        prepared = self.preparation.apply(table)
+        prepared = self.preparation.transform(table)
         return self.model.score(prepared.values, prepared.group_offsets)
 
 
-def choose(
+def select_model(
     ranker: Ranker,
     train: FeatureTable,
     *,
-    judge: Judge,
+    measure: ValidationMeasure,
     valid: FeatureTable | None = None,
     n_parts: int = 0,
-    preparations: Sequence[Preparation] = (),
+    preparations: Sequence[Preprocessor] = (),
     values: Sequence[Any] | None = None,
     n_best: int = N_BEST,
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Choice:
-    """Try and choose, by a validation set, by `n_parts` of the training queries held out in turn, or by both.
+    """Select a model on a validation set, on `n_parts` of the training queries held out in turn, or on both.
 
-    If there is only one thing to try, it is trained without a trial; so is a ranker whose tuned setting was given. The
-    model is the average of the `n_best` values of the best preparation, if it can be averaged.
+    A single candidate is trained without validation; so is a ranker whose tuned setting was given. If the ranker can be
+    averaged, the model is the average over the `n_best` values with the best preparation.
     """
     require_whole("n_best", n_best)
     if values is not None and not len(values):
         raise SettingError("values is empty, expected at least one to try")
-    tried = list(preparations) or [Preparation.named()]
+    candidates = list(preparations) or [Preprocessor.named()]
     if values is None and (ranker.tuned is None or not _is_default(ranker, ranker.tuned)):
         values = [None]
-    is_open = len(tried) > 1 or values is None or len(values) > 1
-    if valid is None and n_parts < 2 and is_open:
-        raise SettingError("nothing to choose by: expected a validation set, or parts to hold out")
-    if valid is None and is_open and train.n_queries < 2:
+    has_choice = len(candidates) > 1 or values is None or len(values) > 1
+    if valid is None and n_parts < 2 and has_choice:
+        raise SettingError("no queries to choose settings on: expected a validation set, or parts to hold out")
+    if valid is None and has_choice and train.n_queries < 2:
         found = f"{train.n_queries} quer{'y' if train.n_queries == 1 else 'ies'}"
-        raise SettingError(f"{found} to train with, expected at least 2: some are held out to choose by")
-    splits = list(_splits(train, n_parts, seed)) if is_open else []
-    steps = _Steps(len(tried) * (len(splits) + 1), progress)
-    paths = [_try(ranker, train, valid if is_open else None, splits, each, values, judge, steps) for each in tried]
+        raise SettingError(f"{found} to train with, expected at least 2: some are held out to choose settings on")
+    splits = list(_held_out_rows(train, n_parts, seed)) if has_choice else []
+    steps = _Steps(len(candidates) * (len(splits) + 1), progress)
+    validated_on = valid if has_choice else None
+    paths = [_try_values(ranker, train, validated_on, splits, each, values, measure, steps) for each in candidates]
     trials = [trial for path in paths for trial in path]
     best = max(trials, key=lambda trial: trial.mean)
     siblings = next(path for path in paths if best in path)
     ordered = sorted(siblings, key=lambda trial: -trial.mean)
     chosen = ordered[: n_best if ranker.averaged else 1]
-    prepared = best.preparation.apply(train)
+    prepared = best.preparation.transform(train)
     rankers = [trial.ranker for trial in chosen if trial.ranker is not None]
     if len(rankers) < len(chosen):
-        # In the order of the path, along which one begins where the other ended.
+        # In the order of the path: each fit starts from the solution of the one before.
         chosen = [trial for trial in siblings if trial in chosen]
-        rankers = list(_path(ranker, prepared, [trial.value for trial in chosen]))
+        rankers = list(_fit_path(ranker, prepared, [trial.value for trial in chosen]))
     steps.end()
-    spreads = [float(np.std(_score(each, prepared))) for each in rankers]
-    model = average([each.model_ for each in rankers], spreads)
+    deviations = [float(np.std(_score(each, prepared))) for each in rankers]
+    model = average_models([each.model_ for each in rankers], deviations)
     return Choice(model, best.preparation, tuple(rankers), tuple(chosen), tuple(trials))
 
 
-def _try(
+def _try_values(
     ranker: Ranker,
     train: FeatureTable,
     valid: FeatureTable | None,
-    splits: Sequence[Held],
-    preparation: Preparation,
+    splits: Sequence[Flags],
+    preparation: Preprocessor,
     values: Sequence[Any] | None,
-    judge: Judge,
+    measure: ValidationMeasure,
     steps: _Steps,
-) -> list[Trial]:
+) -> list[SettingTrial]:
     """A trial for each value, with one preparation."""
-    whole = preparation.fit(train)
-    prepared = whole.apply(train)
-    worth = list(ranker.values(_training(prepared))) if values is None else list(values)
-    judged: list[list[Floats]] = [[] for _ in worth]
+    fitted = preparation.fit(train)
+    prepared = fitted.transform(train)
+    path = list(ranker.values(_training(prepared))) if values is None else list(values)
+    measured: list[list[Floats]] = [[] for _ in path]
     for held_out in splits:
-        own, aside = train.rows(~held_out), train.rows(held_out)
-        fitted = preparation.fit(own)
-        shown = fitted.apply(aside)
-        for place, each in enumerate(_path(ranker, fitted.apply(own), worth)):
-            judged[place].append(judge.per_query(aside, _score(each, shown)))
+        kept, aside = train.rows(~held_out), train.rows(held_out)
+        part_fitted = preparation.fit(kept)
+        prepared_aside = part_fitted.transform(aside)
+        for number, each in enumerate(_fit_path(ranker, part_fitted.transform(kept), path)):
+            measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))
         steps.next()
-    rankers: list[Ranker | None] = [None] * len(worth)
+    rankers: list[Ranker | None] = [None] * len(path)
     if valid is not None:
-        shown = whole.apply(valid)
-        for place, each in enumerate(_path(ranker, prepared, worth)):
-            rankers[place] = each
-            judged[place].append(judge.per_query(valid, _score(each, shown)))
+        prepared_valid = fitted.transform(valid)
+        for number, each in enumerate(_fit_path(ranker, prepared, path)):
+            rankers[number] = each
+            measured[number].append(measure.per_query(valid, _score(each, prepared_valid)))
     steps.next()
     return [
-        Trial(whole, value, np.concatenate(own) if own else np.zeros(0), each)
-        for value, own, each in zip(worth, judged, rankers, strict=True)
+        SettingTrial(fitted, value, np.concatenate(per_query) if per_query else np.zeros(0), each)
+        for value, per_query, each in zip(path, measured, rankers, strict=True)
     ]
 
 
 class _Steps:
-    """Tells progress."""
+    """Counts the steps of training and reports progress."""
 
     def __init__(self, n: int, progress: Progress) -> None:
-        self.done, self.n, self.tell = 0, n + 1, progress
+        self.done, self.n, self.progress = 0, n + 1, progress
 
     def next(self) -> None:
         self.done += 1
-        self.tell("training", self.done, self.n)
+        self.progress("training", self.done, self.n)
 
     def end(self) -> None:
-        self.tell("training", self.n, self.n)
+        self.progress("training", self.n, self.n)
 
 
 def _is_default(ranker: Ranker, setting: str) -> bool:
@@ -175,29 +174,29 @@ def _is_default(ranker: Ranker, setting: str) -> bool:
     return value is default or bool(value == default)
 
 
-def _path(ranker: Ranker, prepared: FeatureTable, values: Sequence[Any]) -> Iterator[Ranker]:
+def _fit_path(ranker: Ranker, prepared: FeatureTable, values: Sequence[Any]) -> Iterator[Ranker]:
+    """A ranker fitted with each value of the tuned setting; [None] stands for the ranker's own settings."""
     training = _training(prepared)
     if list(values) == [None]:
-        each = clone(ranker)
-        each._check_settings()
-        yield each._take(training, *each._learn(training))
+        yield clone(ranker).fit_data(training)
     else:
         yield from ranker.fit_path(training, values)
 
 
-def _training(prepared: FeatureTable) -> Training:
+def _training(prepared: FeatureTable) -> TrainingData:
     if prepared.grades is None:
-        raise SettingError("a table to train with has no grades, expected one for each row")
-    return Training(prepared.values, prepared.grades.astype(np.float64), prepared.group_offsets)
+        raise SettingError("the training table has no grades, expected one for each row")
+    return TrainingData(prepared.values, prepared.grades.astype(np.float64), prepared.group_offsets)
 
 
 def _score(ranker: Ranker, prepared: FeatureTable) -> Floats:
     return ranker.model_.score(prepared.values, prepared.group_offsets)
 
 
-def _splits(table: FeatureTable, n_parts: int, seed: int) -> Iterator[Held]:
-    """For each part, which rows are held out: queries are dealt out at random."""
+def _held_out_rows(table: FeatureTable, n_parts: int, seed: int) -> Iterator[Flags]:
+    """For each part, which rows are held out; queries are assigned to parts at random."""
     if n_parts < 2 or table.n_queries < 2:
         return
+    query_of_row = np.repeat(np.arange(table.n_queries), np.diff(table.group_offsets))
     for part in deal_folds(table.n_queries, min(n_parts, table.n_queries), seed):
-        yield np.repeat(np.isin(np.arange(table.n_queries), part), np.diff(table.group_offsets))
+        yield np.isin(query_of_row, part)

@@ -1,8 +1,7 @@
-"""How good are scores for the rows of a table?
+"""Validation measures: one number per query by which models and settings are chosen.
 
-Choosing between models needs one number for each query: a measure, by the rules of a dialect. For a LETOR file all that
-is judged is in the table. For candidates of a search it is not: there the ideal ranking and the number of relevant
-documents come from the judgments.
+A measure is computed by the rules of a dialect. A LETOR file holds all judged documents; a table of search candidates
+does not, so there the ideal ranking and the number of relevant documents come from the judgments.
 """
 
 from __future__ import annotations
@@ -15,22 +14,22 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.kernels.measure_kernels import UNJUDGED, rank_rows
-from searchlab.evaluation.measure_plan import Plan, make_plan
+from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
 from searchlab.evaluation.measures import parse_measure
-from searchlab.evaluation.score_evaluation import round_scores
+from searchlab.evaluation.score_evaluation import round_to_float32
 from searchlab.features.feature_table import FeatureTable
 from searchlab.records import Judgments
 from searchlab.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
-    """A measure and its rules; `qrels` if documents beyond the rows of a table are judged."""
+class ValidationMeasure:
+    """A measure and its dialect; `qrels` are needed if documents that are not in a table are judged too."""
 
     measure: str = "AP"
     dialect: str = "letor3"
     qrels: Judgments | None = None
-    _known: WeakKeyDictionary[FeatureTable, _Known] = field(default_factory=WeakKeyDictionary, repr=False)
+    _cache: WeakKeyDictionary[FeatureTable, _TableGrades] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
         make_plan([self.measure], self.dialect)
@@ -41,21 +40,21 @@ class Judge:
         return str(parse_measure(self.measure))
 
     def values(self, table: FeatureTable, scores: Floats, measures: Sequence[str] | None = None) -> Floats:
-        """A row for each query of the table, a column for each measure; only this judge's own if none are given."""
+        """A row for each query of the table, a column for each of `measures`, by default this measure alone."""
         plan = make_plan([self.measure] if measures is None else list(measures), self.dialect)
-        if table not in self._known:
-            self._known[table] = _Known.of(table, self.qrels, plan)
-        return self._known[table].evaluate(scores, plan)
+        if table not in self._cache:
+            self._cache[table] = _TableGrades.of(table, self.qrels, plan)
+        return self._cache[table].evaluate(scores, plan)
 
     def per_query(self, table: FeatureTable, scores: Floats) -> Floats:
-        """This judge's measure of each query."""
+        """The value of this measure for each query."""
         values: Floats = self.values(table, scores)[:, 0]
         return values
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
-    """What is the same for all scores of a table: the order that ties fall back to, and all grades of each query."""
+class _TableGrades:
+    """What all scores of a table share: the order that breaks ties, and the grades of each query."""
 
     order: Ints
     grades: Ints
@@ -64,10 +63,10 @@ class _Known:
     judged_offsets: Ints | None
 
     @classmethod
-    def of(cls, table: FeatureTable, qrels: Judgments | None, plan: Plan) -> _Known:
+    def of(cls, table: FeatureTable, qrels: Judgments | None, plan: MeasurePlan) -> _TableGrades:
         if table.grades is None or table.grades.dtype.kind != "i":
             found = "has no grades" if table.grades is None else "has grades that are not whole numbers"
-            raise SettingError(f"a table to choose by {found}, expected a whole number for each row")
+            raise SettingError(f"the validation table {found}, expected a whole number for each row")
         order = np.arange(table.n_rows)
         if plan.dialect.ties == "docno":
             names = np.array([docno.encode() for docno in table.docnos.tolist()], dtype=object)
@@ -75,18 +74,18 @@ class _Known:
                 order[rows] = rows.start + np.argsort(names[rows], kind="stable")[::-1]
         if qrels is None:
             return cls(order, table.grades[order], table.group_offsets, None, None)
-        # As in a run: what the judgments do not name is not judged, whatever grade it was given to train with.
+        # As in a run, a document without a judgment is unjudged, even if training gave it a grade.
         graded = [qrels.get(qid, {}).get(docno, UNJUDGED) for qid, docno in zip(table.qids, table.docnos, strict=True)]
         grades = np.array(graded, dtype=np.int64)
-        own = [list(qrels.get(qid, {}).values()) for qid in table.query_ids]
-        offsets = np.concatenate([[0], np.cumsum([len(grades) for grades in own])]).astype(np.int64)
-        judged = np.array([grade for grades in own for grade in grades], dtype=np.int64)
+        of_queries = [list(qrels.get(qid, {}).values()) for qid in table.query_ids]
+        offsets = np.concatenate([[0], np.cumsum([len(judgments) for judgments in of_queries])]).astype(np.int64)
+        judged = np.array([grade for judgments in of_queries for grade in judgments], dtype=np.int64)
         return cls(order, grades[order], table.group_offsets, judged, offsets)
 
-    def evaluate(self, scores: Floats, plan: Plan) -> Floats:
+    def evaluate(self, scores: Floats, plan: MeasurePlan) -> Floats:
         ordered = scores[self.order]
-        if plan.dialect.single:
-            ordered = round_scores(ordered)
+        if plan.dialect.float32:
+            ordered = round_to_float32(ordered)
         ranked = self.grades[rank_rows(ordered, self.offsets)]
         if self.judged is None or plan.dialect.ideal == "listed":
             return plan.evaluate(ranked, self.offsets)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.evaluation.dialects import DIALECTS, Dialect, make_dialect
-from searchlab.evaluation.measures import FAMILIES, TREC_NAMES, parse_measure, parse_measures
+from searchlab.evaluation.measure_families import FAMILIES, TREC_NAMES
+from searchlab.evaluation.measures import parse_measure, parse_measures
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.records import Ranking
@@ -135,7 +136,7 @@ def test_a_measure_with_its_own_settings_overrides_the_dialect():
 def test_a_query_without_relevant_documents_scores_0_in_everything_but_counts():
     counts = {"NumRet": 2, "NumQ": 1, "Judged": 1}
     for family in FAMILIES.values():
-        name = family.name + {"must": "@0.5" if family.name == "IPrec" else "@3"}.get(family.cutoff, "")
+        name = family.name + {"required": "@0.5" if family.name == "IPrec" else "@3"}.get(family.cutoff, "")
         for dialect in DIALECTS:
             assert measure([0, 0], name, dialect) == counts.get(family.name, 0), name
 
@@ -197,7 +198,7 @@ QUERIES = st.lists(
 
 @given(queries=QUERIES, k=st.integers(1, 12), name=st.sampled_from(["letor3", "trec", "paper"]))
 def test_all_queries_at_once_are_as_each_by_itself(queries, k, name):
-    dialect = replace(DIALECTS[name], single=False)
+    dialect = replace(DIALECTS[name], float32=False)
     offsets = np.cumsum([0, *map(len, queries)])
     rows = [row for query in queries for row in query]
     grades, scores = np.array([g for g, _ in rows], int), np.array([s for _, s in rows], float)
@@ -223,7 +224,7 @@ def test_grades_of_any_size_have_an_ideal_ranking():
         (([1.0, 2.0], [0, 1], [0, 3, 2], "AP"), "expected offsets that rise"),
         (([1.0, 2.0], [0, 1], [1, 2], "AP"), "expected offsets that rise"),
         (([1.0, 2.0], [0, 0.5], [0, 2], "AP"), "grades are not all whole numbers"),
-        (([1.0], [5], [0, 1], "ERR@20"), "found grade 5, expected at most 4; ERR(max_grade=5) counts it"),
+        (([1.0], [5], [0, 1], "ERR@20"), "found grade 5, expected at most 4; use ERR(max_grade=5)"),
         (([1.0], [5], [0, 1], []), "no measures"),
         (([1.0], [5], [0, 1], ["AP", "map"]), "measure map is named twice (as AP)"),
     ],
@@ -342,8 +343,8 @@ def test_topics_are_those_of_both_sides_in_the_order_of_the_judgments():
     assert evaluation.values.tolist() == [[1 / 2, 1, 2], [0, 0, 1]]
     assert evaluation.means == {"RR": 1 / 4, "NumRel": 1, "NumRet": 3}  # counts are summed up
     assert (evaluation.missing, evaluation.unjudged, evaluation.without_relevant) == (("2", "4"), ("9",), ("3",))
-    assert (evaluation.n_queries, evaluation.n_missing, evaluation.n_unjudged) == (2, 2, 1)
-    assert evaluation.of("recip_rank").tolist() == [1 / 2, 0]
+    assert (evaluation.n_topics, evaluation.n_missing, evaluation.n_unjudged) == (2, 2, 1)
+    assert evaluation.values_of("recip_rank").tolist() == [1 / 2, 0]
     assert evaluation.mean("MRR") == 1 / 4
 
 
@@ -364,7 +365,7 @@ def test_gmap_is_a_geometric_mean():
 def test_a_measure_that_was_not_asked_for_is_not_there():
     evaluation = evaluate_run(QRELS, [Ranking("1", ["a"], [1.0])], ["AP"])
     with pytest.raises(SettingError, match=r"measure P@5 was not evaluated; there is: AP"):
-        evaluation.of("P@5")
+        evaluation.values_of("P@5")
 
 
 @pytest.mark.parametrize(

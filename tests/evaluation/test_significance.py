@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.significance import bootstrap_interval, holm, paired_t, randomisation_test, sign_test
+from searchlab.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test, sign_test
 
 DIFFERENCES = st.lists(st.integers(-8, 8).map(lambda n: n / 8), min_size=1, max_size=14)
 
@@ -26,17 +26,17 @@ def test_the_sign_test_is_a_binomial_worked_by_hand():
 
 def test_the_t_test_worked_by_hand():
     # Mean 2, s = 1, n = 3: t = 2√3; with 2 degrees of freedom p = 1 - t/√(2 + t²).
-    outcome = paired_t([1, 2, 3])
+    outcome = paired_t_test([1, 2, 3])
     t = 2 * math.sqrt(3)
     assert outcome.statistic == pytest.approx(t)
     assert outcome.p == pytest.approx(1 - t / math.sqrt(2 + t * t))
 
 
 def test_the_t_test_of_nothing_shows_nothing():
-    assert paired_t([]).p == paired_t([0.5]).p == paired_t([0.0, 0.0]).p == 1
-    same = paired_t([0.5, 0.5])
+    assert paired_t_test([]).p == paired_t_test([0.5]).p == paired_t_test([0.0, 0.0]).p == 1
+    same = paired_t_test([0.5, 0.5])
     assert (same.statistic, same.p) == (math.inf, 0)
-    assert paired_t([-0.5, -0.5]).statistic == -math.inf
+    assert paired_t_test([-0.5, -0.5]).statistic == -math.inf
 
 
 def test_randomisation_worked_by_hand():
@@ -58,8 +58,8 @@ def test_the_tests_are_those_of_scipy_and_of_enumeration(differences):
         assert sign_test(d).p == pytest.approx(stats.binomtest(wins, wins + losses).pvalue)
     if len(d) > 1 and np.std(d) > 0:
         t = stats.ttest_1samp(d, 0)
-        assert paired_t(d).statistic == pytest.approx(t.statistic)
-        assert paired_t(d).p == pytest.approx(t.pvalue)
+        assert paired_t_test(d).statistic == pytest.approx(t.statistic)
+        assert paired_t_test(d).p == pytest.approx(t.pvalue)
     if len(d) <= 9:
         sums = [
             abs(sum(sign * x for sign, x in zip(signs, d, strict=True)))
@@ -71,7 +71,7 @@ def test_the_tests_are_those_of_scipy_and_of_enumeration(differences):
 def test_many_draws_come_near_to_all_assignments(monkeypatch):
     d = np.random.default_rng(1).normal(0.3, 1, 14)
     exact = randomisation_test(d).p
-    monkeypatch.setattr("searchlab.evaluation.significance.EXACT_UP_TO", 3)
+    monkeypatch.setattr("searchlab.evaluation.significance.MAX_EXACT_DIFFERENCES", 3)
     drawn = randomisation_test(d, n_draws=100_000)
     assert drawn.p != exact
     assert drawn.p == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 100_000))
@@ -124,7 +124,7 @@ def test_holm_worked_by_hand():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: paired_t([1, math.nan]), "one finite number for each topic"),
+        (lambda: paired_t_test([1, math.nan]), "one finite number for each topic"),
         (lambda: sign_test([[1, 2]]), "one finite number for each topic"),
         (lambda: randomisation_test([1], n_draws=0), "n_draws is 0"),
         (lambda: bootstrap_interval([1], level=1), "level is 1"),

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.evaluation.dialects import DIALECTS
-from searchlab.evaluation.measures import FAMILIES
+from searchlab.evaluation.measure_families import FAMILIES
 from searchlab.evaluation.run_evaluation import evaluate_run
-from searchlab.evaluation.ties import tie_range
+from searchlab.evaluation.ties import evaluate_ties
 from searchlab.records import Ranking
 
 EXACT = ["nDCG", "nDCG@2", "AP", "AP@3", "P@2", "P@9", "R@3", "R", "RR", "RR@2", "Rprec", "Success@2", "Judged@3"]
@@ -41,7 +41,7 @@ def test_the_range_is_that_of_all_orders(grades, scores, dialect):
     measures = [*EXACT, *FIXED, *SAMPLED]
     orders = every_order(grades, scores, measures, dialect)
     ranking = Ranking("1", list(scores), list(scores.values()))
-    found = tie_range({"1": grades}, [ranking], measures, dialect=dialect)
+    found = evaluate_ties({"1": grades}, [ranking], measures, dialect=dialect)
     # All but infAP, which depends on where unjudged documents stand.
     np.testing.assert_allclose(found.best.values[0, :-1], orders.max(axis=0)[:-1], atol=1e-12)
     np.testing.assert_allclose(found.worst.values[0, :-1], orders.min(axis=0)[:-1], atol=1e-12)
@@ -59,34 +59,34 @@ def test_every_family_has_been_tried():
 def test_a_tie_worked_by_hand():
     # One relevant document among three tied at ranks 2 to 4: RR is 1/2, 1/3 or 1/4.
     rankings = [Ranking("1", ["x", "a", "b", "c"], [2.0, 1.0, 1.0, 1.0]), Ranking("2", ["a"], [1.0])]
-    found = tie_range({"1": {"b": 1}, "2": {"a": 1}}, rankings, ["RR"])
-    assert found.best.of("RR").tolist() == [1 / 2, 1]
-    assert found.worst.of("RR").tolist() == [1 / 4, 1]
-    assert found.expected.of("RR").tolist() == pytest.approx([(1 / 2 + 1 / 3 + 1 / 4) / 3, 1])
+    found = evaluate_ties({"1": {"b": 1}, "2": {"a": 1}}, rankings, ["RR"])
+    assert found.best.values_of("RR").tolist() == [1 / 2, 1]
+    assert found.worst.values_of("RR").tolist() == [1 / 4, 1]
+    assert found.expected.values_of("RR").tolist() == pytest.approx([(1 / 2 + 1 / 3 + 1 / 4) / 3, 1])
     assert found.tied == ("1",)
     assert found.width("RR") == 1 / 8
     assert found.warning() == (
-        "run: 1 of 2 topics have equal scores, and their order could move RR from 0.6250 to 0.7500 (expected 0.6806)"
+        "run: 1 of 2 topics with equal scores, whose order could change RR from 0.6250 to 0.7500 (expected 0.6806)"
     )
     assert found.warning(above=0.2) == ""
 
 
 def test_without_ties_there_is_nothing_to_move():
-    found = tie_range({"1": {"a": 1}}, [Ranking("1", ["a", "b"], [2.0, 1.0])], ["AP", "ERR"])
+    found = evaluate_ties({"1": {"a": 1}}, [Ranking("1", ["a", "b"], [2.0, 1.0])], ["AP", "ERR"])
     assert found.best.values.tolist() == found.expected.values.tolist() == found.worst.values.tolist()
     assert (found.tied, found.warning()) == ((), "")
 
 
 def test_scores_that_are_equal_in_32_bits_are_ties_for_trec_alone():
     rankings = [Ranking("1", ["a", "b"], [1.0 + 1e-12, 1.0])]
-    assert tie_range({"1": {"a": 1}}, rankings, ["RR"]).width("RR") == 1 / 2
-    assert tie_range({"1": {"a": 1}}, rankings, ["RR"], dialect="letor3").width("RR") == 0
+    assert evaluate_ties({"1": {"a": 1}}, rankings, ["RR"]).width("RR") == 1 / 2
+    assert evaluate_ties({"1": {"a": 1}}, rankings, ["RR"], dialect="letor3").width("RR") == 0
 
 
 def test_letor4_cuts_what_is_expected_as_well():
     rankings = [Ranking("1", ["a", "b"], [1.0, 1.0])]
     measures = ["nDCG@2", "nDCG@3", "P@3"]
-    found = tie_range({"1": {"a": 1, "b": 0}}, rankings, measures, dialect="letor4")
+    found = evaluate_ties({"1": {"a": 1, "b": 0}}, rankings, measures, dialect="letor4")
     assert found.expected.values[0].tolist() == pytest.approx([1, 0, 1 / 3])
     assert found.best.dialect is DIALECTS["letor4"]
 
@@ -94,5 +94,5 @@ def test_letor4_cuts_what_is_expected_as_well():
 def test_sampling_is_seeded():
     rankings = [Ranking("1", list("abcdef"), [1.0] * 6)]
     qrels = {"1": {"a": 3, "b": 1, "c": 2}}
-    values = [tie_range(qrels, rankings, "ERR", seed=seed).expected.mean("ERR") for seed in (0, 0, 1)]
+    values = [evaluate_ties(qrels, rankings, "ERR", seed=seed).expected.mean("ERR") for seed in (0, 0, 1)]
     assert values[0] == values[1] != values[2]

@@ -6,7 +6,7 @@ import pytest
 
 from searchlab.errors import SettingError, SourceError
 from searchlab.experiments.inputs import deal_topics
-from searchlab.experiments.plan import FoldPlan, System, grid_points, make_slug
+from searchlab.experiments.plan import FoldPlan, SystemPlan, grid_points, make_slug
 from searchlab.experiments.plan_file import read_plan
 from searchlab.retrieval.expansion import RM3
 
@@ -94,7 +94,7 @@ def test_what_is_left_out_has_its_default(write, tmp_path):
     plan = read_plan(write('index = "it"\n' + SCORER))
     assert (plan.title, plan.output, plan.index) == ("plan", tmp_path / "results" / "plan", "it")
     assert (plan.folds, plan.baseline, plan.seed) == (FoldPlan(5, 0), "BM25", 0)
-    assert plan.systems == (System("BM25", "bm25"),)
+    assert plan.systems == (SystemPlan("BM25", "bm25"),)
 
 
 def test_the_example_of_the_project_is_a_plan():

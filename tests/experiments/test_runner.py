@@ -11,19 +11,19 @@ from searchlab.corpus.trec.runs import read_run
 from searchlab.errors import SourceError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments import report_builder, runner
-from searchlab.experiments.cache import Cache, fingerprint, keep_run, keep_table, kept_run, kept_table
+from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table, store_run, store_table
 from searchlab.experiments.experiment import run_experiment
-from searchlab.experiments.inputs import Setting
+from searchlab.experiments.experiment_results import ExperimentResults, read_experiment_manifest
+from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan_file import read_plan
-from searchlab.experiments.report_builder import lead, tell
-from searchlab.experiments.results import Results, read_manifest
+from searchlab.experiments.report_builder import build_report, lead
 from searchlab.experiments.runner import SystemResult, learn_fold
 from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import load_bundle
 from searchlab.records import Document, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training import selection
-from searchlab.training.from_table import Recipe
+from searchlab.training.recipe import Recipe
 from searchlab.training.selection import Choice
 
 N_TOPICS = 12
@@ -139,7 +139,7 @@ def test_every_fit_of_tuning_is_made_without_the_fold_and_without_its_own_part(m
     monkeypatch.setattr(selection, "_training", spy)
     table, qrels = planted(reveal=())
     recipe = Recipe("rsvm", normalisation="none", measure="nDCG@10", dialect="trec", n_parts=2)
-    judge = type(recipe.judge())
+    judge = type(recipe.validation_measure())
     per_query = judge.per_query
     monkeypatch.setattr(
         judge,
@@ -186,7 +186,7 @@ def test_a_feature_that_reveals_grades_of_held_out_queries_alone_is_of_no_use(ra
         without = learn_fold(recipe, clean, qrels, held_out)
         assert lesson.scores == pytest.approx(without.scores, abs=1e-6)
     # The column would tell all to who looked: learnt from the held-out queries themselves, the ranking is perfect.
-    cheat = recipe.learn(table.rows(rows), recipe.judge({qid: qrels[qid] for qid in held_out}))
+    cheat = recipe.learn(table.rows(rows), recipe.validation_measure({qid: qrels[qid] for qid in held_out}))
     assert ndcg(cheat.scores(table.rows(rows)), table.rows(rows), qrels) == pytest.approx(1)
 
 
@@ -221,7 +221,7 @@ def test_results_are_written_and_can_be_read_by_what_reads_such_files(home):
         evaluation = evaluate_run(qrels, read_run(folder / "runs" / f"{system['name'].lower()}.run"), ["nDCG@10", "AP"])
         assert system["means"] == pytest.approx(evaluation.means)
         own = [float(row["AP"]) for row in rows if row["system"] == system["name"]]
-        assert own == evaluation.of("AP").tolist()
+        assert own == evaluation.values_of("AP").tolist()
     # A title that has the word is what makes an answer: the ranker has to find that out.
     assert manifest["systems"][2]["means"]["nDCG@10"] == 1.0
     bundle = load_bundle(folder / "models" / "svm.json")
@@ -336,7 +336,7 @@ def test_files_and_pieces_of_an_earlier_plan_are_removed(home):
     assert sorted(path.name for path in (folder / "runs").iterdir()) == ["bm25.run"]
     assert list((folder / "models").iterdir()) == []
     assert len(list((folder / "cache").iterdir())) == 1 < n_pieces
-    assert read_manifest(folder)["lead"].startswith("BM25 reaches nDCG@10 ")
+    assert read_experiment_manifest(folder)["lead"].startswith("BM25 reaches nDCG@10 ")
 
 
 def test_cores_do_not_change_results(home):
@@ -380,7 +380,7 @@ def results_of(engine, home, ranks):
             rankings.append(Ranking(f"q{n}", docnos, [3.0, 2.0, 1.0]))
         outcomes.append(SystemResult(replace(plan.systems[0], name=name), tuple(rankings)))
     folds = (("q0",), tuple(topic.qid for topic in topics[1:]))
-    return Results(plan, Setting(engine, topics, qrels, folds, 0), tuple(outcomes))
+    return ExperimentResults(plan, ExperimentInputs(engine, topics, qrels, folds, 0), tuple(outcomes))
 
 
 @pytest.fixture(scope="module")
@@ -424,26 +424,28 @@ def engine(index):
 def test_the_first_sentence_says_what_it_means(engine, home, ranks, sentence):
     results = results_of(engine, home, ranks)
     assert lead(results) == sentence
-    report = tell(results, {})
-    assert report.lead == sentence
+    report = build_report(results, {})
+    assert report.summary == sentence
 
 
 def test_marks_say_what_is_no_chance(engine, home):
     results = results_of(engine, home, {"A": [2] * 12, "B": [1] * 12, "C": [3] * 12, "D": [2] * 11 + [1]})
-    (table,) = [block for block in tell(results, {}).sections[1].blocks if getattr(block, "name", "") == "measures"]
+    (table,) = [
+        block for block in build_report(results, {}).sections[1].blocks if getattr(block, "name", "") == "measures"
+    ]
     assert table.marks == {(1, 1): "▲", (2, 1): "▼"}
     assert table.rows == (("A", 0.5), ("B", 1.0), ("C", pytest.approx(1 / 3)), ("D", pytest.approx(6.5 / 12)))
 
 
 def test_systems_whose_names_make_the_same_file_are_both_drawn(engine, home):
     results = results_of(engine, home, {"A": [2] * 12, "ä": [1] * 12, "ö": [3] * 12})
-    figures = [block.name for block in tell(results, {}).sections[2].blocks]
+    figures = [block.name for block in build_report(results, {}).sections[2].blocks]
     assert figures[3:] == ["topics-2-unnamed", "topics-3-unnamed"]
 
 
 def test_rankings_stand_side_by_side_where_the_best_helped_and_hurt_most(engine, home):
     results = results_of(engine, home, {"A": [3] + [2] * 10 + [1], "B": [1] * 11 + [2]})
-    helped, also_helped, hurt = tell(results, {}).sections[3].blocks
+    helped, also_helped, hurt = build_report(results, {}).sections[3].blocks
     # By hand: q0 gains 2/3, q1 as the first of many ½, q11 loses ½.
     assert helped.caption == "B helped topic q0, “word0”: RR .3333 → 1.0000."
     assert also_helped.caption.startswith("B helped topic q1,")
@@ -463,12 +465,12 @@ def test_rankings_stand_side_by_side_where_the_best_helped_and_hurt_most(engine,
 def test_tables_and_runs_are_kept_as_they_are(tmp_path):
     cache = Cache(tmp_path / "cache")
     table = FeatureTable(["a", "b"], ["1", "1", "2"], ["x", "ÿ", ""], [[1, np.nan], [2, 3], [4, 5]], [0, 2, 1])
-    keep_table(cache, "k", table)
-    assert kept_table(cache, "k").equals(table)
-    assert kept_table(cache, "other") is None
+    store_table(cache, "k", table)
+    assert load_table(cache, "k").equals(table)
+    assert load_table(cache, "other") is None
     rankings = [Ranking("1", ["x", "ÿ"], [2.5, -1.0]), Ranking("2", [], []), Ranking("3", ["z"], [1e-300])]
-    keep_run(cache, "k", rankings, {"seconds": 1.5})
-    assert kept_run(cache, "k") == (rankings, {"seconds": 1.5})
+    store_run(cache, "k", rankings, {"seconds": 1.5})
+    assert load_run(cache, "k") == (rankings, {"seconds": 1.5})
 
 
 def test_fingerprints_tell_values_apart_and_orders_of_names_not():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from searchlab.features.candidates import judged
-from searchlab.features.catalogue import CATALOGUE, compute
+from searchlab.features.catalogue import CATALOGUE, compute_features
 from searchlab.features.counts import Counts, bare_counts
 from searchlab.features.extraction import SUPPLIERS, extract
-from searchlab.features.sets import find_feature, make_set
+from searchlab.features.feature_sets import find_feature, make_feature_set
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -112,7 +112,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("place", range(len(PUBLISHED)), ids=PUBLISHED)
 def test_the_features_of_letor_are_those_that_it_published(place):
     counts = (QUERY_46, QUERY_98)[place // 3]
-    values = compute(make_set("letor45").features, counts)[place % 3]
+    values = compute_features(make_feature_set("letor45").features, counts)[place % 3]
     assert values.tolist() == pytest.approx(list(PUBLISHED.values())[place], abs=1e-6, rel=0, nan_ok=True)
 
 

@@ -5,19 +5,19 @@ from collections import defaultdict
 import pytest
 
 from searchlab.features.catalogue import CATALOGUE
-from searchlab.features.descriptions import in_words
+from searchlab.features.descriptions import describe_feature
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_every_feature_has_words(name):
-    assert in_words(name)
-    assert "{" not in in_words(name)
+    assert describe_feature(name)
+    assert "{" not in describe_feature(name)
 
 
 def test_different_features_of_a_family_have_different_words():
     told = defaultdict(list)
     for name in CATALOGUE:
-        told[name.partition(".")[0], in_words(name)].append(name)
+        told[name.partition(".")[0], describe_feature(name)].append(name)
     assert [names for names in told.values() if len(names) > 1] == []
 
 
@@ -39,9 +39,9 @@ def test_different_features_of_a_family_have_different_words():
     ],
 )
 def test_words_say_what_the_formula_says(name, words):
-    assert in_words(name) == words
+    assert describe_feature(name) == words
 
 
 @pytest.mark.parametrize("name", ["", "lymphoma", "title:cell", "letor.title.nothing", "a.b.c", "semantic.both.x_50"])
 def test_what_is_no_feature_has_none(name):
-    assert in_words(name) == ""
+    assert describe_feature(name) == ""

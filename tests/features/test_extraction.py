@@ -12,8 +12,9 @@ import searchlab.features.candidates
 from searchlab.errors import DuplicateError, IndexCorrupt, IndexMissing, SettingError
 from searchlab.features import extraction
 from searchlab.features.candidates import Candidates, judged, ranked, searched
-from searchlab.features.catalogue import CATALOGUE, MIXTURES
+from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.extraction import SUPPLIERS, extract
+from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
 from searchlab.indexing.building.indexer import delete
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, Ranking, TermStats, Topic
@@ -465,8 +466,8 @@ def test_only_the_streams_that_features_need_are_counted(engine, monkeypatch):
         counted.append(sorted(streams))
         return extraction_count(snapshot, query, shards, docs, streams)
 
-    extraction_count = extraction.count
-    monkeypatch.setattr(extraction, "count", count)
+    extraction_count = extraction.collect_counts
+    monkeypatch.setattr(extraction, "collect_counts", count)
     for name in ("letor.body.tf", "score.both.bm25f", "near.both.window"):
         extract(engine, TOPICS[:1], judged(engine, QRELS), [name])
     assert counted == [["body"], ["body", "both", "title"], []]
@@ -509,14 +510,14 @@ def test_an_index_without_a_semantic_space_says_so(engine):
 
 
 def test_topic_features_are_those_of_the_index(build):
-    from searchlab.topic_models.topic_model_store import build_topics
+    from searchlab.topic_models.topic_model_store import build_topic_model
     from searchlab.topic_models.topic_scorer import PLSA
 
     folder = build(DOCUMENTS)
     with SearchEngine(folder) as engine:
-        with pytest.raises(IndexMissing, match="no topics 'plsa'"):
+        with pytest.raises(IndexMissing, match="no topic model 'plsa'"):
             extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.cosine"])
-        build_topics(folder, n_topics=2)
+        build_topic_model(folder, n_topics=2)
         table = extract(engine, TOPICS, judged(engine, QRELS), ["topic.both.plsa", "topic.both.cosine"])
         texts = {topic.qid: topic.text for topic in TOPICS}
         assert table.n_rows
@@ -545,11 +546,11 @@ def test_query_features_are_constant_within_a_query(engine):
 
 
 def test_mixtures_are_the_scores_of_the_engine(engine):
-    for name, scorer in MIXTURES.items():
+    for name, scorer in MIXTURE_FEATURES.items():
         table = extract(engine, TOPICS, judged(engine, QRELS), [name])
         for topic in TOPICS:
             hits = engine.search(topic.text, k=None, scorer=scorer)
             scores = dict(zip(hits.docnos, hits.scores, strict=True))
             rows = [row for row in range(table.n_rows) if table.qids[row] == topic.qid and table.docnos[row] in scores]
             assert table.values[rows, 0].tolist() == pytest.approx([scores[table.docnos[row]] for row in rows])
-    assert len(MIXTURES) == 2
+    assert len(MIXTURE_FEATURES) == 2

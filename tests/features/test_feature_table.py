@@ -121,7 +121,7 @@ def test_tables_are_put_together_even_within_a_query():
 @pytest.mark.parametrize(
     ("others", "complaint"),
     [
-        ([], "nothing to put together, expected at least one table"),
+        ([], "found no tables to concatenate, expected at least one"),
         ([small(), small().select(["bm25"])], "tables differ in their features (tf), expected the same"),
         (
             [small(), small().select(["tf", "bm25"])],

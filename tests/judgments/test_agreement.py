@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from searchlab.errors import SettingError
-from searchlab.judgments.agreement import agreements, cohen_kappa
+from searchlab.judgments.agreement import cohen_kappa, compare_judges
 from searchlab.judgments.judgment_store import JudgmentStore
 
 
@@ -80,8 +80,8 @@ def test_each_two_judges_are_compared_on_what_both_judged(tmp_path):
                 store.judge("s", qid, docno, judge=judge, grade=grade)
         store.judge("s", "2", "z", judge="ann", grade=1)
         store.undo("ann")
-        first, second, third = agreements(store, "s")
-        assert agreements(store, "nothing") == []
+        first, second, third = compare_judges(store, "s")
+        assert compare_judges(store, "nothing") == []
     assert (first.judges, first.n, first.agreement) == (("ann", "bob"), 3, 2 / 3)
     assert (first.grades, first.table) == ((0, 2), ((1, 1), (0, 1)))
     # By chance (2·1 + 1·2) / 9 agree.
@@ -99,8 +99,8 @@ def test_of_very_many_judges_those_are_compared_who_have_judged_the_most(tmp_pat
         for judge, n in (("ann", 1), ("bob", 3), ("cyd", 2), ("dee", 3)):
             for number in range(n):
                 store.judge("s", "1", f"d{number}", judge=judge, grade=1)
-        assert [own.judges for own in agreements(store, "s", most=3)] == [
+        assert [own.judges for own in compare_judges(store, "s", most=3)] == [
             *(("bob", "cyd"), ("bob", "dee")),
             ("cyd", "dee"),
         ]
-        assert len(agreements(store, "s", most=4)) == len(agreements(store, "s")) == 6
+        assert len(compare_judges(store, "s", most=4)) == len(compare_judges(store, "s")) == 6

@@ -124,7 +124,7 @@ def test_judgments_are_brought_to_disk_and_queries_may_wait(tmp_path, monkeypatc
 
 
 def test_a_writer_that_never_ends_is_told_of(tmp_path, monkeypatch):
-    monkeypatch.setattr(database, "PATIENCE", 0.05)
+    monkeypatch.setattr(database, "LOCK_TIMEOUT_SECONDS", 0.05)
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("trials", "heat flow", "a")
         other = sqlite3.connect(store.path, isolation_level=None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.judgments.database import Database
-from searchlab.judgments.judgment_store import JudgmentStore, SetSummary, TopicSummary, judgments_file
+from searchlab.judgments.judgment_store import JudgmentStore, TopicSetSummary, TopicSummary, judgments_file
 from searchlab.records import Topic
 
 
@@ -150,7 +150,7 @@ def test_of_several_judges_the_lower_median_counts(judged):
     assert judged.grades("trials", "bob") == {"b": {"two": 1, "three": 2, "four": 0, "junk": 1}}
     assert judged.grades("trials", "nobody") == judged.grades("nothing") == {}
     assert judged.topics("trials") == [TopicSummary("a", "heat flow", 0, 0), TopicSummary("b", "wings", 5, 3)]
-    assert judged.sets() == [SetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
+    assert judged.sets() == [TopicSetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
 
 
 def test_judgments_are_those_of_a_topic_or_a_judge_in_order(judged):
@@ -195,7 +195,7 @@ def test_queries_are_remembered_once_the_latest_first(store):
 
 
 def test_old_queries_are_forgotten(store, monkeypatch):
-    monkeypatch.setattr("searchlab.judgments.judgment_store.REMEMBERED", 3)
+    monkeypatch.setattr("searchlab.judgments.judgment_store.MAX_PAST_QUERIES", 3)
     for text in ["a", "b", "c", "a", "d"]:
         store.remember_query(text)
     assert store.past_queries("", 9) == ["d", "a", "c"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.judgments.pooling import pool
+from searchlab.judgments.pooling import pool_documents
 
 DOCNOS = [f"d{place}" for place in range(60)]
 RANKINGS = st.dictionaries(
@@ -16,42 +16,44 @@ RANKINGS = st.dictionaries(
 
 def test_it_is_the_union_of_the_first_documents():
     rankings = {"bm25": ["a", "b", "c", "d"], "rm3": ["c", "e", "f"], "none": []}
-    assert sorted(pool(rankings, 2)) == ["a", "b", "c", "e"]
-    assert sorted(pool(rankings, 99)) == ["a", "b", "c", "d", "e", "f"]
-    assert pool({}, 5) == []
+    assert sorted(pool_documents(rankings, 2)) == ["a", "b", "c", "e"]
+    assert sorted(pool_documents(rankings, 99)) == ["a", "b", "c", "d", "e", "f"]
+    assert pool_documents({}, 5) == []
 
 
 @given(RANKINGS, st.integers(1, 40), st.randoms(use_true_random=False))
 def test_who_found_a_document_and_where_makes_no_difference(rankings, depth, chance):
-    blind = pool(rankings, depth, qid="q")
+    blind = pool_documents(rankings, depth, qid="q")
     # The same documents, found by others, in another order.
     cut = [list(ranking[:depth]) for ranking in rankings.values()]
     for ranking in cut:
         chance.shuffle(ranking)
     chance.shuffle(cut)
     others = {f"other {place}": ranking for place, ranking in enumerate(cut)}
-    assert pool(others, depth, qid="q") == blind
-    assert pool({"one": sorted(blind)}, max(len(blind), 1), qid="q") == blind
+    assert pool_documents(others, depth, qid="q") == blind
+    assert pool_documents({"one": sorted(blind)}, max(len(blind), 1), qid="q") == blind
 
 
 @given(RANKINGS, RANKINGS)
 def test_a_further_ranker_leaves_the_order_of_the_others(few, more):
-    before = pool(few, 10)
-    after = pool({**{f"few {name}": own for name, own in few.items()}, **more}, 10)
+    before = pool_documents(few, 10)
+    after = pool_documents({**{f"few {name}": own for name, own in few.items()}, **more}, 10)
     assert [docno for docno in after if docno in before] == before
 
 
 def test_the_order_is_another_for_another_seed_or_topic_and_the_same_on_any_day():
     of = {"bm25": DOCNOS}
-    orders = [pool(of, 60, seed, qid=qid) for seed in (0, 1) for qid in ("", "1", "2")]
+    orders = [pool_documents(of, 60, seed, qid=qid) for seed in (0, 1) for qid in ("", "1", "2")]
     assert len({tuple(order) for order in orders}) == 6
-    assert pool(of, 60, 7, qid="1") == pool(of, 60, 7, qid="1")
+    assert pool_documents(of, 60, 7, qid="1") == pool_documents(of, 60, 7, qid="1")
     # Written down once: it must not depend on the process, the version or the machine.
-    assert pool({"bm25": ["a", "b", "c", "d", "e"]}, 5, 7, qid="q") == ["b", "a", "c", "e", "d"]
+    assert pool_documents({"bm25": ["a", "b", "c", "d", "e"]}, 5, 7, qid="q") == ["b", "a", "c", "e", "d"]
 
 
 def test_the_order_has_nothing_to_do_with_the_ranks():
-    places = np.mean([[pool({"a": DOCNOS}, 60, seed).index(docno) for docno in DOCNOS] for seed in range(200)], axis=0)
+    places = np.mean(
+        [[pool_documents({"a": DOCNOS}, 60, seed).index(docno) for docno in DOCNOS] for seed in range(200)], axis=0
+    )
     # The mean place of each document is 29.5, give or take 17.3 / sqrt(200) = 1.2.
     assert np.max(np.abs(places - 29.5)) < 5 * 1.25
     assert abs(np.corrcoef(places, np.arange(60))[0, 1]) < 0.5
@@ -59,11 +61,11 @@ def test_the_order_has_nothing_to_do_with_the_ranks():
 
 def test_a_topic_and_a_document_are_not_taken_for_others():
     of = [f"{place}" for place in range(10, 30)]
-    first = pool({"a": [f"1{docno}" for docno in of]}, 20, qid="q")
-    second = pool({"a": of}, 20, qid="q1")
+    first = pool_documents({"a": [f"1{docno}" for docno in of]}, 20, qid="q")
+    second = pool_documents({"a": of}, 20, qid="q1")
     assert [docno[1:] for docno in first] != second
 
 
 def test_a_depth_below_one_is_refused():
     with pytest.raises(SettingError, match="depth is 0, expected 1 or more"):
-        pool({"a": ["d"]}, 0)
+        pool_documents({"a": ["d"]}, 0)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.judgments import priorities
-from searchlab.judgments.priorities import what_next
+from searchlab.judgments.priorities import prioritise_judgments
 from searchlab.records import Ranking
 
 DOCNOS = list("abcdefgh")
@@ -22,7 +22,7 @@ def ranked(qid, docnos):
 def test_two_rankings_by_hand():
     # P@2 of the judged topic: left has x relevant, right nothing. Judging w (left, rank 2) can add 1/2, as can y or z.
     left, right = [ranked("1", "xw")], [ranked("1", "yz")]
-    found = what_next(left, right, {"1": {"x": 1}}, measure="P@2")
+    found = prioritise_judgments(left, right, {"1": {"x": 1}}, measure="P@2")
     assert (found.measure, found.difference, found.n_topics, found.n_waiting) == ("P@2", 0.5, 1, 0)
     assert [(each.qid, each.docno, each.swing) for each in found.documents] == [
         ("1", "y", 0.5),
@@ -30,23 +30,23 @@ def test_two_rankings_by_hand():
         ("1", "z", 0.5),
     ]
     # Both have it at the same rank: nothing can change.
-    same = what_next([ranked("1", "xy")], [ranked("1", "zy")], {"1": {"x": 1, "z": 0}}, measure="P@2")
+    same = prioritise_judgments([ranked("1", "xy")], [ranked("1", "zy")], {"1": {"x": 1, "z": 0}}, measure="P@2")
     assert [(each.docno, each.swing) for each in same.documents] == [("y", 0.0)]
 
 
 def test_reciprocal_ranks_by_hand():
     # RR: y at rank 1 of right would make 1 of 1/2; w at rank 2 of left nothing, x being relevant at rank 1.
-    found = what_next([ranked("1", "xw")], [ranked("1", "yx")], {"1": {"x": 1}}, measure="RR")
+    found = prioritise_judgments([ranked("1", "xw")], [ranked("1", "yx")], {"1": {"x": 1}}, measure="RR")
     assert found.difference == 0.5
     assert [(each.docno, each.swing) for each in found.documents] == [("y", 0.5), ("w", 0.0)]
 
 
 def test_a_topic_without_judgments_would_count_from_its_first_on():
     left, right = [ranked("1", "x"), ranked("2", "y")], [ranked("1", ""), ranked("2", "z")]
-    found = what_next(left, right, {"1": {"x": 1}}, measure="P@1")
+    found = prioritise_judgments(left, right, {"1": {"x": 1}}, measure="P@1")
     assert (found.difference, found.n_topics) == (1, 1)
     assert [(each.qid, each.docno, each.swing) for each in found.documents] == [("2", "y", 0.5), ("2", "z", 0.5)]
-    nothing = what_next(left, right, {}, measure="P@1")
+    nothing = prioritise_judgments(left, right, {}, measure="P@1")
     assert (nothing.difference, nothing.n_topics) == (0, 0)
     assert {each.swing for each in nothing.documents} == {1.0}
 
@@ -87,7 +87,7 @@ def as_run(found):
 @given(left=RUNS, right=RUNS, grades=GRADES, depth=st.integers(1, 9))
 def test_a_swing_is_that_of_evaluating_both_cases(measure, left, right, grades, depth):
     left, right = as_run(left), as_run(right)
-    found = what_next(left, right, grades, measure=measure, depth=depth)
+    found = prioritise_judgments(left, right, grades, measure=measure, depth=depth)
     swings = {(each.qid, each.docno): each.swing for each in found.documents}
     assert list(swings.values()) == sorted(swings.values(), reverse=True)
     for pair, swing in swings.items():
@@ -103,7 +103,7 @@ def test_candidates_are_within_depth_and_cutoff():
     left, right = [ranked("1", "abcd")], [ranked("1", "efgh")]
 
     def candidates(**options):
-        return sorted(each.docno for each in what_next(left, right, {}, **options).documents)
+        return sorted(each.docno for each in prioritise_judgments(left, right, {}, **options).documents)
 
     assert candidates(measure="AP", depth=1) == ["a", "e"]
     assert candidates(measure="P@2", depth=3) == ["a", "b", "e", "f"]
@@ -113,14 +113,14 @@ def test_candidates_are_within_depth_and_cutoff():
 
 def test_too_many_candidates_wait_the_best_ranked_coming_first(monkeypatch):
     # Each candidate takes two cases of eight ranked documents.
-    monkeypatch.setattr(priorities, "MOST_RANKED", 50)
-    found = what_next([ranked("1", "abcd")], [ranked("1", "efgh")], {}, measure="AP")
+    monkeypatch.setattr(priorities, "MAX_RANKED_DOCUMENTS", 50)
+    found = prioritise_judgments([ranked("1", "abcd")], [ranked("1", "efgh")], {}, measure="AP")
     assert sorted(each.docno for each in found.documents) == ["a", "b", "e"]
     assert found.n_waiting == 5
 
 
 def test_relevance_from_a_higher_grade_on_is_what_would_be_given():
-    found = what_next([ranked("1", "a")], [ranked("1", "b")], {}, measure="P(rel=2)@1")
+    found = prioritise_judgments([ranked("1", "a")], [ranked("1", "b")], {}, measure="P(rel=2)@1")
     assert [each.swing for each in found.documents] == [1.0, 1.0]
 
 
@@ -135,11 +135,11 @@ def test_relevance_from_a_higher_grade_on_is_what_would_be_given():
 )
 def test_what_cannot_be_asked_is_refused(options, message):
     with pytest.raises(SettingError, match=message):
-        what_next([ranked("1", "a")], [ranked("1", "b")], {}, **options)
+        prioritise_judgments([ranked("1", "a")], [ranked("1", "b")], {}, **options)
 
 
 def test_runs_that_are_none_are_refused():
     with pytest.raises(SettingError, match="topic 1 has two rankings"):
-        what_next([ranked("1", "a"), ranked("1", "b")], [], {})
+        prioritise_judgments([ranked("1", "a"), ranked("1", "b")], [], {})
     with pytest.raises(SettingError, match="not a number"):
-        what_next([Ranking("1", ["a"], [math.nan])], [], {})
+        prioritise_judgments([Ranking("1", ["a"], [math.nan])], [], {})

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from searchlab.corpus import read_qrels, read_topics
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
-from searchlab.judgments.judgment_store import Imported, JudgmentStore
-from searchlab.judgments.trec_exchange import import_texts, qrels_text, topics_text
+from searchlab.judgments.judgment_store import ImportSummary, JudgmentStore
+from searchlab.judgments.trec_exchange import format_qrels, format_topics, import_texts
 
 TOPICS = "b\twings\na\theat flow\n"
 QRELS = "b 0 y 0\nb 0 z 2\na 0 x 1\n"
@@ -21,22 +21,22 @@ def store(tmp_path):
 
 def test_what_comes_in_goes_out_by_topic_then_docno(store):
     done = import_texts(store, "s", topics=TOPICS, qrels="a 0 x 1\nb 0 z 2\nb 0 y 0\n", judge="ann")
-    assert done == Imported(2, 3, 0, 0)
-    assert topics_text(store, "s") == TOPICS
-    assert qrels_text(store, "s") == QRELS
-    assert qrels_text(store, "s", "ann") == QRELS
-    assert qrels_text(store, "s", "bob") == qrels_text(store, "none") == topics_text(store, "none") == ""
+    assert done == ImportSummary(2, 3, 0, 0)
+    assert format_topics(store, "s") == TOPICS
+    assert format_qrels(store, "s") == QRELS
+    assert format_qrels(store, "s", "ann") == QRELS
+    assert format_qrels(store, "s", "bob") == format_qrels(store, "none") == format_topics(store, "none") == ""
 
 
 def test_coming_in_twice_changes_nothing(store):
     import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
     store.judge("s", "a", "x", judge="ann", grade=1, note="kept")
     before = store.version()
-    assert import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann") == Imported(0, 0, 2, 3)
+    assert import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann") == ImportSummary(0, 0, 2, 3)
     assert store.version() == before
-    assert import_texts(store, "s", qrels="a 0 x 2\n", judge="ann") == Imported(0, 1, 0, 0)
+    assert import_texts(store, "s", qrels="a 0 x 2\n", judge="ann") == ImportSummary(0, 1, 0, 0)
     assert [(one.grade, one.note) for one in store.judgments("s", "a")] == [(2, "kept")]
-    assert import_texts(store, "s", qrels="a 0 x 2\n", judge="bob") == Imported(0, 1, 0, 0)
+    assert import_texts(store, "s", qrels="a 0 x 2\n", judge="bob") == ImportSummary(0, 1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_another_text_for_a_known_topic_takes_the_judgments_back_too(store):
     import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
     with pytest.raises(SettingError, match="topic 'a' of the set 's' is 'heat flow', found 'other'"):
         import_texts(store, "s", topics="c\tnew\na\tother\n", qrels="c 0 d 1\n", judge="ann")
-    assert topics_text(store, "s") == TOPICS
-    assert qrels_text(store, "s") == QRELS
+    assert format_topics(store, "s") == TOPICS
+    assert format_qrels(store, "s") == QRELS
 
 
 @pytest.mark.parametrize("docno", ["a b", "a\tb", "a\u2028b", " a", "a\x01b", "\x85"])
@@ -91,7 +91,7 @@ def test_a_docno_that_is_no_column_is_not_written(store, docno):
     store.add_topic("s", "heat", "1")
     store.judge("s", "1", docno, judge="ann", grade=1)
     with pytest.raises(SettingError, match=r"topic 1: a judged document is called .* cannot hold it"):
-        qrels_text(store, "s")
+        format_qrels(store, "s")
 
 
 def test_any_format_that_is_read_elsewhere_may_come_in(store):
@@ -125,11 +125,11 @@ def test_whatever_is_accepted_is_read_back_equal(tmp_path_factory, wanted, judge
         for place, docno, grade in judged if kept else ():
             store.judge("s", kept[place % len(kept)].qid, docno, judge="ann", grade=grade)
         if kept:
-            (folder / "topics.tsv").write_text(topics_text(store, "s"), encoding="utf-8", newline="")
+            (folder / "topics.tsv").write_text(format_topics(store, "s"), encoding="utf-8", newline="")
             assert read_topics(folder / "topics.tsv") == kept
         grades = store.grades("s")
         try:
-            written = qrels_text(store, "s")
+            written = format_qrels(store, "s")
         except SettingError:
             assert any(docno.split() != [docno] or not docno.isprintable() for own in grades.values() for docno in own)
             return
@@ -137,9 +137,9 @@ def test_whatever_is_accepted_is_read_back_equal(tmp_path_factory, wanted, judge
             (folder / "qrels.txt").write_text(written, encoding="utf-8", newline="")
             assert read_qrels(folder / "qrels.txt") == grades
             with JudgmentStore(folder / "other.sqlite") as other:
-                import_texts(other, "s", topics=topics_text(store, "s"), qrels=written, judge="bob")
+                import_texts(other, "s", topics=format_topics(store, "s"), qrels=written, judge="bob")
                 assert other.grades("s") == grades
-                assert topics_text(other, "s") == topics_text(store, "s")
+                assert format_topics(other, "s") == format_topics(store, "s")
 
 
 @settings(max_examples=100)

@@ -9,14 +9,14 @@ import pytest
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import InputError, SettingError, SourceError
 from searchlab.indexing.building.indexer import delete
-from searchlab.mixtures.likelihood import Evidence, check_weights, join, log_likelihoods, one_query, raise_least
+from searchlab.mixtures.likelihood import Evidence, check_weights, join, log_likelihoods, one_query, raise_to_minimum
 from searchlab.mixtures.training_queries import gather, name_components
-from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
+from searchlab.mixtures.weight_training import LearntWeights, learn_em, learn_mce
 from searchlab.mixtures.weights import MixtureWeights, read_weights, write_weights
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.trained_mixture import COMPONENTS
-from searchlab.topic_models.topic_model_store import build_topics
+from searchlab.topic_models.topic_model_store import build_topic_model
 
 DOCS = [
     Document("a", "heat flow", "heat transfer in laminar flow over wings"),
@@ -95,7 +95,7 @@ def test_weights_that_are_none_are_refused(weights, message):
 
 
 def test_no_weight_is_below_the_least():
-    raised = raise_least(np.array([[1.0, 0.0]]), 0.25)
+    raised = raise_to_minimum(np.array([[1.0, 0.0]]), 0.25)
     assert raised.tolist() == [[0.8, 0.2]]
 
 
@@ -150,7 +150,7 @@ def test_nothing_to_train_with_is_told(engine):
 
 def test_what_training_sees_is_what_searching_scores(engine):
     queries = gather(engine, TOPICS, QRELS, COMPONENTS[:-1])
-    learnt = Learnt("em", queries.components, np.array([0.2, 0.3, 0.1, 0.1, 0.2, 0.1]))
+    learnt = LearntWeights("em", queries.components, np.array([0.2, 0.3, 0.1, 0.1, 0.2, 0.1]))
     likelihoods = log_likelihoods(queries.evidence, learnt.shared[None])
     hits = engine.search("heat flow", k=None, scorer=learnt.scorer())
     trained = {queries.docnos[doc]: likelihoods[pair] for pair, doc in enumerate(queries.docs[:5])}
@@ -176,7 +176,9 @@ def test_mce_ranks_training_queries_better_than_where_it_began(engine):
 @pytest.fixture
 def kept(engine, tmp_path):
     """Weights of their own for two documents, in a file."""
-    learnt = Learnt("mce", ("document", "corpus"), np.array([0.3, 0.7]), ("a", "b"), np.array([[0.5, 0.5], [0.1, 0.9]]))
+    learnt = LearntWeights(
+        "mce", ("document", "corpus"), np.array([0.3, 0.7]), ("a", "b"), np.array([[0.5, 0.5], [0.1, 0.9]])
+    )
     path = tmp_path / "weights.json"
     write_weights(path, MixtureWeights.of(learnt, engine.snapshot, {"alpha": 5}, 2))
     return path
@@ -213,11 +215,11 @@ def test_weights_for_another_index_are_refused_or_told(engine, kept, build):
 
 def test_weights_with_topics_ask_for_these_topics(build, tmp_path):
     folder = build(DOCS * 1)
-    build_topics(folder, n_topics=2)
+    build_topic_model(folder, n_topics=2)
     with SearchEngine(folder) as engine:
-        from searchlab.topic_models.topic_model_store import open_topics
+        from searchlab.topic_models.topic_model_store import open_topic_model
 
-        model = open_topics(engine.snapshot)
+        model = open_topic_model(engine.snapshot)
         queries = gather(engine, TOPICS, QRELS, name_components(["topics"]), topic_model=model)
         learnt = learn_em(queries)
         write_weights(tmp_path / "w.json", MixtureWeights.of(learnt, engine.snapshot, {}, 2))
@@ -227,7 +229,7 @@ def test_weights_with_topics_ask_for_these_topics(build, tmp_path):
         likelihoods = log_likelihoods(queries.evidence, learnt.shared[None])
         trained = {queries.docnos[doc]: likelihoods[pair] for pair, doc in enumerate(queries.docs[:5])}
         assert dict(zip(hits.docnos, hits.scores, strict=True)) == pytest.approx(trained)
-    build_topics(folder, n_topics=2, seed=5)
+    build_topic_model(folder, n_topics=2, seed=5)
     with (
         SearchEngine(folder) as engine,
         pytest.raises(SettingError, match=r"made with topics plsa .*train the weights"),

@@ -14,7 +14,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SearchlabError, SettingError, SourceError, WriteFailed
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import (
     FORMAT,
     Bundle,
@@ -25,10 +25,14 @@ from searchlab.rankers.bundle import (
     load_bundle,
 )
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import KernelModel, LinearModel, RuleModel, VotingModel
+from searchlab.rankers.models.kernel_model import KernelModel
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_table import Recipe, train_from_table
+from searchlab.training.from_table import train_from_table
+from searchlab.training.recipe import Recipe
 
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "own")
 RANDOM = np.random.default_rng(5)
@@ -59,17 +63,17 @@ def make_model(kind, n):
 
 KINDS = ("linear", "counted votes", "weighed votes", "rules", "rbf", "poly", "linear kernel")
 RULES = {
-    "plain": ("query-minimum", "query-minmax", "none"),
-    "powers": ("query-minimum", "query-minmax", "powers"),
-    "learnt": ("indicator", "standard", "none"),
-    "learnt powers": ("indicator", "standard", "powers"),
-    "ranks": ("zero", "query-rank", "none"),
+    "plain": ("query-minimum", "query-minmax", False),
+    "powers": ("query-minimum", "query-minmax", True),
+    "learnt": ("indicator", "standard", False),
+    "learnt powers": ("indicator", "standard", True),
+    "ranks": ("zero", "query-rank", False),
 }
 
 
 def make_bundle(kind="linear", rules="plain", features=FEATURES, **changes):
-    preparation = Preparation.named(*RULES[rules]).fit(some_table(names=features))
-    model = make_model(kind, len(columns_of(features, preparation)))
+    preprocessor = Preprocessor.named(*RULES[rules]).fit(some_table(names=features))
+    model = make_model(kind, len(columns_of(features, preprocessor)))
     parts = {
         "ranker": "rsvm",
         "settings": {"C": 0.1, "depth": None},
@@ -80,7 +84,7 @@ def make_bundle(kind="linear", rules="plain", features=FEATURES, **changes):
         "choice": {"tried": [{"value": 1.0, "mean": 0.5}], "chosen": [1.0]},
         "trial": {"helps": True, "verdict": "rsvm helps"},
     }
-    return Bundle(model=model, features=features, preparation=preparation, **(parts | changes))
+    return Bundle(model=model, features=features, preprocessor=preprocessor, **(parts | changes))
 
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -99,7 +103,7 @@ def test_what_is_read_back_scores_the_same_to_the_last_bit(tmp_path, kind, rules
     assert np.array_equal(again.scores(table), scores)
     assert again.to_json() == bundle.to_json()
     assert again.influences() == bundle.influences()
-    assert repr(again.account(table, 6)) == repr(bundle.account(table, 6))
+    assert repr(again.explain(table, 6)) == repr(bundle.explain(table, 6))
     assert (again.first_stage, again.version, again.features) == (bundle.first_stage, bundle.version, FEATURES)
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "model.json").read_bytes()
@@ -107,7 +111,7 @@ def test_what_is_read_back_scores_the_same_to_the_last_bit(tmp_path, kind, rules
 
 def test_scores_are_those_of_the_prepared_rows():
     bundle, table = make_bundle("linear", "powers"), some_table(seed=2)
-    prepared = bundle.preparation.apply(table)
+    prepared = bundle.preprocessor.transform(table)
     assert bundle.scores(table).tolist() == (prepared.values @ bundle.model.weights).tolist()
 
 
@@ -215,7 +219,7 @@ def test_a_table_may_have_further_columns_in_any_order():
         np.column_stack([table.values[:, ::-1], np.ones(table.n_rows)]), [*reversed(FEATURES), "more"]
     )
     assert np.array_equal(bundle.scores(wider), bundle.scores(table))
-    assert repr(bundle.account(wider, 3)) == repr(bundle.account(table, 3))
+    assert repr(bundle.explain(wider, 3)) == repr(bundle.explain(table, 3))
 
 
 def test_a_table_that_lacks_features_is_refused():
@@ -226,7 +230,7 @@ def test_a_table_that_lacks_features_is_refused():
     with pytest.raises(SettingError, match=message):
         bundle.scores(table.select(["own"]))
     with pytest.raises(SettingError, match=message):
-        bundle.account(table.select(["own"]), 0)
+        bundle.explain(table.select(["own"]), 0)
     many = make_bundle(features=tuple("abcdef"))
     with pytest.raises(SettingError, match=r"the model needs a, b, c and 3 more features, which the table lacks"):
         many.scores(table)
@@ -235,7 +239,7 @@ def test_a_table_that_lacks_features_is_refused():
 def test_rows_that_are_not_there_have_no_account():
     for row in (-1, 14):
         with pytest.raises(SettingError, match=f"row is {row}, expected 0 to 13"):
-            make_bundle().account(some_table(), row)
+            make_bundle().explain(some_table(), row)
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +273,7 @@ def test_features_that_searchlab_does_not_compute_are_named(engine):
 
 
 def test_a_formula_that_has_changed_is_refused(engine):
-    with pytest.raises(SettingError, match=r"the model knows letor\.both\.bm25 as 2·c, now it is .*: train it anew"):
+    with pytest.raises(SettingError, match=r"trained with letor\.both\.bm25 as 2·c, now it is .*: retrain it"):
         make_bundle(features=KNOWN, definitions={"letor.both.bm25": "2·c"}).check_index(engine)
 
 
@@ -338,7 +342,7 @@ def is_harmless(bundle):
     table = table if set(bundle.features) <= set(FEATURES) else some_table(seed=2, names=bundle.features)
     try:
         scores = bundle.scores(table)
-        bundle.account(table, 2)
+        bundle.explain(table, 2)
         bundle.influences()
     except SearchlabError as error:
         return "\n" not in str(error)

@@ -6,10 +6,21 @@ import numpy as np
 import pytest
 
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle, columns_of
-from searchlab.rankers.explanation import Account, Difference, Share, account_of_terms, set_against, tell_lead
-from searchlab.rankers.models import KernelModel, LinearModel, RuleModel, VotingModel, average
+from searchlab.rankers.explanation import (
+    Contribution,
+    ContributionDifference,
+    ScoreExplanation,
+    compare_explanations,
+    describe_lead,
+    explain_terms,
+)
+from searchlab.rankers.models.kernel_model import KernelModel
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model_kinds import average_models
+from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.retrieval.results import Explanation, Part
 
 FEATURES = ("a", "b", "c")
@@ -22,11 +33,11 @@ def some_table(seed=3):
     return FeatureTable(FEATURES, np.repeat(["x", "y"], [5, 7]), [f"d{row}" for row in range(12)], values)
 
 
-def make_bundle(model, rules=("query-minimum", "query-minmax", "none"), features=FEATURES):
+def make_bundle(model, rules=("query-minimum", "query-minmax", False), features=FEATURES):
     table = some_table().with_values(some_table().values[:, : len(features)], features)
-    preparation = Preparation.named(*rules).fit(table)
-    made = model(len(columns_of(features, preparation))) if callable(model) else model
-    return Bundle("own", {}, made, features, preparation)
+    preprocessor = Preprocessor.named(*rules).fit(table)
+    made = model(len(columns_of(features, preprocessor))) if callable(model) else model
+    return Bundle("own", {}, made, features, preprocessor)
 
 
 def votes(how, n_planes=2):
@@ -59,10 +70,10 @@ MODELS = {
     "linear kernel": kernel("linear"),
 }
 RULES = {
-    "plain": ("query-minimum", "query-minmax", "none"),
-    "powers": ("query-minimum", "query-minmax", "powers"),
-    "marked powers": ("indicator", "standard", "powers"),
-    "ranks": ("zero", "query-rank", "none"),
+    "plain": ("query-minimum", "query-minmax", False),
+    "powers": ("query-minimum", "query-minmax", True),
+    "marked powers": ("indicator", "standard", True),
+    "ranks": ("zero", "query-rank", False),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 all_rules = pytest.mark.parametrize("how", RULES.values(), ids=RULES)
@@ -73,31 +84,31 @@ all_rules = pytest.mark.parametrize("how", RULES.values(), ids=RULES)
 def test_shares_add_up_to_the_score_and_differences_to_the_lead(model, how):
     bundle, table = make_bundle(model, how), some_table()
     scores = bundle.scores(table)
-    accounts = [bundle.account(table, row) for row in range(12)]
+    accounts = [bundle.explain(table, row) for row in range(12)]
     for row, account in enumerate(accounts):
         assert account.docno == f"d{row}"
         assert account.score == pytest.approx(scores[row], abs=1e-12)
-        assert math.fsum(share.amount for share in account.shares) == pytest.approx(account.score, abs=1e-9)
-        labels = [share.label for share in account.shares]
+        assert math.fsum(share.amount for share in account.contributions) == pytest.approx(account.score, abs=1e-9)
+        labels = [share.label for share in account.contributions]
         assert len(set(labels)) == len(labels)
-        amounts = [abs(share.amount) for share in account.shares]
+        amounts = [abs(share.amount) for share in account.contributions]
         assert amounts == sorted(amounts, reverse=True)
     for first, second in ((0, 4), (6, 11), (11, 5)):
-        found = set_against(accounts[first], accounts[second])
+        found = compare_explanations(accounts[first], accounts[second])
         lead = scores[first] - scores[second]
         assert math.fsum(difference.amount for difference in found) == pytest.approx(lead, abs=1e-9)
         sizes = [abs(difference.amount) for difference in found]
         assert sizes == sorted(sizes, reverse=True)
-    assert set_against(accounts[3], accounts[3]) == []
+    assert compare_explanations(accounts[3], accounts[3]) == []
 
 
 def test_a_score_of_weights_worked_by_hand():
     table = FeatureTable(["a", "b"], ["q"] * 3, ["x", "y", "z"], [[1.0, 10.0], [3.0, np.nan], [5.0, 20.0]])
-    bundle = Bundle("own", {}, LinearModel(np.array([2.0, -1.0])), ("a", "b"), Preparation.named())
-    account = bundle.account(table, 1)
+    bundle = Bundle("own", {}, LinearModel(np.array([2.0, -1.0])), ("a", "b"), Preprocessor.named())
+    account = bundle.explain(table, 1)
     # a is half way from 1 to 5; b is undefined and becomes the smallest, 0 when normalised.
     assert account.score == 1.0
-    first, second = account.shares
+    first, second = account.contributions
     assert (first.label, first.amount, first.raw) == ("a", 1.0, 3.0)
     assert first.meaning == "0.500 ((3 - 1) / 4, by smallest value and range of the query)"
     assert (second.label, second.amount) == ("b", 0.0)
@@ -108,8 +119,8 @@ def test_a_score_of_weights_worked_by_hand():
 def test_the_powers_of_a_feature_are_one_share():
     table = FeatureTable(["a"], ["q"] * 3, ["x", "y", "z"], [[0.0], [1.0], [4.0]])
     model = LinearModel(np.array([1.0, 10.0, 100.0]))
-    bundle = Bundle("own", {}, model, ("a",), Preparation.named(bends="powers"))
-    (share,) = bundle.account(table, 1).shares
+    bundle = Bundle("own", {}, model, ("a",), Preprocessor.named(powers=True))
+    (share,) = bundle.explain(table, 1).contributions
     # ¼ + 10·¹⁄₁₆ + 100·½.
     assert (share.label, share.raw) == ("a", 1.0)
     assert share.amount == pytest.approx(0.25 + 0.625 + 50)
@@ -118,8 +129,8 @@ def test_the_powers_of_a_feature_are_one_share():
 
 def test_a_feature_that_is_called_like_a_power_is_itself():
     table = FeatureTable(["a", "a^2"], ["q"] * 2, ["x", "y"], [[0.0, 7.0], [1.0, 9.0]])
-    bundle = Bundle("own", {}, LinearModel(np.array([3.0, 5.0])), ("a", "a^2"), Preparation.named())
-    shares = {share.label: share for share in bundle.account(table, 1).shares}
+    bundle = Bundle("own", {}, LinearModel(np.array([3.0, 5.0])), ("a", "a^2"), Preprocessor.named())
+    shares = {share.label: share for share in bundle.explain(table, 1).contributions}
     assert (shares["a"].amount, shares["a"].raw) == (3.0, 1.0)
     assert (shares["a^2"].amount, shares["a^2"].raw) == (5.0, 9.0)
 
@@ -127,44 +138,47 @@ def test_a_feature_that_is_called_like_a_power_is_itself():
 def test_rows_are_explained_within_their_query():
     bundle, table = make_bundle(MODELS["counted votes"]), some_table()
     alone = table.rows(slice(5, 12))
-    assert repr(bundle.account(table, 8)) == repr(bundle.account(alone, 3))
-    labels = {share.label for share in bundle.account(table, 8).shares}
+    assert repr(bundle.explain(table, 8)) == repr(bundle.explain(alone, 3))
+    labels = {share.label for share in bundle.explain(table, 8).contributions}
     assert labels == {"grade 2 against 1", "grade 1 against 0"}
 
 
 def test_votes_of_several_hyperplanes_on_the_same_grades_are_one_share():
     random = np.random.default_rng(1)
     single = [VotingModel(random.normal(size=(2, 3)), ((2.0, 1.0), (1.0, 0.0)), "score") for _ in range(3)]
-    together, table = make_bundle(average(single, [1.0] * 3)), some_table()
-    amounts = {share.label: share.amount for share in together.account(table, 2).shares}
-    apart = [make_bundle(each).account(table, 2).shares for each in single]
+    together, table = make_bundle(average_models(single, [1.0] * 3)), some_table()
+    amounts = {share.label: share.amount for share in together.explain(table, 2).contributions}
+    apart = [make_bundle(each).explain(table, 2).contributions for each in single]
     for label in ("grade 2 against 1", "grade 1 against 0"):
         expected = [share.amount for shares in apart for share in shares if share.label == label]
         assert amounts[label] == pytest.approx(sum(expected) / 3)
 
 
 def test_a_difference_names_both_sides_and_leaves_out_what_is_equal():
-    first = Account("x", 3.0, (Share("a", 2.0), Share("b", 0.5), Share("only", 0.5)))
-    second = Account("y", 2.5, (Share("a", 2.0), Share("b", -1.0), Share("other", 1.5)))
-    found = set_against(first, second)
+    first = ScoreExplanation("x", 3.0, (Contribution("a", 2.0), Contribution("b", 0.5), Contribution("only", 0.5)))
+    second = ScoreExplanation("y", 2.5, (Contribution("a", 2.0), Contribution("b", -1.0), Contribution("other", 1.5)))
+    found = compare_explanations(first, second)
     assert found == [
-        Difference("b", 1.5, Share("b", 0.5), Share("b", -1.0)),
-        Difference("other", -1.5, None, Share("other", 1.5)),
-        Difference("only", 0.5, Share("only", 0.5), None),
+        ContributionDifference("b", 1.5, Contribution("b", 0.5), Contribution("b", -1.0)),
+        ContributionDifference("other", -1.5, None, Contribution("other", 1.5)),
+        ContributionDifference("only", 0.5, Contribution("only", 0.5), None),
     ]
 
 
 def test_a_lead_by_rounding_is_told_as_such():
-    first, second = Account("x", 0.1 + 0.2, (Share("a", 0.3),)), Account("y", 0.3, (Share("a", 0.3),))
-    told = tell_lead(first, second, set_against(first, second))
+    first, second = (
+        ScoreExplanation("x", 0.1 + 0.2, (Contribution("a", 0.3),)),
+        ScoreExplanation("y", 0.3, (Contribution("a", 0.3),)),
+    )
+    told = describe_lead(first, second, compare_explanations(first, second))
     assert told.startswith("x scores ")
     assert told.endswith(" more than y, which is rounding: their scores have the same parts")
 
 
 def test_shares_of_terms_stand_with_the_largest_on_top():
     parts = (Part("a", 1, 2, 0.5), Part("b", 1, 1, -2.0), Part("c", 1, 1, 1.0), Part("a", 1, 2, 0.75))
-    account = account_of_terms(Explanation("x", parts))
-    assert [(share.label, share.amount) for share in account.shares] == [("b", -2.0), ("a", 1.25), ("c", 1.0)]
+    account = explain_terms(Explanation("x", parts))
+    assert [(share.label, share.amount) for share in account.contributions] == [("b", -2.0), ("a", 1.25), ("c", 1.0)]
     assert account.score == 0.25
 
 

@@ -10,15 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.models import (
-    KernelModel,
-    LinearModel,
-    RuleModel,
-    VotingModel,
-    clip_margins,
-    count_votes,
-    model_from_json,
-)
+from searchlab.rankers.models.kernel_model import KernelModel
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model_kinds import model_from_json
+from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.models.voting_model import VotingModel, clip_margins, count_votes
 
 RANDOM = np.random.default_rng(8)
 X = RANDOM.normal(size=(13, 3))

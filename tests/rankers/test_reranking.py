@@ -10,10 +10,11 @@ from searchlab.errors import IndexMissing, SettingError
 from searchlab.features.candidates import Candidates, searched
 from searchlab.features.extraction import extract
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle, columns_of
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import LinearModel, VotingModel
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.rankers.reranking import Reranker, best_first
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -45,27 +46,27 @@ def engine(build):
         yield opened
 
 
-def make_bundle(weights=(1.0, 2.0, -0.5, 0.3), first_stage=None, model=None, bends="none"):
-    preparation = Preparation.named("query-minimum", "query-minmax", bends)
-    n = len(columns_of(FEATURES, preparation))
+def make_bundle(weights=(1.0, 2.0, -0.5, 0.3), first_stage=None, model=None, powers=False):
+    preprocessor = Preprocessor.named("query-minimum", "query-minmax", powers)
+    n = len(columns_of(FEATURES, preprocessor))
     own = model or LinearModel(np.resize(np.array(weights), n))
-    return Bundle("own", {}, own, FEATURES, preparation, first_stage=first_stage)
+    return Bundle("own", {}, own, FEATURES, preprocessor, first_stage=first_stage)
 
 
 def by_hand(engine, bundle, text, candidates):
-    """Features, preparation, score, and then the order: equal scores by docno from the last."""
+    """Features, preprocessor, score, and then the order: equal scores by docno from the last."""
     table = extract(engine, [Topic("q", text)], candidates, FEATURES)
-    prepared = bundle.preparation.apply(table)
+    prepared = bundle.preprocessor.transform(table)
     scores = bundle.model.score(prepared.values, prepared.group_offsets)
     ranked = sorted(zip(scores.tolist(), table.docnos.tolist(), strict=True), reverse=True)
     return [docno for _, docno in ranked], [score for score, _ in ranked]
 
 
-@pytest.mark.parametrize("bends", ["none", "powers"])
+@pytest.mark.parametrize("powers", [False, True])
 @pytest.mark.parametrize("text", ["heat flow", "wings drag drag", "cell unheard"])
-def test_documents_are_ranked_as_their_features_say(engine, text, bends):
+def test_documents_are_ranked_as_their_features_say(engine, text, powers):
     stage = FirstStage(15, "dirichlet", {"mu": 100}, expanded=False)
-    bundle = make_bundle(first_stage=stage, bends=bends)
+    bundle = make_bundle(first_stage=stage, powers=powers)
     candidates = searched(Pipeline(engine, Dirichlet(mu=100)), [Topic("q", text)], k=15)
     docnos, scores = by_hand(engine, bundle, text, candidates)
     hits = Reranker(engine, bundle).pipeline().search(text, k=15)
@@ -224,10 +225,10 @@ def test_an_explanation_adds_up_to_the_score_of_the_search(engine, model):
     assert [account.docno for account in accounts] == hits.docnos
     assert [account.score for account in accounts] == pytest.approx(hits.scores.tolist())
     for account in accounts:
-        assert math.fsum(share.amount for share in account.shares) == pytest.approx(account.score, abs=1e-9)
+        assert math.fsum(share.amount for share in account.contributions) == pytest.approx(account.score, abs=1e-9)
     if model is None:
-        assert {share.label for share in accounts[0].shares} == set(FEATURES)
-        raw = next(share.raw for share in accounts[0].shares if share.label == "doc.both.length")
+        assert {share.label for share in accounts[0].contributions} == set(FEATURES)
+        raw = next(share.raw for share in accounts[0].contributions if share.label == "doc.both.length")
         document = engine.document(hits.docnos[0])
         assert raw == len(f"{document.title} {document.body}".split())
 
@@ -252,13 +253,13 @@ def test_only_what_is_re_ranked_can_be_explained(engine):
 
 
 def test_a_model_that_does_not_fit_the_index_is_not_put_to_work(engine):
-    strange = Bundle("own", {}, LinearModel(np.ones(1)), ("f1",), Preparation.named())
+    strange = Bundle("own", {}, LinearModel(np.ones(1)), ("f1",), Preprocessor.named())
     with pytest.raises(SettingError, match="the model needs feature f1, which searchlab does not compute"):
         Reranker(engine, strange)
-    semantic = Bundle("own", {}, LinearModel(np.ones(1)), ("semantic.both.query_50",), Preparation.named())
+    semantic = Bundle("own", {}, LinearModel(np.ones(1)), ("semantic.both.query_50",), Preprocessor.named())
     with pytest.raises(IndexMissing):
         Reranker(engine, semantic)
-    topical = Bundle("own", {}, LinearModel(np.ones(1)), ("topic.both.cosine",), Preparation.named())
+    topical = Bundle("own", {}, LinearModel(np.ones(1)), ("topic.both.cosine",), Preprocessor.named())
     with pytest.raises(IndexMissing):
         Reranker(engine, topical)
 

@@ -8,12 +8,12 @@ import pytest
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_feature_set
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.reranking import Reranker
 from searchlab.rankers.systems import LABELS, make_system
 from searchlab.records import Document
@@ -37,10 +37,10 @@ def engine(build):
 
 @pytest.fixture(scope="module")
 def models(engine):
-    features = make_set("table1").names
+    features = make_feature_set("table1").names
     first = FirstStage(k=2, expanded=False)
     bundle = Bundle(
-        "rsvm", {}, LinearModel(np.arange(1.0, 1 + len(features))), features, Preparation.named(), first_stage=first
+        "rsvm", {}, LinearModel(np.arange(1.0, 1 + len(features))), features, Preprocessor.named(), first_stage=first
     )
     wider = replace(bundle, first_stage=FirstStage(k=2))
     return {"mine": lambda: Reranker(engine, bundle), "rm3": lambda: Reranker(engine, wider)}
@@ -102,7 +102,7 @@ def test_shares_add_up_to_the_score_that_was_shown(engine, models, name):
     assert [account.docno for account in accounts] == hits.docnos
     for account, score in zip(accounts, hits.scores.tolist(), strict=True):
         assert account.score == pytest.approx(score, abs=1e-9)
-        assert sum(share.amount for share in account.shares) == pytest.approx(score, abs=1e-9)
+        assert sum(share.amount for share in account.contributions) == pytest.approx(score, abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.report import plots
-from searchlab.report.content import Entry, Figure, Paragraph, Report, Section, SideBySide, Table
+from searchlab.report.content import Figure, Paragraph, RankedDocument, RankingPair, Report, Section, Table
 
 HOSTILE = (
     "<script>alert(1)</script> <img src=x onerror=alert(1)> \"'> & | `code` [link](javascript:alert(1)) "
@@ -17,7 +17,7 @@ HOSTILE = (
 
 def everything(text: str) -> Report:
     """A report whose every text is `text`, or begins or ends with it."""
-    entry = Entry(1, text, text, text, 2, 3)
+    entry = RankedDocument(1, text, text, text, 2, 3)
     table = Table(
         "main",
         text,
@@ -29,7 +29,7 @@ def everything(text: str) -> Report:
     )
     figure = Figure("means", text, text, plots.bars({text: {text: (0.4, 0.3, 0.5), "b": 0.2}}, ylabel=text))
     other = Figure("lines", text, text, plots.curves([1, 2], {text: [1.0, 2.0], "b": [2, 1]}, xlabel=text, ylabel=text))
-    sides = SideBySide(text, text, text, (entry, Entry(2, "b", "", "", None, None)), (entry,))
+    sides = RankingPair(text, text, text, (entry, RankedDocument(2, "b", "", "", None, None)), (entry,))
     wide = Table(
         "wide", "Many columns.", tuple(f"nDCG@{k}" for k in range(30)), (tuple(np.linspace(0, 1, 30).tolist()),)
     )

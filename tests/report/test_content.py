@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.report.content import Figure, Report, Section, Table, file_name
+from searchlab.report.content import Figure, Report, Section, Table, slugify
 
 ONE = Table("one", "", ("a",), ((1,),))
 
@@ -21,12 +21,12 @@ def test_a_name_that_is_no_file_name_is_refused(name):
     ("words", "name"), [("nDCG@10 of RSVM-IR", "ndcg-10-of-rsvm-ir"), ("ΔAP", "ap"), ("…", "unnamed"), ("../x", "x")]
 )
 def test_any_words_become_a_name(words, name):
-    assert file_name(words) == name
-    assert Table(file_name(words), "", ("a",), ()).name == name
+    assert slugify(words) == name
+    assert Table(slugify(words), "", ("a",), ()).name == name
 
 
 def test_a_long_name_is_cut_to_one_that_is_accepted():
-    assert Table(file_name("word " * 50), "", ("a",), ()).name == ("word-" * 20)[:99]
+    assert Table(slugify("word " * 50), "", ("a",), ()).name == ("word-" * 20)[:99]
 
 
 @pytest.mark.parametrize(

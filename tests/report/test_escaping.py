@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from searchlab.report.escaping import latex, markdown, plain, spreadsheet
+from searchlab.report.escaping import escape_latex, escape_markdown, escape_spreadsheet, printable_line
 
 TEXTS = st.text(st.sampled_from("ab1 \\`*_{}[]()<>#+-.!|~&$%^=:/\"'@\n\t\r\x00中é–\u202e;wh"), max_size=40)
 
@@ -35,25 +35,27 @@ LATEX_SIGN = re.compile(
 @example("[a]: http://e.example")
 @example("a|b")
 def test_any_text_is_one_paragraph_of_itself_in_markdown(text):
-    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown(text))
-    expected = f"<p>{html.escape(plain(text))}</p>\n" if plain(text) else ""
+    page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(escape_markdown(text))
+    expected = f"<p>{html.escape(printable_line(text))}</p>\n" if printable_line(text) else ""
     assert html.unescape(page) == html.unescape(expected)
     assert len(re.findall("<[a-z]", page)) == bool(expected)
 
 
 @given(TEXTS)
 def test_any_text_is_one_cell_of_a_table_in_markdown(text):
-    page = MarkdownIt("commonmark").enable("table").render(f"| a | b |\n| --- | --- |\n| {markdown(text)} | x |\n")
+    page = (
+        MarkdownIt("commonmark").enable("table").render(f"| a | b |\n| --- | --- |\n| {escape_markdown(text)} | x |\n")
+    )
     cells = re.findall("<td>(.*?)</td>", page, flags=re.DOTALL)
-    assert [html.unescape(cell) for cell in cells] == [plain(text), "x"]
+    assert [html.unescape(cell) for cell in cells] == [printable_line(text), "x"]
 
 
 def test_an_address_becomes_no_link_on_github():
-    assert markdown("see https://e.example and www.e.example") == "see https\\://e.example and www\\.e.example"
+    assert escape_markdown("see https://e.example and www.e.example") == "see https\\://e.example and www\\.e.example"
 
 
 def test_what_needs_no_escape_is_left_in_markdown():
-    assert markdown("12.5 % of nDCG@10 (p = .05), T-cell; -.5") == "12.5 % of nDCG@10 (p = .05), T-cell; -.5"
+    assert escape_markdown("12.5 % of nDCG@10 (p = .05), T-cell; -.5") == "12.5 % of nDCG@10 (p = .05), T-cell; -.5"
 
 
 @pytest.mark.parametrize(
@@ -77,24 +79,24 @@ def test_what_needs_no_escape_is_left_in_markdown():
     ],
 )
 def test_latex_specials(text, written):
-    assert latex(text) == written
+    assert escape_latex(text) == written
 
 
 @given(TEXTS)
 def test_nothing_is_left_that_latex_would_obey(text):
-    left = LATEX_SIGN.sub("", latex(text).replace("--", ""))
+    left = LATEX_SIGN.sub("", escape_latex(text).replace("--", ""))
     assert not set(left) & set('\\{}$&#%_^~<>|"`[]*\n')
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", " =1"])
 def test_a_spreadsheet_computes_nothing(text):
-    assert spreadsheet(text) == f"'{text.strip()}"
+    assert escape_spreadsheet(text) == f"'{text.strip()}"
 
 
 @pytest.mark.parametrize("text", ["BM25", "-.0123", "+5%", "-1,234.5", "a=b", "", "<.0001"])
 def test_harmless_cells_stay_as_they_are(text):
-    assert spreadsheet(text) == text
+    assert escape_spreadsheet(text) == text
 
 
 def test_plain_words_have_no_controls_and_turn_no_direction():
-    assert plain("a\x00b\x1b[31m\r\n\tc \u202egnp\u2066x\ufffe") == "a b [31m c gnpx"
+    assert printable_line("a\x00b\x1b[31m\r\n\tc \u202egnp\u2066x\ufffe") == "a b [31m c gnpx"

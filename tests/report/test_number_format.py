@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.report.content import Table
-from searchlab.report.number_format import axis_numbers, short_number, shown_number
-from searchlab.report.table_cells import BEST_NOTE, shown_table
+from searchlab.report.number_format import format_number, format_tick, format_ticks
+from searchlab.report.table_layout import BEST_NOTE, lay_out_table
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ from searchlab.report.table_cells import BEST_NOTE, shown_table
     ],
 )
 def test_a_number_is_written_as_in_papers(value, digits, text):
-    assert shown_number(value, digits) == text
+    assert format_number(value, digits) == text
 
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 8))
 def test_what_is_written_is_the_number_to_its_digits(value, digits):
-    text = shown_number(value, digits).replace(",", "").replace("−", "-")
+    text = format_number(value, digits).replace(",", "").replace("−", "-")
     assert float(text) == float(f"{value:.{digits}f}")
     assert len(text.partition(".")[2]) == digits
 
@@ -50,18 +50,18 @@ def test_what_is_written_is_the_number_to_its_digits(value, digits):
     [(0.1 + 0.2, ".3"), (0.0, "0"), (-0.5, "−.5"), (10.0, "10"), (1000, "1,000"), (1e-6, "1e−06"), (2.5, "2.5")],
 )
 def test_places_on_an_axis_are_short(value, text):
-    assert short_number(value) == text
+    assert format_tick(value) == text
 
 
 def test_places_on_an_axis_have_the_same_decimals():
-    assert axis_numbers([-0.1, 0.0, 0.05, 1.0]) == ["−.10", "0", ".05", "1.00"]
-    assert axis_numbers([0, 5, 10]) == ["0", "5", "10"]
-    assert axis_numbers([1e-6, 1.0]) == ["1e−06", "1"]
-    assert axis_numbers([]) == []
+    assert format_ticks([-0.1, 0.0, 0.05, 1.0]) == ["−.10", "0", ".05", "1.00"]
+    assert format_ticks([0, 5, 10]) == ["0", "5", "10"]
+    assert format_ticks([1e-6, 1.0]) == ["1e−06", "1"]
+    assert format_ticks([]) == []
 
 
 def table(columns, *rows, **settings):
-    return shown_table(Table("t", "", columns, rows, **settings))
+    return lay_out_table(Table("t", "", columns, rows, **settings))
 
 
 def test_the_best_is_marked_and_so_is_what_looks_the_same():
@@ -93,7 +93,7 @@ def test_without_asking_none_is_best():
 
 def test_whole_numbers_among_decimals_lack_the_places_after_the_point():
     shown = table(("x", "n"), (1.5, 3), (2, 4), ("<.01", 5), digits=3)
-    assert [[cell.lacking for cell in row] for row in shown.rows] == [[0, 0], [4, 0], [0, 0]]
+    assert [[cell.pad_places for cell in row] for row in shown.rows] == [[0, 0], [4, 0], [0, 0]]
     assert [column.numeric for column in shown.columns] == [True, True]
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.report import plots
-from searchlab.report.svg import inlined
+from searchlab.report.svg import inline_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = '<b>$x^2$ & "_" \x00 中 \\frac'
@@ -21,7 +21,7 @@ DRAWN = {
     "bars": lambda: plots.bars({"AP": {"a": (0.4, 0.3, 0.5), "b": 0.2}, "P@5": {"b": 0.3}}, ylabel="mean"),
     "curves": lambda: plots.curves(XS, {"a": XS, "b": [3, math.nan, 1]}, xlabel="x", ylabel="y"),
     "curves, log": lambda: plots.curves([0.01, 1, 100], {"a": XS}, xlabel="x", ylabel="y", log_x=True),
-    "shapes": lambda: plots.shapes({"a": (XS, XS), "b": ([0, 1], [1, 0])}, xlabel="x", ylabel="y"),
+    "function_curves": lambda: plots.function_curves({"a": (XS, XS), "b": ([0, 1], [1, 0])}, xlabel="x", ylabel="y"),
     "differences": lambda: plots.differences([0.5, -0.25, 0.0], ylabel="d", labels=["q1", "q2", "q3"]),
     "precision_recall": lambda: plots.precision_recall({"a": np.linspace(1, 0, 11)}),
     "scatter": lambda: plots.scatter({"a": np.eye(2)}, {"w": ((0, 0), (2, 3))}, xlabel="x", ylabel="y"),
@@ -51,7 +51,7 @@ def bars_of(drawing: str, colour: str) -> list[tuple[float, float, float]]:
 @pytest.mark.parametrize("kind", DRAWN)
 def test_a_drawing_is_let_into_a_page_and_takes_its_colour_and_font(kind):
     drawing = drawn(kind)
-    assert inlined(drawing, name="it", alt="it")
+    assert inline_svg(drawing, name="it", alt="it")
     colours = set(re.findall(r"(?:fill|stroke): ([^;\"]+)", drawing))
     assert "currentColor" in colours
     assert colours <= {"none", "currentColor", *plots.PALETTE}
@@ -164,7 +164,7 @@ def test_a_long_name_is_cut():
         (lambda: plots.bars({"AP": {}}, ylabel=""), "bars: found nothing to draw"),
         (lambda: plots.curves([], {"a": []}, xlabel="", ylabel=""), "curves: found nothing to draw"),
         (lambda: plots.curves([1], {"a": [1, 2]}, xlabel="", ylabel=""), "'a' has 2 values, expected 1"),
-        (lambda: plots.shapes({"a": ([1], [1, 2])}, xlabel="", ylabel=""), "'a' has 2 values, expected 1"),
+        (lambda: plots.function_curves({"a": ([1], [1, 2])}, xlabel="", ylabel=""), "'a' has 2 values, expected 1"),
         (lambda: plots.precision_recall({"a": [1]}), "'a' has 1 values, expected 11"),
         (lambda: plots.differences([], ylabel=""), "differences: found nothing"),
         (lambda: plots.differences([1], ylabel="", labels=[]), "found 0 labels, expected 1"),

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.report.svg import inlined, standalone, tidied
+from searchlab.report.svg import inline_svg, standalone_svg, tidy_svg
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">'
 MATPLOTLIB = f"""<?xml version="1.0"?><!DOCTYPE svg>
@@ -18,7 +18,7 @@ L 1 1
 
 
 def test_matplotlibs_drawing_is_tidied():
-    assert tidied(MATPLOTLIB, ink="#010203") == (
+    assert tidy_svg(MATPLOTLIB, ink="#010203") == (
         '<svg stroke-linejoin="round" stroke-linecap="butt" xmlns="http://www.w3.org/2000/svg"><defs />'
         '<g><path id="p" d="M 0 0 L 1 1" style="fill: none; stroke: currentColor" /><use href="#p" /></g>'
         '<text style="font-size: 10px; text-anchor: middle">a &lt; b</text>'
@@ -28,7 +28,7 @@ def test_matplotlibs_drawing_is_tidied():
 
 def test_ids_and_references_carry_the_name_of_the_figure():
     drawing = f'{HEAD}<path id="p" clip-path="url(#c)"/><use xlink:href="#p" style="fill: url( #h )"/></svg>'
-    assert inlined(drawing, name="gains", alt='A "b" <c>') == (
+    assert inline_svg(drawing, name="gains", alt='A "b" <c>') == (
         '<svg role="img" aria-label="A &quot;b&quot; &lt;c&gt;" xmlns="http://www.w3.org/2000/svg">'
         '<path id="svg.gains.p" clip-path="url(#svg.gains.c)" />'
         '<use href="#svg.gains.p" style="fill: url(#svg.gains.h)" /></svg>'
@@ -36,7 +36,7 @@ def test_ids_and_references_carry_the_name_of_the_figure():
 
 
 def test_a_file_of_its_own_has_colours_for_light_and_dark():
-    written = standalone(f'{HEAD}<path d="M0 0"/></svg>', name="a", alt="An arrow")
+    written = standalone_svg(f'{HEAD}<path d="M0 0"/></svg>', name="a", alt="An arrow")
     root = ElementTree.fromstring(written)
     assert root.get("aria-label") == "An arrow"
     assert "prefers-color-scheme:dark" in (root[0].text or "")
@@ -64,7 +64,7 @@ def test_a_file_of_its_own_has_colours_for_light_and_dark():
         "<![CDATA[x]]>",
     ],
 )
-@pytest.mark.parametrize("setting", [inlined, standalone])
+@pytest.mark.parametrize("setting", [inline_svg, standalone_svg])
 def test_a_harmful_drawing_is_refused(part, setting):
     assert setting(f"{HEAD}<g/></svg>", name="bad", alt="b")
     with pytest.raises(SettingError, match="figure bad: the drawing has"):
@@ -74,14 +74,14 @@ def test_a_harmful_drawing_is_refused(part, setting):
 @pytest.mark.parametrize("drawing", ["", "no drawing", "<svg>", f"{HEAD}<g></svg>"])
 def test_what_is_no_xml_is_refused(drawing):
     with pytest.raises(SettingError, match="figure bad: the drawing cannot be read"):
-        inlined(drawing, name="bad", alt="b")
+        inline_svg(drawing, name="bad", alt="b")
 
 
 def test_what_is_no_svg_is_refused():
     with pytest.raises(SettingError, match="<html>, expected <svg>"):
-        inlined("<html/>", name="bad", alt="b")
+        inline_svg("<html/>", name="bad", alt="b")
 
 
 def test_entities_are_not_expanded():
     with pytest.raises(SettingError, match="the drawing has <!"):
-        inlined(f'<!DOCTYPE svg [<!ENTITY a "b">]>{HEAD}</svg>', name="bad", alt="b")
+        inline_svg(f'<!DOCTYPE svg [<!ENTITY a "b">]>{HEAD}</svg>', name="bad", alt="b")

@@ -14,11 +14,11 @@ from markdown_it import MarkdownIt
 
 from searchlab.errors import SettingError, WriteFailed
 from searchlab.report.content import Figure, Paragraph, Report, Section, Table
-from searchlab.report.escaping import latex, plain
-from searchlab.report.html_page import html_page
-from searchlab.report.latex_page import latex_page
-from searchlab.report.markdown_page import markdown_page
-from searchlab.report.writer import table_as_csv, write_report
+from searchlab.report.escaping import escape_latex, printable_line
+from searchlab.report.html_page import render_html
+from searchlab.report.latex_page import render_latex
+from searchlab.report.markdown_page import render_markdown
+from searchlab.report.writer import table_to_csv, write_report
 
 SMALL = Table(
     "main",
@@ -34,7 +34,7 @@ SMALL = Table(
 @pytest.fixture(scope="module")
 def page(hostile_report) -> ElementTree.Element:
     """The page as a tree: it can be read as XML."""
-    return ElementTree.fromstring(html_page(hostile_report).partition("\n")[2])
+    return ElementTree.fromstring(render_html(hostile_report).partition("\n")[2])
 
 
 def local(element: ElementTree.Element) -> str:
@@ -42,7 +42,7 @@ def local(element: ElementTree.Element) -> str:
 
 
 def cells(section: Section) -> list[list[ElementTree.Element]]:
-    root = ElementTree.fromstring(html_page(Report("", "", (section,))).partition("\n")[2])
+    root = ElementTree.fromstring(render_html(Report("", "", (section,))).partition("\n")[2])
     return [list(row) for row in root.iter("tr")]
 
 
@@ -71,7 +71,7 @@ def test_a_drawing_that_is_refused_leaves_nothing_behind(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_said(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(WriteFailed, match="file: cannot be made"):
+    with pytest.raises(WriteFailed, match="file: cannot be created"):
         write_report(Report("", "", ()), tmp_path / "file")
 
 
@@ -127,7 +127,7 @@ def test_the_page_refers_to_nothing_outside_itself(page):
 
 
 def test_hostile_words_are_shown_as_they_stand(page, hostile_report):
-    words = plain(hostile_report.title)
+    words = printable_line(hostile_report.title)
     assert "<script>alert(1)</script>" in words
     assert "{{ 7*7 }}" in words
     for tag in ("title", "h1", "h2", "h3", "figcaption", "a", "p", "th", "dt", "dd", "bdi", "sup"):
@@ -175,17 +175,17 @@ def test_contents_lead_to_the_sections(page):
 
 
 def test_markdown_is_harmless_and_has_every_table(hostile_report):
-    page = MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown_page(hostile_report))
+    page = MarkdownIt("commonmark", {"html": True}).enable("table").render(render_markdown(hostile_report))
     text = {"h1", "h2", "p", "strong", "img", "sup", "br", "ul", "li"}
     assert set(re.findall(r"<([a-z0-9]+)", page)) == text | {"table", "thead", "tbody", "tr", "th", "td"}
     assert page.count("<table>") == 4
     assert re.findall(r'<img src="([^"]*)"', page) == ["means.svg", "lines.svg"]
     assert "<a " not in page
-    assert html.unescape(re.findall("<h1>(.*)</h1>", page)[0]) == plain(hostile_report.title)
+    assert html.unescape(re.findall("<h1>(.*)</h1>", page)[0]) == printable_line(hostile_report.title)
 
 
 def test_a_table_in_markdown():
-    text = markdown_page(Report("T", "L", (Section("S", (Paragraph("P"), SMALL)),), {"seed": "7"}))
+    text = render_markdown(Report("T", "L", (Section("S", (Paragraph("P"), SMALL)),), {"seed": "7"}))
     assert text == (
         "# T\n\nL\n\n## S\n\nP\n\n**Table 1.** Means.\n\n"
         "| system | AP | n |\n| --- | ---: | ---: |\n| BM25 | .2500 | 106 |\n"
@@ -195,7 +195,7 @@ def test_a_table_in_markdown():
 
 
 def test_a_table_in_latex():
-    text = latex_page(Report("T", "L", (Section("S", (SMALL,)),)))
+    text = render_latex(Report("T", "L", (Section("S", (SMALL,)),)))
     _, begins, table = text.partition("\\begin{table}")
     assert begins + table.partition("\n\n\\end{document}")[0] == (
         "\\begin{table}[htbp]\n\\centering\n\\caption{Means.}\n\\label{tab:main}\n"
@@ -207,10 +207,10 @@ def test_a_table_in_latex():
 
 
 def test_hostile_words_are_harmless_in_latex(hostile_report):
-    text = latex_page(hostile_report)
+    text = render_latex(hostile_report)
     body = text.partition("\\begin{document}")[2]
     assert not re.search(r"\\(input|write18)|\\include", body)
-    assert latex(hostile_report.title) in body
+    assert escape_latex(hostile_report.title) in body
     assert {sign for sign in body if not sign.isprintable()} == {"\n"}
     begun, ended = (sorted(re.findall(rf"\\{what}\{{(\w+)\}}", body)) for what in ("begin", "end"))
     assert sorted([*begun, "document"]) == ended
@@ -221,7 +221,7 @@ def test_hostile_words_are_harmless_in_latex(hostile_report):
 
 
 def test_every_row_of_a_latex_table_has_its_cells(hostile_report):
-    body = latex_page(hostile_report).partition("\\label{tab:main}")[2].partition("\\end{tabular}")[0]
+    body = render_latex(hostile_report).partition("\\label{tab:main}")[2].partition("\\end{tabular}")[0]
     rows = [line for line in body.splitlines() if line.endswith("\\\\")]
     assert [len(re.split(r"(?<!\\)&", row)) for row in rows] == [4, 4, 4, 4]
 
@@ -229,7 +229,7 @@ def test_every_row_of_a_latex_table_has_its_cells(hostile_report):
 @given(st.lists(st.tuples(st.floats() | st.none(), st.integers(), st.booleans()), max_size=5), st.integers(0, 12))
 def test_csv_gives_the_same_numbers_back(rows, digits):
     table = Table("t", "", ("x", "n", "yes"), tuple(rows), digits=digits)
-    heading, *lines = csv.reader(table_as_csv(table).splitlines())
+    heading, *lines = csv.reader(table_to_csv(table).splitlines())
     assert heading == ["x", "n", "yes"]
     assert [(repr(float(x)) if x else None, int(n), flag) for x, n, flag in lines] == [
         (None if x is None else repr(x), n, str(flag)) for x, n, flag in rows
@@ -241,4 +241,4 @@ def test_csv_of_hostile_words_has_its_rows_and_cells(hostile_report, tmp_path):
     with Path(tmp_path / "main.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert [len(row) for row in rows] == [4, 4, 4, 4]
-    assert rows[1] == [plain(hostile_report.title), "0.25", "", "106"]
+    assert rows[1] == [printable_line(hostile_report.title), "0.25", "", "106"]

@@ -10,10 +10,10 @@ from searchlab.evaluation.dialects import DIALECTS
 from searchlab.report import plots
 from searchlab.report.content import Figure, Paragraph, Table
 from searchlab.reproduction import published
-from searchlab.reproduction.letor import KEPT, MEASURES, USUAL, read_data, reproduce
+from searchlab.reproduction.letor import DEFAULT_RANKERS, MEASURES, RECORDED_MEASURES, read_data, reproduce
 from searchlab.reproduction.letor_report import letor_report
-from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, Sizes
-from searchlab.training.from_table import Recipe
+from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, DatasetSize
+from searchlab.training.recipe import Recipe
 
 # The first feature orders good queries as their grades, bad ones the other way round.
 GOOD = [(2, 0.9), (1, 0.5), (0, 0.1)]
@@ -88,7 +88,7 @@ def test_json_has_means_and_folds_and_not_the_values_of_queries(first_feature):
     assert set(record) == {*MEASURES, *times, "folds"}
     assert [set(fold) for fold in record["folds"]] == [{"fold", "chosen", *MEASURES, *times}] * 2
     assert record["NDCG@1"] == pytest.approx(2 / 3)
-    assert set(MEASURES) < set(KEPT)
+    assert set(MEASURES) < set(RECORDED_MEASURES)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -116,7 +116,7 @@ def test_a_query_in_two_parts_is_refused(folder, tmp_path):
 def test_an_unknown_ranker_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(SettingError, match=r"unknown ranker 'rvsm' \(did you mean rsvm"):
         reproduce(tmp_path / "nowhere", ["rvsm"])
-    assert "linear" not in USUAL
+    assert "linear" not in DEFAULT_RANKERS
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,7 @@ def report(results, data):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Figures take time, and only some tests look at them."""
-    monkeypatch.setattr(plots, "_drawn", lambda *arguments, **options: "<svg/>")
+    monkeypatch.setattr(plots, "_draw_svg", lambda *arguments, **options: "<svg/>")
 
 
 def blocks_of(report, kind):
@@ -163,7 +163,7 @@ def test_nothing_published_is_shown_beside_other_data(report, results):
 
 
 def test_published_numbers_stand_beside_ours_where_the_sizes_are_those_of_ohsumed(results, data, monkeypatch, undrawn):
-    sizes = Sizes("LETOR 3.0 OHSUMED", 8, 25, 3)
+    sizes = DatasetSize("LETOR 3.0 OHSUMED", 8, 25, 3)
     monkeypatch.setattr(published, "OHSUMED", sizes)
     report = letor_report(results, data, Recipe(), name="folds")
     tables = blocks_of(report, Table)
@@ -173,13 +173,13 @@ def test_published_numbers_stand_beside_ours_where_the_sizes_are_those_of_ohsume
     # The paper has five trials, these are two: no minutes are put beside them.
     assert len(tables["table-iii"].columns) == 4
     assert any("because it has 8 queries, 25 rows and 3 features" in text for text in texts_of(report))
-    assert "in LETOR's own table" in report.lead
+    assert "in LETOR's own table" in report.summary
 
 
 def test_only_just_these_sizes_are_recognised(data):
-    assert Sizes("x", 8, 25, 3).fit(data.whole)
+    assert DatasetSize("x", 8, 25, 3).fit(data.whole)
     for wrong in ((7, 25, 3), (8, 24, 3), (8, 25, 2)):
-        assert not Sizes("x", *wrong).fit(data.whole)
+        assert not DatasetSize("x", *wrong).fit(data.whole)
 
 
 def test_published_means_are_those_of_the_published_trials():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import compare
+from searchlab.evaluation.comparison import compare_evaluations
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.records import Document, Topic
@@ -22,7 +22,12 @@ from searchlab.reproduction.retrieval import (
     run_retrieval,
     search_with_mixture,
 )
-from searchlab.reproduction.retrieval_report import as_text, marks_of, retrieval_report, where_we_stand
+from searchlab.reproduction.retrieval_report import (
+    compare_with_paper,
+    format_retrieval_table,
+    marks_of,
+    retrieval_report,
+)
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 
@@ -121,7 +126,7 @@ def made_up(values, systems):
     rows = {name: np.outer(np.full(10, value), [1.0, 0.5, 0.5]) for name, value in values.items()}
     qids = tuple(str(number) for number in range(10))
     evaluations = [Evaluation(name, MEASURES, qids, own, make_dialect("trec")) for name, own in rows.items()]
-    report = compare(evaluations, baseline="BM25")
+    report = compare_evaluations(evaluations, baseline="BM25")
     return RetrievalResult("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
 
 
@@ -139,7 +144,7 @@ def known():
 def test_signs_stand_where_a_difference_is_no_chance(known):
     # All ten topics agree: p = 2/2^10, three times that after correction; equal values are no difference.
     assert marks_of(known) == {(2, 1): "↑", (2, 2): "↑", (2, 3): "↑", (3, 1): "↓", (3, 2): "↓", (3, 3): "↓"}
-    assert as_text(known).splitlines() == [
+    assert format_retrieval_table(known).splitlines() == [
         "made-up        nDCG@10       AP     P@10",
         "BM25            .5000    .2500    .2500",
         "RM3             .5000    .2500    .2500",
@@ -153,8 +158,8 @@ def test_it_is_said_where_the_papers_finding_is_found_too(known):
         {"BM25": 0.5, "rsvm, table1": 0.25},
         [RetrievalSystem("BM25"), RetrievalSystem("rsvm, table1", "table1", "rsvm")],
     )
-    assert "here 1 of 2 such re-rankers are, 1 of them significantly." in where_we_stand([known, worse])
-    assert where_we_stand([replace(known, systems=known.systems[:2])]).endswith("these were not tried here.")
+    assert "here 1 of 2 such re-rankers are, 1 of them significantly." in compare_with_paper([known, worse])
+    assert compare_with_paper([replace(known, systems=known.systems[:2])]).endswith("these were not tried here.")
     assert worse.verdict() == "made-up: nothing is better than BM25 by nDCG@10, 0.5000."
 
 
@@ -170,4 +175,4 @@ def test_the_report_has_a_table_bars_and_a_sentence_for_each_system(known):
     assert "10 topics with a relevant document; 2 without were left out." in texts[0]
     assert [text.split(" is ")[0] for text in texts[2:4]] == ["rsvm, table1", "ir"]
     assert texts[-1] == "Left out: x: why."
-    assert report.lead.startswith("made-up: rsvm, table1 is better than BM25 on 10 of 10 topics")
+    assert report.summary.startswith("made-up: rsvm, table1 is better than BM25 on 10 of 10 topics")

@@ -11,9 +11,9 @@ from searchlab.reproduction.simulation import (
     POSITIONS,
     SYSTEMS,
     Instances,
+    SimulatedRanker,
     Simulation,
-    System,
-    as_text,
+    format_simulation,
     simulate,
     simulation_report,
 )
@@ -62,7 +62,7 @@ def made_up(ours, plain):
     """A simulation in which NDCG is the same at all positions."""
     none = Instances(np.zeros((0, 2)), np.zeros(0, dtype=np.int64))
     systems = {
-        name: System(np.ones((len(values), 2)), *[np.repeat(np.array(values)[:, None], 11, axis=1)] * 2)
+        name: SimulatedRanker(np.ones((len(values), 2)), *[np.repeat(np.array(values)[:, None], 11, axis=1)] * 2)
         for name, values in zip(SYSTEMS, (ours, plain), strict=True)
     }
     return Simulation(0, len(ours), systems, none)
@@ -87,7 +87,7 @@ def test_a_higher_mean_in_few_runs_is_not_enough():
 
 
 def test_the_numbers_stand_in_the_table_and_in_the_report(found):
-    lines = as_text(found).splitlines()
+    lines = format_simulation(found).splitlines()
     assert lines[1].split() == ["position", *SYSTEMS, *SYSTEMS]
     assert [line.split()[0] for line in lines[2:]] == [str(position) for position in POSITIONS]
     mean = float(np.mean(found.systems["rsvm"].unseen[:, -1]))

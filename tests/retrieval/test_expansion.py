@@ -314,7 +314,7 @@ def test_a_document_s_terms_count_as_often_as_it_has_them_if_another_has_them_to
     assert [term.text for term in similar_query(kitchen, "x", terms=1).terms] == ["apple"]
 
 
-def test_the_most_telling_terms_of_a_document_are_chosen(build):
+def test_the_most_top_terms_of_a_document_are_chosen(build):
     documents = [
         Document("m", "k", "f f f r r"),
         Document("n", "", "f r"),

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import SETS
+from searchlab.features.feature_sets import FEATURE_SETS
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
@@ -87,12 +87,12 @@ def test_documents_that_many_threads_read_are_whole(folder):
 
 @pytest.mark.usefixtures("restless")
 def test_searches_of_many_threads_find_what_one_finds(folder):
-    features = tuple(SETS["letor45"])
+    features = tuple(FEATURE_SETS["letor45"])
 
     def open_systems():
         engine = SearchEngine(folder)
         first = FirstStage(k=50, expanded=False)
-        bundle = Bundle("linear", {}, LinearModel(np.ones(45)), features, Preparation.named(), first_stage=first)
+        bundle = Bundle("linear", {}, LinearModel(np.ones(45)), features, Preprocessor.named(), first_stage=first)
         return engine, Reranker(engine, bundle).pipeline()
 
     asked = [(query, scorer) for query in QUERIES for scorer in (BM25(), BM25F(), Dirichlet(), None)]

@@ -1,4 +1,4 @@
-"""Does PLSA find the topics that texts were made of, and does its likelihood rise as it should?"""
+"""PLSA: the latent topics that texts were drawn from are recovered, and EM never lowers the likelihood."""
 
 import math
 from itertools import permutations
@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 
 from searchlab.errors import SettingError
 from searchlab.topic_models import plsa
-from searchlab.topic_models.plsa import fold_in, learn_topics
+from searchlab.topic_models.plsa import fold_in, learn_latent_topics
 
 
 def reference(counts, of_terms, of_docs, tau=1.0):
-    """One iteration as it is printed, with the whole array of documents × words × topics."""
+    """One iteration by the printed formula, with the whole array of documents × words × latent topics."""
     joint = (of_terms[None] * of_docs[:, None]) ** tau
     posterior = joint / joint.sum(axis=2, keepdims=True)
     shares = counts[:, :, None] * posterior
@@ -27,16 +27,16 @@ def perplexity(counts, of_terms, of_docs):
 
 
 def mixtures(n_docs=150, n_words=60, n_topics=3, length=100, seed=3):
-    """Counts of documents, each mostly of one topic, and P(w|T) that they were drawn by."""
+    """Counts of documents, each mostly of one latent topic, and the P(w|T) and P(T|D) they were drawn from."""
     rng = np.random.default_rng(seed)
     topics = rng.dirichlet(np.full(n_words, 0.1), n_topics)
     shares = rng.dirichlet(np.full(n_topics, 0.2), n_docs)
-    counts = np.array([rng.multinomial(length, own @ topics) for own in shares])
+    counts = np.array([rng.multinomial(length, row @ topics) for row in shares])
     return counts, topics, shares
 
 
 def best_match(found, true):
-    """The assignment of topics to true ones that differs least, and by how much (half the sum of differences)."""
+    """The assignment to true latent topics that differs least, and by how much (half the sum of differences)."""
     differences = 0.5 * np.abs(found.T[:, None] - true[None]).sum(2)
     orders = permutations(range(len(true)))
     best = min(orders, key=lambda order: sum(differences[k, j] for j, k in enumerate(order)))
@@ -44,7 +44,7 @@ def best_match(found, true):
 
 
 @pytest.mark.parametrize("tau", [1.0, 0.7])
-def test_an_iteration_is_that_of_the_printed_formula(tau):
+def test_an_iteration_follows_the_printed_formula(tau):
     counts = np.array([[2, 0, 1, 0], [0, 3, 1, 1], [1, 1, 0, 5]])
     training = plsa._Training(plsa._Counts.of(csr_array(counts)), 1 + np.random.default_rng(1).random((4, 2)))
     for _ in range(3):
@@ -64,7 +64,7 @@ MATRICES = st.integers(0, 2**32 - 1).map(
 @settings(max_examples=60)
 @given(counts=MATRICES, n_topics=st.integers(1, 12))
 def test_without_tempering_perplexity_never_rises(counts, n_topics):
-    topics = learn_topics(csr_array(counts), n_topics, held_out=0, iterations=30)
+    topics = learn_latent_topics(csr_array(counts), n_topics, held_out=0, iterations=30)
     falls = np.diff(topics.perplexities)
     assert (falls <= 1e-9 * np.array(topics.perplexities[:-1])).all()
     np.testing.assert_allclose(topics.of_docs.sum(1), 1)
@@ -82,28 +82,28 @@ def perplexity_of_known(counts, of_terms, of_docs):
     return math.exp(-(counts[rows, columns] * np.log(p)).sum() / counts.sum())
 
 
-def test_topics_that_texts_were_drawn_from_are_found_again():
+def test_the_latent_topics_that_texts_were_drawn_from_are_recovered():
     counts, true, shares = mixtures()
-    topics = learn_topics(csr_array(counts), 3)
+    topics = learn_latent_topics(csr_array(counts), 3)
     order, differences = best_match(topics.of_terms, true)
     assert max(differences) < 0.12
     np.testing.assert_allclose(topics.of_docs[:, order], shares, atol=0.35)
     assert np.abs(topics.of_docs[:, order] - shares).mean() < 0.05
-    # As perplexing as the truth itself, or less, since it has been fitted.
+    # The perplexity of the truth, or less, since the model was fitted.
     assert topics.perplexities[-1] < 1.02 * perplexity_of_known(counts, true.T, shares)
 
 
-def test_disjoint_vocabularies_are_told_apart_exactly():
+def test_disjoint_vocabularies_are_separated_exactly():
     counts = np.kron(np.eye(2, dtype=int), np.array([[3, 1, 2], [1, 2, 2], [4, 4, 1]]))
-    topics = learn_topics(csr_array(counts), 2, held_out=0, iterations=500)
+    topics = learn_latent_topics(csr_array(counts), 2, held_out=0, iterations=500)
     order, differences = best_match(topics.of_terms, np.array([[8, 7, 5, 0, 0, 0], [0, 0, 0, 8, 7, 5]]) / 20)
     assert max(differences) < 1e-3
     np.testing.assert_allclose(topics.of_docs[:, order], np.kron(np.eye(2), np.ones((3, 1))), atol=1e-3)
 
 
-def test_one_topic_is_the_collection():
+def test_a_single_latent_topic_is_the_collection():
     counts, *_ = mixtures()
-    topics = learn_topics(csr_array(counts), 1)
+    topics = learn_latent_topics(csr_array(counts), 1)
     background = counts.sum(0) / counts.sum()
     np.testing.assert_allclose(topics.of_terms[:, 0], background)
     assert (topics.of_docs == 1).all() and topics.shares == 1
@@ -111,9 +111,9 @@ def test_one_topic_is_the_collection():
     assert topics.perplexities[-1] == pytest.approx(math.exp(-(used * np.log(used)).sum()))
 
 
-def test_a_seed_gives_the_same_topics_and_another_one_others():
+def test_the_seed_decides_the_latent_topics():
     counts, *_ = mixtures()
-    first, same, other = (learn_topics(csr_array(counts), 4, seed=seed) for seed in (7, 7, 8))
+    first, same, other = (learn_latent_topics(csr_array(counts), 4, seed=seed) for seed in (7, 7, 8))
     np.testing.assert_array_equal(first.of_terms, same.of_terms)
     np.testing.assert_array_equal(first.of_docs, same.of_docs)
     assert first.perplexities == same.perplexities and first.held_out == same.held_out
@@ -123,93 +123,95 @@ def test_a_seed_gives_the_same_topics_and_another_one_others():
 def test_the_order_of_documents_does_not_matter():
     counts, *_ = mixtures()
     order = np.random.default_rng(1).permutation(len(counts))
-    there, back = (learn_topics(csr_array(own), 3, held_out=0, iterations=20) for own in (counts, counts[order]))
+    there, back = (
+        learn_latent_topics(csr_array(each), 3, held_out=0, iterations=20) for each in (counts, counts[order])
+    )
     np.testing.assert_allclose(there.of_terms, back.of_terms, rtol=1e-9)
     np.testing.assert_allclose(there.of_docs[order], back.of_docs, rtol=1e-9)
 
 
 @pytest.mark.parametrize("held_out", [0, 0.1])
-def test_a_training_document_that_is_folded_in_has_about_its_topics(held_out):
+def test_folding_in_a_training_document_gives_nearly_its_learnt_shares(held_out):
     counts, *_ = mixtures()
-    topics = learn_topics(csr_array(counts), 3, held_out=held_out)
+    topics = learn_latent_topics(csr_array(counts), 3, held_out=held_out)
     folded = fold_in(csr_array(counts), topics.of_terms, topics.shares, topics.temperature)
     np.testing.assert_allclose(folded.sum(1), 1)
     np.testing.assert_allclose(folded, topics.of_docs, atol=0.03)
 
 
 def test_folding_in_by_hand():
-    # One word that both topics say, twice as often the first: EM goes all the way to the first topic. Of two words,
-    # each of one topic alone, a document has 3 and 1.
+    # One word in both latent topics, twice as likely in the first: EM converges to the first. The other document has
+    # two words of one latent topic each, 3 and 1 times.
     of_terms = np.array([[0.5, 0.25], [0.5, 0.0], [0.0, 0.75]])
     found = fold_in(csr_array([[4, 0, 0], [0, 3, 1]]), of_terms, np.array([0.9, 0.1]))
     assert found[0] == pytest.approx([1, 0], abs=1e-3)
     assert found[1] == pytest.approx([0.75, 0.25], abs=1e-4)
 
 
-def test_documents_without_known_words_have_the_topics_of_the_collection():
+def test_documents_without_known_words_get_the_shares_of_the_collection():
     of_terms = np.array([[0.5, 0.5], [0.5, 0.5], [0.0, 0.0]])
     found = fold_in(csr_array([[0, 0, 0], [0, 0, 5]]), of_terms, np.array([0.9, 0.1]))
     assert found.tolist() == [[0.9, 0.1]] * 2
     counts, *_ = mixtures()
     counts[3] = 0
-    topics = learn_topics(csr_array(counts), 3)
+    topics = learn_latent_topics(csr_array(counts), 3)
     np.testing.assert_array_equal(topics.of_docs[3], topics.shares)
     lengths = counts.sum(1)
     np.testing.assert_allclose(topics.shares, lengths @ topics.of_docs / lengths.sum())
 
 
-def test_overfitting_is_held_back_by_tempering():
+def test_tempering_prevents_overfitting():
     rng = np.random.default_rng(5)
-    texts = csr_array(rng.poisson(0.25, (300, 80)))  # noise: every topic beyond one is learnt by heart
-    tempered, plain = learn_topics(texts, 5), learn_topics(texts, 5, held_out=0)
+    texts = csr_array(rng.poisson(0.25, (300, 80)))  # noise: more than one latent topic overfits
+    tempered, plain = learn_latent_topics(texts, 5), learn_latent_topics(texts, 5, held_out=0)
     assert plain.temperature == 1 and plain.held_out == ()
     assert plain.perplexities[-1] < 0.9 * tempered.perplexities[-1]
-    assert min(tempered.held_out) == tempered.held_out[0]  # nothing to be learnt, and nothing learnt
+    assert min(tempered.held_out) == tempered.held_out[0]  # there is nothing to learn
     assert len(tempered.perplexities) == 1
     structured, *_ = mixtures(400, 120, 6, 30)
-    found = learn_topics(csr_array(structured), 12)
+    found = learn_latent_topics(csr_array(structured), 12)
     assert found.temperature < 1
     assert min(found.held_out) < 0.8 * found.held_out[0]
-    # Lower temperatures were tried beyond the best, and came to nothing.
+    # Lower temperatures than the best were tried without success.
     assert min(found.held_out) < found.held_out[-1] and len(found.perplexities) == 2
 
 
-def test_words_held_out_and_those_left_are_all_words():
+def test_held_out_and_remaining_words_together_are_all_words():
     counts, *_ = mixtures()
     whole = plsa._Counts.of(csr_array(counts))
-    held, left = whole.split(0.3, np.random.default_rng(1))
+    held, remaining = whole.split(0.3, np.random.default_rng(1))
 
-    def dense(own):
-        return csr_array((own.counts, own.terms, own.starts), shape=counts.shape).toarray()
+    def dense(part):
+        return csr_array((part.counts, part.terms, part.starts), shape=counts.shape).toarray()
 
-    np.testing.assert_array_equal(dense(held) + dense(left), counts)
-    assert (held.counts > 0).all() and (left.counts > 0).all()
+    np.testing.assert_array_equal(dense(held) + dense(remaining), counts)
+    assert (held.counts > 0).all() and (remaining.counts > 0).all()
     assert held.n_words == pytest.approx(0.3 * whole.n_words, rel=0.05)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 5), (4, 0), (3, 4)])
-def test_without_any_word_all_topics_are_alike(shape):
-    topics = learn_topics(csr_array(shape), 3)
+def test_without_words_all_latent_topics_are_alike(shape):
+    topics = learn_latent_topics(csr_array(shape), 3)
     assert topics.of_terms.shape == (shape[1], 3) and topics.of_docs.shape == (shape[0], 3)
     assert topics.shares == pytest.approx([1 / 3] * 3)
     assert np.allclose(topics.of_docs, 1 / 3)
     assert topics.perplexities[-1] == 1
 
 
-def test_more_topics_than_documents_are_learnt_all_the_same():
-    topics = learn_topics(csr_array([[2, 1, 0], [0, 1, 4]]), 50)
+def test_there_may_be_more_latent_topics_than_documents():
+    topics = learn_latent_topics(csr_array([[2, 1, 0], [0, 1, 4]]), 50)
     assert topics.of_terms.shape == (3, 50)
     np.testing.assert_allclose(topics.of_terms.sum(0), 1)
     assert np.isfinite(topics.of_docs).all()
-    # Each document can be explained by its own counts, which is the least perplexity that there is.
+    # Each document can be explained by its counts alone: the lowest possible perplexity.
     expected = math.exp(-(2 * math.log(2 / 3) + math.log(1 / 3) + math.log(1 / 5) + 4 * math.log(4 / 5)) / 8)
     assert topics.perplexities[-1] == pytest.approx(expected, rel=1e-3)
 
 
-def test_progress_is_told_by_stages():
+def test_progress_is_reported_by_stage():
     calls = []
     counts, *_ = mixtures()
-    learn_topics(csr_array(counts), 3, progress=lambda *call: calls.append(call))
+    learn_latent_topics(csr_array(counts), 3, progress=lambda *call: calls.append(call))
     assert list(dict.fromkeys(stage for stage, *_ in calls)) == ["tempering", "training"]
     assert calls[-1][1] == calls[-1][2]
 
@@ -217,8 +219,8 @@ def test_progress_is_told_by_stages():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_topics": 0}, "topics is 0, expected 1 to 1000"),
-        ({"n_topics": 1001}, "topics is 1001, expected 1 to 1000"),
+        ({"n_topics": 0}, "n_topics is 0, expected 1 to 1000"),
+        ({"n_topics": 1001}, "n_topics is 1001, expected 1 to 1000"),
         ({"held_out": 1}, "held_out is 1, expected 0 to less than 1"),
         ({"held_out": -0.1}, "held_out is -0.1, expected"),
         ({"iterations": 0}, "iterations is 0, expected 1 or more"),
@@ -226,4 +228,4 @@ def test_progress_is_told_by_stages():
 )
 def test_settings_out_of_range_are_refused(options, message):
     with pytest.raises(SettingError, match=message):
-        learn_topics(csr_array([[1]]), **options)
+        learn_latent_topics(csr_array([[1]]), **options)

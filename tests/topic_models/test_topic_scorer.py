@@ -18,7 +18,7 @@ from searchlab.retrieval.scoring.dense import BLOCK, DenseScorer
 from searchlab.scorers.language_models import JelinekMercer
 from searchlab.scorers.registry import SCORERS
 from searchlab.topic_models import topic_scorer
-from searchlab.topic_models.topic_model_store import build_topics, open_topics, save_topics
+from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model, save_topic_model
 from searchlab.topic_models.topic_scorer import PLSA, WTM, Trained
 
 TEXTS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road car car"]
@@ -37,7 +37,7 @@ def engine(build):
     folder = build([*documents, Document("gone", "", "car car car")], words_per_shard=12)
     delete(folder, ["gone"])
     for method in ("plsa", "wtm"):
-        build_topics(folder, method=method, n_topics=2)
+        build_topic_model(folder, method=method, n_topics=2)
     engine = SearchEngine(folder)
     assert len(engine.snapshot.shards) > 1
     return engine
@@ -45,7 +45,7 @@ def engine(build):
 
 def printed(engine, scorer, alpha, beta, query, docno):
     """ln P(Q|D) by the formula of the slide, topic by topic and word by word."""
-    model = open_topics(engine.snapshot, scorer.topics)
+    model = open_topic_model(engine.snapshot, scorer.topics)
     place, number = engine.snapshot.locate(docno)
     of_doc = model.topics_given_document(np.array([place]), np.array([number]))[0]
     text = engine.document(docno).body.split()
@@ -155,7 +155,7 @@ def test_a_stream_without_the_word_is_smoothed_by_what_there_is(engine):
 def test_documents_that_are_alike_have_equal_scores_and_stand_by_docno(build):
     n_docs = BLOCK + 37
     folder = build(Document(f"{number:06}", "", "a b c a" if number % 3 else "c d") for number in range(n_docs))
-    build_topics(folder, n_topics=7)
+    build_topic_model(folder, n_topics=7)
     engine = SearchEngine(folder)
     hits = engine.search("a d", k=None, scorer=PLSA(0.6, 0.7))
     assert len(set(hits.scores.tolist())) == 2
@@ -168,7 +168,7 @@ def test_documents_that_are_alike_have_equal_scores_and_stand_by_docno(build):
 def test_more_of_a_word_is_a_better_score_and_so_is_a_nearer_topic(build):
     texts = ["car road x y", "car car road x y", "road wheel x y", "fruit tree x y"] * 3
     folder = build([Document(f"d{number:02}", "", text) for number, text in enumerate(texts)])
-    build_topics(folder, n_topics=2)
+    build_topic_model(folder, n_topics=2)
     hits = SearchEngine(folder).search("car", k=None, scorer=PLSA(0.6, 0.5))
     scores = dict(zip(hits.docnos, hits.scores, strict=True))
     assert scores["d01"] > scores["d00"] > scores["d02"] > scores["d03"]
@@ -176,8 +176,8 @@ def test_more_of_a_word_is_a_better_score_and_so_is_a_nearer_topic(build):
 
 def test_weights_that_were_trained_come_with_their_topics(build):
     folder = build([Document(f"d{number}", "", text) for number, text in enumerate(TEXTS)])
-    model = build_topics(folder, n_topics=2)
-    kept = save_topics(model, "mine", {}, 0.9, 0.1)
+    model = build_topic_model(folder, n_topics=2)
+    kept = save_topic_model(model, "mine", {}, 0.9, 0.1)
     assert PLSA().weights(model) == PLSA.defaults
     assert PLSA().weights(kept) == (0.9, 0.1)
     assert PLSA(beta=0.4).weights(kept) == (0.9, 0.4)
@@ -192,18 +192,20 @@ def test_weights_that_were_trained_come_with_their_topics(build):
 def test_topics_at_hand_serve_their_own_index_alone(engine, build):
     other = SearchEngine(build([Document("a", "", "car")]))
     with pytest.raises(SettingError, match="topics of another index than"):
-        other.search("car", scorer=Trained(open_topics(engine.snapshot), 0.5, 0.5))
+        other.search("car", scorer=Trained(open_topic_model(engine.snapshot), 0.5, 0.5))
 
 
 def test_an_index_without_topics_says_how_to_make_them(build):
     folder = build([Document("a", "", "car")])
-    with pytest.raises(IndexMissing, match=r"no topics 'plsa'; `searchlab topics -i .* --method plsa` makes them"):
+    with pytest.raises(
+        IndexMissing, match=r"no topic model 'plsa'; `searchlab topic-model -i .* --method plsa` makes one"
+    ):
         SearchEngine(folder).search("car", scorer=PLSA())
 
 
 def test_an_index_that_has_changed_since_is_searched_with_folded_in_topics(build):
     folder = build([Document(f"d{number}", "", text) for number, text in enumerate(TEXTS)])
-    build_topics(folder, n_topics=2)
+    build_topic_model(folder, n_topics=2)
     build_index(lambda: iter([Document("new", "", "auto engine wheel road")]), folder, jobs=1)
     scores = {hit.docno: hit.score for hit in SearchEngine(folder).search("car", k=None, scorer=PLSA())}
     assert scores["new"] == pytest.approx(scores["d1"], abs=0.05)

@@ -1,35 +1,35 @@
-"""Is a user told what to do next, and is the number of further topics about right?"""
+"""Advice: the sentence fits the cross-validation, and the number of further topics is about right."""
 
 import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
-from searchlab.evaluation.significance import paired_t
+from searchlab.evaluation.significance import paired_t_test
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.advice import Advice, advise, advise_before, topics_needed
+from searchlab.training.cross_validation import CrossValidationResult
 from searchlab.training.from_index import train_from_index
-from searchlab.training.from_table import Recipe, Trial
+from searchlab.training.recipe import Recipe
 
 
-def differing(n, mean, deviation, seed=3):
-    """Differences of n topics with exactly this mean and deviation."""
-    own = np.random.default_rng(seed).normal(size=n)
-    own = (own - np.mean(own)) / np.std(own, ddof=1)
-    return mean + deviation * own
+def differences(n, mean, deviation, seed=3):
+    """Differences of n topics with exactly this mean and standard deviation."""
+    drawn = np.random.default_rng(seed).normal(size=n)
+    return mean + deviation * (drawn - np.mean(drawn)) / np.std(drawn, ddof=1)
 
 
 def against(name, mean, deviation=0.1, n=20, seed=3):
-    return compare_values("rsvm", 0.3 + differing(n, mean, deviation, seed), name, np.full(n, 0.3), "AP")
+    return compare_values("rsvm", 0.3 + differences(n, mean, deviation, seed), name, np.full(n, 0.3), "AP")
 
 
 def advice_on(*comparisons, n=20, n_judgments=0):
-    return advise(Trial("rsvm", n, 5, "trec", {}, comparisons, n_judgments))
+    return advise(CrossValidationResult("rsvm", n, 5, "trec", {}, comparisons, n_judgments))
 
 
-# How many more topics, by hand.
+# The number of further topics, by hand.
 
 
 def test_the_number_of_topics_is_that_of_the_formula():
@@ -39,18 +39,18 @@ def test_the_number_of_topics_is_that_of_the_formula():
     assert topics_needed(20, 0.0) == topics_needed(20, -1.0) == float("inf")
 
 
-def test_what_may_be_chance_is_told_with_how_many_more_topics_would_settle_it():
+def test_a_difference_that_may_be_chance_comes_with_the_number_of_topics_that_would_settle_it():
     # t = .02/(.08/√20) = 1.118: 20·(2.8/1.118)² = 125.4 topics, 105.4 more, rounded up to 110.
     advice = advice_on(against("BM25", 0.02, 0.08), n_judgments=160)
     assert (advice.kind, advice.n_more) == ("not yet", 110)
     assert advice.sentence == (
-        "rsvm does not yet help for certain: AP .3000 → .3200 against BM25 on 20 held-out topics, p = .29, "
+        "rsvm is not shown to help yet: AP .3000 → .3200 against BM25 on 20 held-out topics, p = .29, "
         "which may be chance; about 110 more topics (about 880 judgments at the rate so far) would probably settle it, "
-        "if they go as these did."
+        "if they are like these."
     )
 
 
-def test_without_a_number_of_judgments_topics_alone_are_told():
+def test_without_a_number_of_judgments_only_topics_are_counted():
     assert "about 110 more topics would probably settle it" in advice_on(against("BM25", 0.02, 0.08)).sentence
 
 
@@ -59,22 +59,20 @@ def test_without_a_number_of_judgments_topics_alone_are_told():
     [(2.0, 20), (1.9, 25), (1.0, 140), (0.85, 200), (0.84, None), (0.1, None)],
     ids=["19.2 more", "23.4 more", "136.8 more", "197 more", "202 more: more than ten times as many", "15,660 more"],
 )
-def test_the_number_is_rounded_up_and_out_of_proportion_it_is_not_told(t, n_more):
+def test_the_number_is_rounded_up_and_left_out_where_it_is_out_of_proportion(t, n_more):
     advice = advice_on(against("BM25", t * 0.1 / np.sqrt(20)))
     assert (advice.kind, advice.n_more) == ("not yet", n_more)
 
 
-def test_thousands_of_topics_are_not_asked_for_though_there_be_hundreds():
+def test_thousands_of_topics_are_not_asked_for_even_if_there_are_hundreds():
     # t = 1: 200·7.84 - 200 = 1368 more, less than ten times as many.
     advice = advice_on(against("BM25", 0.1 / np.sqrt(200), n=200), n=200)
     assert advice.n_more is None
-    assert advice.sentence.endswith(
-        "; no sensible number of further judgments is in sight that would show so small a difference."
-    )
+    assert advice.sentence.endswith("; it would take too many more judgments to show so small a difference.")
 
 
-def test_the_number_is_right_four_times_of_five():
-    """So many topics in all, drawn with the difference that was found, are significant in about 80 % of the draws."""
+def test_the_number_of_topics_has_a_power_of_80_percent():
+    """That many topics, drawn with the observed difference, are significant in about 80 % of the draws."""
     n, mean, deviation = 25, 0.03, 0.1
     found = against("BM25", mean, deviation, n=n)
     assert not found.significant
@@ -82,31 +80,31 @@ def test_the_number_is_right_four_times_of_five():
     random = np.random.default_rng(11)
 
     def power(size):
-        return np.mean([paired_t(random.normal(mean, deviation, size)).p < 0.05 for _ in range(1500)])
+        return np.mean([paired_t_test(random.normal(mean, deviation, size)).p < 0.05 for _ in range(1500)])
 
     assert total == 87
     assert power(total) == pytest.approx(0.8, abs=0.04)
     assert power(n) < 0.4
 
 
-# What else there is to say.
+# The other kinds of advice.
 
 
-def test_what_helps_is_to_be_used():
+def test_a_model_that_helps_is_recommended():
     advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", 0.01, 0.2))
     assert advice == Advice(
         "helps", "rsvm helps: AP .3000 → .4000 against BM25 on 20 held-out topics, p < .001: use it."
     )
 
 
-def test_what_hurts_is_not_to_be_used():
+def test_a_model_that_hurts_is_not_recommended():
     advice = advice_on(against("BM25", -0.1, 0.05))
     assert advice == Advice(
         "hurts", "rsvm hurts: AP .3000 → .2000 against BM25 on 20 held-out topics, p < .001: stay with BM25."
     )
 
 
-def test_what_is_worse_by_chance_does_not_help_so_far():
+def test_a_model_that_is_worse_perhaps_by_chance_does_not_help_so_far():
     advice = advice_on(against("BM25", -0.01, 0.1))
     assert (advice.kind, advice.n_more) == ("not yet", None)
     assert advice.sentence.startswith("rsvm does not help so far: AP .3000 → .2900 against BM25 on 20 held-out topics")
@@ -122,36 +120,36 @@ def test_equal_rankings_make_no_difference():
 
 
 @pytest.mark.parametrize(
-    ("mean", "deviation", "kind", "told"),
+    ("mean", "deviation", "kind", "effect"),
     [
         (-0.1, 0.05, "hurts", "worse than RM3: AP .3000 → .2000"),
         (-0.01, 0.1, "not yet", "no better than RM3: AP .3000 → .2900"),
         (0.0, 0.0, "not yet", "no better than RM3: AP .3000, as with RM3"),
     ],
 )
-def test_what_needs_no_training_and_is_as_good_is_to_be_preferred(mean, deviation, kind, told):
+def test_a_baseline_that_is_as_good_and_needs_no_training_is_preferred(mean, deviation, kind, effect):
     advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", mean, deviation))
     assert advice.kind == kind
-    assert advice.sentence.startswith(f"rsvm is better than BM25, but {told}")
+    assert advice.sentence.startswith(f"rsvm is better than BM25, but {effect}")
 
 
-def test_what_may_be_chance_is_not_told_as_better():
+def test_a_gain_that_may_be_chance_is_reported_as_such():
     advice = advice_on(against("BM25", 0.01, 0.1), against("RM3", -0.1, 0.05))
-    assert advice.sentence.startswith("rsvm is perhaps better than BM25, but worse than RM3: AP .3000 → .2000")
+    assert advice.sentence.startswith("rsvm may be better than BM25, but worse than RM3: AP .3000 → .2000")
     assert ": stay with RM3" in advice.sentence
 
 
-def test_what_hurts_the_first_search_is_told_against_it():
+def test_a_model_that_hurts_the_first_stage_is_compared_with_it():
     advice = advice_on(against("BM25", -0.1, 0.05), against("RM3", -0.2, 0.05))
     assert advice.kind == "hurts"
     assert " against BM25 " in advice.sentence
 
 
-# Too little to say.
+# Too few topics.
 
 
 @pytest.mark.parametrize("change", [0.1, -0.1])
-def test_of_few_topics_nothing_is_concluded(change):
+def test_few_topics_allow_no_verdict(change):
     advice = advice_on(against("BM25", change, 0.01, n=7), n=7, n_judgments=70)
     assert (advice.kind, advice.n_more) == ("too few", 3)
     assert advice.sentence == (
@@ -161,11 +159,11 @@ def test_of_few_topics_nothing_is_concluded(change):
     assert advice_on(against("BM25", change, 0.01, n=10), n=10).kind != "too few"
 
 
-def test_before_training_it_is_told_what_is_missing():
+def test_before_training_the_missing_topics_are_counted():
     assert advise_before(3, 30) == Advice(
         "too few",
-        "Too few judgments: 3 topics have a relevant document, 4 are the least to learn from, 10 to say whether it "
-        "helps; judge 1 more topic (about 10 judgments at the rate so far).",
+        "Too few judgments: 3 topics have a relevant document, training needs 4, a verdict 10; "
+        "judge 1 more topic (about 10 judgments at the rate so far).",
         1,
     )
     assert advise_before(0, 0).sentence.endswith("; judge 4 more topics.")
@@ -173,13 +171,13 @@ def test_before_training_it_is_told_what_is_missing():
     assert advise_before(4, 5) is None
 
 
-def test_a_trial_carries_its_advice():
-    trial = Trial("rsvm", 20, 5, "trec", {}, (against("BM25", 0.02, 0.08),), 160)
-    assert trial.to_json()["advice"] == advise(trial).to_json()
-    assert list(advise(trial).to_json()) == ["kind", "sentence", "n_more"]
+def test_a_cross_validation_result_holds_its_advice():
+    result = CrossValidationResult("rsvm", 20, 5, "trec", {}, (against("BM25", 0.02, 0.08),), 160)
+    assert result.to_json()["advice"] == advise(result).to_json()
+    assert list(advise(result).to_json()) == ["kind", "sentence", "n_more"]
 
 
-def test_how_many_judgments_a_topic_took_is_known_of_what_was_trained_from_an_index(build):
+def test_training_from_an_index_counts_the_judgments_of_each_topic(build):
     words = [f"w{number}" for number in range(6)]
     documents = [Document(f"{word}-{n}", "", f"{word} " * n + "a b c") for word in words for n in range(1, 4)]
     qrels = {word: {f"{word}-1": 1, f"{word}-2": 0, "elsewhere": 0} for word in words}
@@ -187,7 +185,7 @@ def test_how_many_judgments_a_topic_took_is_known_of_what_was_trained_from_an_in
     with SearchEngine(build(documents)) as engine:
         topics = [Topic(word, word) for word in words]
         found = train_from_index(engine, topics, qrels, ["score.both.bm25"], recipe=recipe, first_stage=FirstStage(8))
-    # Three judgments a topic, and four topics more.
+    # Four more topics, of three judgments each.
     assert found.trial["advice"]["n_more"] == 4
     assert "(about 12 judgments at the rate so far)" in found.trial["advice"]["sentence"]
     assert found.training["topics"] == {word: word for word in words}

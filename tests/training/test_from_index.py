@@ -13,8 +13,9 @@ from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline
+from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import compare_with_first_stage, prepare_training, train_from_index, train_prepared
-from searchlab.training.from_table import Recipe, cross_validate
+from searchlab.training.recipe import Recipe
 
 N_TOPICS = 16
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "doc.both.length")
@@ -188,7 +189,7 @@ def test_equal_scores_are_ordered_by_docno(data):
 
 
 def test_the_trial_evaluates_complete_runs_against_all_judgments(data):
-    scores = cross_validate(QUICK, data.table, QUICK.judge(data.qrels))
+    scores = cross_validate_table(QUICK, data.table, QUICK.validation_measure(data.qrels))
     trial = compare_with_first_stage(QUICK, data, scores)
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
     for name, run in {"rsvm": data.rerank(scores), **data.baselines}.items():

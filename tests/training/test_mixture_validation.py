@@ -1,4 +1,4 @@
-"""Does cross-validation train on other queries than it tests on, and say what it found?"""
+"""Cross-validation of mixture weights: trained on other queries than those it is evaluated on."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.language_models import Mixture
 from searchlab.training import mixture_validation
 from searchlab.training.cross_validation import deal_folds
-from searchlab.training.mixture_validation import SYSTEMS, as_table, cross_validate_mixture
+from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, format_cross_validation
 
 
 @pytest.fixture(scope="module")
 def training(build):
-    """Twelve topics; what is relevant has a topic's word in its title, what is not has it in a longer text."""
+    """Twelve topics; relevant documents have the topic's word in the title, irrelevant ones in a longer text."""
     rng = np.random.default_rng(1)
     filler = [f"f{number}" for number in range(30)]
     documents, qrels, topics = [], {}, []
@@ -51,7 +51,7 @@ def test_too_few_queries_or_folds_are_refused(training):
         cross_validate_mixture(*training, seed=-1)
 
 
-def test_all_ways_are_evaluated_on_all_queries(found):
+def test_all_systems_are_evaluated_on_all_queries(found):
     _, result = found
     assert [trial.evaluation.name for trial in result.trials] == list(SYSTEMS)
     for trial in result.trials:
@@ -62,7 +62,7 @@ def test_all_ways_are_evaluated_on_all_queries(found):
     assert "trec" in result.rules
 
 
-def test_what_titles_tell_is_learnt_and_serves_other_queries(found):
+def test_the_weight_of_titles_is_learnt_and_helps_other_queries(found):
     _, result = found
     fixed = result.of("fixed").evaluation.mean("AP")
     for name in ("em", "mce"):
@@ -70,16 +70,16 @@ def test_what_titles_tell_is_learnt_and_serves_other_queries(found):
         assert all(learnt.shared[2] > 0.05 for learnt in result.of(name).learnt)
 
 
-def test_the_untrained_mixture_is_what_a_search_gives(found):
+def test_the_untrained_system_is_the_default_mixture(found):
     engine, result = found
     assert [learnt.scorer().weights[:2] for learnt in result.of("untrained").learnt] == [Mixture().weights[:2]] * 3
     evaluation = result.of("untrained").evaluation
     hits = engine.search("w3 f1", k=1000)
     assert len(hits) > 4
-    assert evaluation.of("AP")[evaluation.qids.index("3")] < 1
+    assert evaluation.values_of("AP")[evaluation.qids.index("3")] < 1
 
 
-def test_documents_learn_from_training_queries_alone(found):
+def test_documents_get_weights_from_training_queries_alone(found):
     _, result = found
     for fold, learnt in zip(deal_folds(12, 3, 2), result.of("mce-per-document").learnt, strict=True):
         taught = {docno.split("-")[0].removeprefix("good") for docno in learnt.docnos}
@@ -87,9 +87,9 @@ def test_documents_learn_from_training_queries_alone(found):
         assert taught.isdisjoint(map(str, fold))
 
 
-def test_the_table_has_a_line_for_each_way_with_differences(found):
+def test_the_table_has_a_row_for_each_system_with_its_differences(found):
     _, result = found
-    lines = as_table(result).splitlines()
+    lines = format_cross_validation(result).splitlines()
     assert [line.split()[0] for line in lines[1:]] == list(SYSTEMS)
     assert lines[0].split()[:2] == ["AP", "nDCG@10"]
     em = lines[1 + SYSTEMS.index("em")]

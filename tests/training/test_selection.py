@@ -1,4 +1,4 @@
-"""Is the best setting chosen, and by nothing that it was trained on?"""
+"""Model selection: the best setting is chosen, on queries that it was not trained on."""
 
 from itertools import pairwise
 
@@ -7,19 +7,20 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.rankers.estimators.base_ranker import Ranker, Training
-from searchlab.rankers.models import LinearModel
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.estimators.base_ranker import Ranker
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.ranker_registry import make_ranker
-from searchlab.training.selection import N_BEST, choose
-from searchlab.training.validation import Judge
+from searchlab.rankers.training_data import TrainingData
+from searchlab.training.selection import N_BEST, select_model
+from searchlab.training.validation import ValidationMeasure
 
-PLAIN = Preparation.named("zero", "none")
+PLAIN = Preprocessor.named("zero", "none")
 EVENTS = []
 
 
 class Spy(Ranker):
-    """Scores by the column that `value` names, and tells which rows it was shown."""
+    """Scores by the column numbered `value`, and records the rows it is fitted with."""
 
     name = "spy"
     title = "one column"
@@ -45,20 +46,20 @@ class AveragedSpy(Spy):
 
 @pytest.fixture(autouse=True)
 def events(monkeypatch):
-    """What happens, in its order: who was fitted with which grades, who was judged by which."""
+    """Fits and measurements in their order, each with the grades of its rows."""
     EVENTS.clear()
-    judge = Judge.per_query
+    per_query = ValidationMeasure.per_query
 
-    def listen(self, table, scores):
-        EVENTS.append(("judge", set() if table.grades is None else set(table.grades.tolist())))
-        return judge(self, table, scores)
+    def record(self, table, scores):
+        EVENTS.append(("measure", set() if table.grades is None else set(table.grades.tolist())))
+        return per_query(self, table, scores)
 
-    monkeypatch.setattr(Judge, "per_query", listen)
+    monkeypatch.setattr(ValidationMeasure, "per_query", record)
     return EVENTS
 
 
 def named_by_grades(n_queries, first=1, n_features=3, seed=1):
-    """A table in which a grade tells the query: its rows are recognised wherever they turn up."""
+    """A table in which the grade is the number of the query, so that rows are recognised anywhere."""
     random = np.random.default_rng(seed)
     numbers = np.repeat(np.arange(first, first + n_queries), 4)
     values = random.normal(size=(len(numbers), n_features)) + numbers[:, None]
@@ -95,7 +96,7 @@ def planted(first=0, n_queries=3):
 def test_the_best_value_by_a_measure_is_chosen(measure, best, by):
     chances = {"validation": {"valid": planted(9)}, "parts": {"n_parts": 3}}
     chances["both"] = chances["validation"] | chances["parts"]
-    choice = choose(Spy(), planted(), judge=Judge(measure), preparations=[PLAIN], **chances[by])
+    choice = select_model(Spy(), planted(), measure=ValidationMeasure(measure), preparations=[PLAIN], **chances[by])
     assert [trial.value for trial in choice.chosen] == [best]
     assert [trial.value for trial in choice.trials] == [0, 1, 2]
     assert {len(trial.per_query) for trial in choice.trials} == {6 if by == "both" else 3}
@@ -106,38 +107,38 @@ def test_the_best_value_by_a_measure_is_chosen(measure, best, by):
 
 
 def test_the_means_are_those_of_the_validation_queries():
-    choice = choose(Spy(), planted(), judge=Judge("P@5"), valid=planted(9), preparations=[PLAIN])
+    choice = select_model(Spy(), planted(), measure=ValidationMeasure("P@5"), valid=planted(9), preparations=[PLAIN])
     # 1 of the first five, all five, four.
     assert [trial.mean for trial in choice.trials] == pytest.approx([0.2, 1.0, 0.8])
 
 
 @pytest.mark.parametrize("n_parts", [2, 3, 5, 50])
-def test_what_judges_was_never_trained_on(events, n_parts):
+def test_validation_queries_were_never_trained_on(events, n_parts):
     train = named_by_grades(5)
-    choice = choose(Spy(), train, judge=Judge("nDCG"), n_parts=n_parts, preparations=[PLAIN])
-    judged = [(before[1], event[1]) for before, event in pairwise(events) if event[0] == "judge"]
+    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), n_parts=n_parts, preparations=[PLAIN])
+    measured = [(before[1], event[1]) for before, event in pairwise(events) if event[0] == "measure"]
     parts = min(n_parts, 5)
-    assert len(judged) == 3 * parts
-    for fitted, aside in judged:
+    assert len(measured) == 3 * parts
+    for fitted, aside in measured:
         assert fitted.isdisjoint(aside)
         assert fitted | aside == {1, 2, 3, 4, 5}
-    # Each query judges each value once.
-    assert sorted(query for _, aside in judged for query in aside) == sorted([1, 2, 3, 4, 5] * 3)
-    assert max(len(aside) for _, aside in judged) <= -(-5 // parts)
+    # Each value is measured on each query once.
+    assert sorted(query for _, aside in measured for query in aside) == sorted([1, 2, 3, 4, 5] * 3)
+    assert max(len(aside) for _, aside in measured) <= -(-5 // parts)
     assert [len(trial.per_query) for trial in choice.trials] == [5, 5, 5]
-    # What is kept is trained on all.
+    # The final model is trained on all queries.
     assert events[-1][:2] == ("fit", {1, 2, 3, 4, 5})
     assert events[-1][3] == choice.chosen[0].value
 
 
-def test_what_a_preparation_learns_it_learns_from_the_rows_that_are_trained_on(events):
+def test_a_preparation_is_fitted_on_the_training_rows_alone(events):
     train, valid = named_by_grades(6), named_by_grades(2, first=90)
-    rules = Preparation.named("zero", "standard")
-    choice = choose(Spy(), train, judge=Judge("nDCG"), valid=valid, n_parts=3, preparations=[rules])
+    rules = Preprocessor.named("zero", "standard")
+    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, n_parts=3, preparations=[rules])
     fitted = [event for event in events if event[0] == "fit"]
     assert len(fitted) == 3 * 3 + 3
     for _, _, X, _ in fitted:
-        # The rows of queries with larger numbers have larger values: means are 0 only over the very rows.
+        # Queries with larger numbers have larger values: means are 0 only over exactly these rows.
         assert np.abs(X.mean(axis=0)).max() < 1e-9
         assert X.std(axis=0) == pytest.approx(np.ones(3))
     assert choice.preparation == rules.fit(train)
@@ -146,33 +147,45 @@ def test_what_a_preparation_learns_it_learns_from_the_rows_that_are_trained_on(e
     )
 
 
-def test_a_validation_set_alone_judges_the_models_that_are_kept(events):
+def test_with_a_validation_set_alone_each_value_is_fitted_once(events):
     train, valid = named_by_grades(4), named_by_grades(3, first=50)
-    choose(Spy(), train, judge=Judge("nDCG"), valid=valid, preparations=[PLAIN])
-    assert [event[0] for event in events] == ["fit", "judge"] * 3
+    select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, preparations=[PLAIN])
+    assert [event[0] for event in events] == ["fit", "measure"] * 3
     assert {frozenset(event[1]) for event in events if event[0] == "fit"} == {frozenset({1, 2, 3, 4})}
-    assert {frozenset(event[1]) for event in events if event[0] == "judge"} == {frozenset({50, 51, 52})}
+    assert {frozenset(event[1]) for event in events if event[0] == "measure"} == {frozenset({50, 51, 52})}
 
 
-def test_parts_are_dealt_by_the_seed(events):
-    def dealt(seed):
+def test_the_seed_decides_the_parts(events):
+    def parts(seed):
         EVENTS.clear()
-        choose(Spy(), named_by_grades(8), judge=Judge("nDCG"), n_parts=4, preparations=[PLAIN], seed=seed)
-        return [sorted(event[1]) for event in EVENTS if event[0] == "judge"]
+        select_model(
+            Spy(), named_by_grades(8), measure=ValidationMeasure("nDCG"), n_parts=4, preparations=[PLAIN], seed=seed
+        )
+        return [sorted(event[1]) for event in EVENTS if event[0] == "measure"]
 
-    assert dealt(1) == dealt(1)
-    assert dealt(1) != dealt(2)
+    assert parts(1) == parts(1)
+    assert parts(1) != parts(2)
 
 
-def test_equal_means_are_decided_for_the_more_cautious():
+def test_of_equal_means_the_more_cautious_value_wins():
     table = planted().with_values(np.tile(PLANTED[:, 1:2], (3, 3)))
-    choice = choose(Spy(), table, judge=Judge("AP"), n_parts=3, preparations=[PLAIN], values=[2, 0, 1])
+    choice = select_model(
+        Spy(), table, measure=ValidationMeasure("AP"), n_parts=3, preparations=[PLAIN], values=[2, 0, 1]
+    )
     assert len({trial.mean for trial in choice.trials}) == 1
     assert [trial.value for trial in choice.chosen] == [2]
-    first, second = Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")
-    assert choose(Spy(), table, judge=Judge(), n_parts=3, preparations=[first, second]).preparation == first
-    assert choose(Spy(), table, judge=Judge(), n_parts=3, preparations=[second, first]).preparation == second
-    best = choose(AveragedSpy(), table, judge=Judge(), n_parts=3, preparations=[PLAIN], values=[2, 0, 1], n_best=2)
+    first, second = Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")
+    assert (
+        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[first, second]).preparation
+        == first
+    )
+    assert (
+        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[second, first]).preparation
+        == second
+    )
+    best = select_model(
+        AveragedSpy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN], values=[2, 0, 1], n_best=2
+    )
     assert [trial.value for trial in best.chosen] == [2, 0]
 
 
@@ -180,108 +193,114 @@ def test_the_best_preparation_is_chosen_with_the_best_value():
     # All values are below 0: filled with 0, the document without a value would come before the relevant one.
     values = [[-5.0], [np.nan], [-9.0]] * 2
     table = FeatureTable(["a"], ["1"] * 3 + ["2"] * 3, ["x", "y", "z"] * 2, values, [1, 0, 0] * 2)
-    rules = [Preparation.named("zero", "none"), Preparation.named("query-minimum", "none")]
-    choice = choose(Spy(), table, judge=Judge(), n_parts=2, preparations=rules)
+    rules = [Preprocessor.named("zero", "none"), Preprocessor.named("query-minimum", "none")]
+    choice = select_model(Spy(), table, measure=ValidationMeasure(), n_parts=2, preparations=rules)
     assert choice.preparation == rules[1]
     assert [trial.mean for trial in choice.trials] == [0.5, 1.0]
     assert [trial.preparation for trial in choice.trials] == rules
 
 
 @pytest.mark.parametrize("by", ["validation", "parts"])
-def test_the_best_few_are_averaged_each_scaled_to_the_same_spread(by):
+def test_the_best_few_are_averaged_each_scaled_to_the_same_deviation(by):
     train = planted()
     chances = {"valid": planted(9)} if by == "validation" else {"n_parts": 3}
-    choice = choose(AveragedSpy(), train, judge=Judge("AP"), preparations=[PLAIN], n_best=2, **chances)
+    choice = select_model(
+        AveragedSpy(), train, measure=ValidationMeasure("AP"), preparations=[PLAIN], n_best=2, **chances
+    )
     # By AP column 2 is the best and column 1 the second; each holds the numbers 1 to 12.
     assert {trial.value for trial in choice.chosen} == {1, 2}
-    spread = np.std(np.arange(1, 13))
-    expected = np.array([0.0, 2 / (2 * 2 * spread), 4 / (2 * 4 * spread)])
+    deviation = np.std(np.arange(1, 13))
+    expected = np.array([0.0, 2 / (2 * 2 * deviation), 4 / (2 * 4 * deviation)])
     assert choice.model.weights == pytest.approx(expected)
     assert len(choice.rankers) == 2
     scores = choice.scores(train)
     alone = [each.predict(train.values) for each in choice.rankers]
-    assert scores == pytest.approx(sum(own / np.std(own) for own in alone) / 2)
+    assert scores == pytest.approx(sum(single / np.std(single) for single in alone) / 2)
 
 
-def test_without_averaging_one_is_kept_and_all_if_there_are_fewer():
-    single = choose(Spy(), planted(), judge=Judge(), n_parts=3, preparations=[PLAIN], n_best=3)
+def test_without_averaging_one_ranker_is_kept_and_with_it_all_of_a_short_path():
+    single = select_model(Spy(), planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN], n_best=3)
     assert len(single.rankers) == 1
-    several = choose(AveragedSpy(), planted(), judge=Judge(), n_parts=3, preparations=[PLAIN])
+    several = select_model(AveragedSpy(), planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
     assert len(several.rankers) == 3 < N_BEST
 
 
 @pytest.mark.parametrize(("name", "given"), [("rsvm", {"C": 0.1}), ("rankboost", {"rounds": 7}), ("svm", {"C": 3.0})])
-def test_a_setting_that_was_given_is_not_tried_out(name, given):
-    choice = choose(make_ranker(name, given), planted(), judge=Judge(), preparations=[PLAIN])
+def test_a_given_setting_is_not_tuned(name, given):
+    choice = select_model(make_ranker(name, given), planted(), measure=ValidationMeasure(), preparations=[PLAIN])
     (trial,) = choice.trials
     assert (trial.value, trial.per_query.tolist(), trial.mean) == (None, [], 0.0)
-    (kept,) = choice.rankers
+    (fitted,) = choice.rankers
     alone = make_ranker(name, given).fit(planted().values, planted().grades, planted().qids)
     assert np.array_equal(choice.scores(planted()), alone.predict(planted().values))
-    assert kept.get_params() == alone.get_params()
+    assert fitted.get_params() == alone.get_params()
 
 
 def test_a_given_setting_is_trained_once_on_everything(events):
     train = named_by_grades(4)
     valid = named_by_grades(2, first=60)
-    choice = choose(Spy(value=1), train, judge=Judge(), valid=valid, n_parts=4, preparations=[PLAIN])
+    choice = select_model(
+        Spy(value=1), train, measure=ValidationMeasure(), valid=valid, n_parts=4, preparations=[PLAIN]
+    )
     assert [event[:2] for event in events] == [("fit", {1, 2, 3, 4})]
     assert choice.rankers[0].value == 1
     EVENTS.clear()
-    choose(Spy(), train, judge=Judge(), preparations=[PLAIN], values=[2])
+    select_model(Spy(), train, measure=ValidationMeasure(), preparations=[PLAIN], values=[2])
     assert [(event[0], event[3]) for event in events] == [("fit", 2)]
 
 
-def test_between_preparations_a_given_setting_is_still_tried():
-    rules = [Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")]
-    choice = choose(Spy(value=1), planted(), judge=Judge("P@5"), n_parts=3, preparations=rules)
+def test_a_given_setting_is_validated_where_preparations_are_to_be_chosen():
+    rules = [Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")]
+    choice = select_model(Spy(value=1), planted(), measure=ValidationMeasure("P@5"), n_parts=3, preparations=rules)
     assert [trial.mean for trial in choice.trials] == [1.0, 1.0]
     assert choice.rankers[0].value == 1
 
 
 @pytest.mark.parametrize("name", ["rsvm", "rankboost", "svm", "maxent", "rankboost-qd", "single", "mhr"])
-def test_whatever_is_tuned_is_tuned_unless_it_was_given(name):
+def test_every_tunable_ranker_is_tuned_over_its_path(name):
     ranker = make_ranker(name)
-    choice = choose(ranker, planted(), judge=Judge(), n_parts=3, preparations=[PLAIN])
-    training = Training.of(planted().values, planted().grades, planted().qids)
+    choice = select_model(ranker, planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
+    training = TrainingData.of(planted().values, planted().grades, planted().qids)
     assert [trial.value for trial in choice.trials] == list(ranker.values(training))
     assert len(choice.trials) > 1
     assert {len(trial.per_query) for trial in choice.trials} == {3}
 
 
-def test_progress_is_told_from_the_first_path_to_the_end():
-    told = []
-    rules = [Preparation.named("zero", "none"), Preparation.named("zero", "query-minmax")]
-    choose(
+def test_progress_is_reported_from_the_first_path_to_the_end():
+    reported = []
+    rules = [Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")]
+    select_model(
         Spy(),
         planted(),
-        judge=Judge(),
+        measure=ValidationMeasure(),
         valid=planted(9),
         n_parts=3,
         preparations=rules,
-        progress=lambda stage, done, of: told.append((done, of)),
+        progress=lambda stage, done, of: reported.append((done, of)),
     )
-    assert told == [(step, 9) for step in range(1, 10)]
+    assert reported == [(step, 9) for step in range(1, 10)]
 
 
-def test_what_cannot_be_chosen_is_refused():
-    train, judge = planted(), Judge()
-    with pytest.raises(SettingError, match="nothing to choose by: expected a validation set, or parts to hold out"):
-        choose(Spy(), train, judge=judge)
-    with pytest.raises(SettingError, match="nothing to choose by"):
-        choose(Spy(value=1), train, judge=judge, preparations=[PLAIN, Preparation.named()])
+def test_settings_that_allow_no_choice_are_refused():
+    train, measure = planted(), ValidationMeasure()
+    with pytest.raises(SettingError, match="no queries to choose settings on: expected a validation set, or parts"):
+        select_model(Spy(), train, measure=measure)
+    with pytest.raises(SettingError, match="no queries to choose settings on"):
+        select_model(Spy(value=1), train, measure=measure, preparations=[PLAIN, Preprocessor.named()])
     with pytest.raises(SettingError, match="1 query to train with, expected at least 2: some are held out"):
-        choose(Spy(), planted(n_queries=1), judge=judge, n_parts=4)
+        select_model(Spy(), planted(n_queries=1), measure=measure, n_parts=4)
     with pytest.raises(SettingError, match="n_best is 0, expected a whole number from 1"):
-        choose(Spy(), train, judge=judge, n_parts=2, n_best=0)
+        select_model(Spy(), train, measure=measure, n_parts=2, n_best=0)
     with pytest.raises(SettingError, match="values is empty"):
-        choose(Spy(), train, judge=judge, n_parts=2, values=[])
-    with pytest.raises(SettingError, match="a table to train with has no grades"):
-        choose(Spy(), train.with_grades(None), judge=judge, n_parts=2)
-    with pytest.raises(SettingError, match="a table to choose by has no grades"):
-        choose(Spy(), train, judge=judge, valid=planted(9).with_grades(None))
+        select_model(Spy(), train, measure=measure, n_parts=2, values=[])
+    with pytest.raises(SettingError, match="the training table has no grades"):
+        select_model(Spy(), train.with_grades(None), measure=measure, n_parts=2)
+    with pytest.raises(SettingError, match="the validation table has no grades"):
+        select_model(Spy(), train, measure=measure, valid=planted(9).with_grades(None))
 
 
 def test_one_query_is_enough_with_a_validation_set():
-    choice = choose(Spy(), planted(n_queries=1), judge=Judge(), valid=planted(9), n_parts=4, preparations=[PLAIN])
+    choice = select_model(
+        Spy(), planted(n_queries=1), measure=ValidationMeasure(), valid=planted(9), n_parts=4, preparations=[PLAIN]
+    )
     assert {len(trial.per_query) for trial in choice.trials} == {3}

@@ -92,8 +92,8 @@ def compare_command(
     format: Annotated[str, typer.Option("--format", help="table or json")] = "table",
 ) -> None:
     """Say whether runs differ by more than chance, topic by topic."""
-    from searchlab.evaluation.comparison import compare, refuse_totals
-    from searchlab.evaluation.formatting import comparison_json, comparison_table
+    from searchlab.evaluation.comparison import check_comparable, compare_evaluations
+    from searchlab.evaluation.formatting import format_comparison_json, format_comparison_table
 
     if format not in ("table", "json"):
         raise unknown_name("format", format, ["table", "json"])
@@ -102,15 +102,17 @@ def compare_command(
     names = measures or COMPARED_MEASURES
     rules = _rules(dialect, level)
     for name in names:
-        refuse_totals(name)
+        check_comparable(name)
     evaluated = _evaluate(qrels, runs, names, rules, complete=complete, at_least=2)
     evaluations = [evaluation for evaluation, _ in evaluated]
     labels = dict(zip(runs or [], [evaluation.name for evaluation in evaluations], strict=True))
-    report = compare(evaluations, baseline=labels.get(baseline or "", baseline), all_pairs=all_pairs, seed=seed)
+    report = compare_evaluations(
+        evaluations, baseline=labels.get(baseline or "", baseline), all_pairs=all_pairs, seed=seed
+    )
     if format == "json":
-        print(comparison_json(report))
+        print(format_comparison_json(report))
     else:
-        print(comparison_table(report), "", *report.sentences(), "", rules.describe(), sep="\n")
+        print(format_comparison_table(report), "", *report.sentences(), "", rules.describe(), sep="\n")
         if len(report.comparisons) > len(names):
             print(
                 "p-values are corrected (Holm) over the pairs of each measure; the verdict is the randomisation test's"
@@ -152,7 +154,7 @@ def fuse_command(
 
 def _list_measures() -> None:
     from searchlab.evaluation.dialects import DIALECTS
-    from searchlab.evaluation.measures import FAMILIES, TREC_NAMES
+    from searchlab.evaluation.measure_families import FAMILIES, TREC_NAMES
 
     trec_names: dict[str, list[str]] = {name: [] for name in FAMILIES}
     for trec, (own, with_cutoff) in TREC_NAMES.items():
@@ -160,9 +162,9 @@ def _list_measures() -> None:
     print("measure                other names                         what it says")
     for family in FAMILIES.values():
         settings = f"({', '.join(family.settings)})" if family.settings else ""
-        cutoff = {"must": "@k", "may": "[@k]", "no": ""}[family.cutoff]
-        others = ", ".join([*family.others, *(name for name in trec_names[family.name] if name != family.name)])
-        print(f"{family.name + settings + cutoff:22} {others:35} {family.about}")
+        cutoff = {"required": "@k", "optional": "[@k]", "none": ""}[family.cutoff]
+        others = ", ".join([*family.aliases, *(name for name in trec_names[family.name] if name != family.name)])
+        print(f"{family.name + settings + cutoff:22} {others:35} {family.description}")
     print("\nAs nDCG@10, AP(rel=2), nDCG(dcg='exp-log2')@10; what a name leaves open is up to the dialect:\n")
     for dialect in DIALECTS.values():
         print(dialect.describe())
@@ -182,8 +184,8 @@ def _evaluate(
 ) -> list[tuple[Evaluation, TieRange]]:
     import searchlab
     from searchlab.evaluation.measure_plan import make_plan
-    from searchlab.evaluation.run_evaluation import evaluate_judged, judge_run
-    from searchlab.evaluation.ties import judged_tie_range
+    from searchlab.evaluation.run_evaluation import evaluate_graded_run, grade_run
+    from searchlab.evaluation.ties import evaluate_graded_ties
 
     plan = make_plan(measures, rules)
     if qrels is None or not runs or len(runs) < at_least:
@@ -195,9 +197,9 @@ def _evaluate(
     judgments = _read_qrels(qrels, notes)
     evaluated = []
     for run, label in zip(runs, _labels(runs), strict=True):
-        judged = judge_run(judgments, _read_run(run, notes), dialect=rules, complete=complete, name=run)
+        judged = grade_run(judgments, _read_run(run, notes), dialect=rules, complete=complete, name=run)
         judged = replace(judged, name=label)
-        evaluated.append((evaluate_judged(judged, plan), judged_tie_range(judged, plan)))
+        evaluated.append((evaluate_graded_run(judged, plan), evaluate_graded_ties(judged, plan)))
     warn_of_latin1(notes)
     return evaluated
 

@@ -143,15 +143,15 @@ def _read_grid(given: list[str]) -> dict[str, list[str]]:
 
 
 def _as_text(found: Tuning) -> str:
-    from searchlab.evaluation.comparison import show_number
     from searchlab.evaluation.dialects import make_dialect
+    from searchlab.evaluation.number_text import format_value
     from searchlab.experiments.scorer_tuning import show_settings
 
     order = sorted(range(len(found.points)), key=lambda point: -found.mean(point))
     folds = [sum(point == each for each in found.chosen) for point in range(len(found.points))]
     rows = [["settings", found.measure, "folds"]]
     rows += [
-        [show_settings(found.points[point]), show_number(found.mean(point)), str(folds[point] or "")]
+        [show_settings(found.points[point]), format_value(found.mean(point)), str(folds[point] or "")]
         for point in order[:POINTS_SHOWN]
     ]
     width = max(len(row[0]) for row in rows)
@@ -163,10 +163,10 @@ def _as_text(found: Tuning) -> str:
     n_folds = len(found.folds)
     lines += [
         "",
-        f"best on all topics    {show_number(found.mean(best))}  {show_settings(found.points[best])} "
+        f"best on all topics    {format_value(found.mean(best))}  {show_settings(found.points[best])} "
         "(flattered: these topics chose it)",
-        f"held-out estimate     {show_number(found.held_out)}  each of {n_folds} folds with what the others chose",
-        f"defaults              {show_number(found.compared.mean_b)}  {show_settings(found.defaults)}",
+        f"held-out estimate     {format_value(found.held_out)}  each of {n_folds} folds with what the others chose",
+        f"defaults              {format_value(found.compared.mean_b)}  {show_settings(found.defaults)}",
         "",
         found.verdict(),
     ]

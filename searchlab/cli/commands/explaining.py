@@ -24,7 +24,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.explanation import Account, Share
+    from searchlab.rankers.explanation import Contribution, ScoreExplanation
     from searchlab.retrieval.pipeline import PipelineSearch
 
 # How many shares are shown one by one; the sum of the others is shown in one line.
@@ -48,7 +48,7 @@ def explain_command(
 ) -> None:
     """Say why a document has its score, or is above another."""
     import searchlab
-    from searchlab.rankers.explanation import account_of_terms
+    from searchlab.rankers.explanation import explain_terms
 
     if len(docnos) > 2 or len(set(docnos)) < len(docnos):
         raise SettingError(f"{len(docnos)} documents ({', '.join(docnos)}), expected one, or two different ones")
@@ -59,12 +59,12 @@ def explain_command(
         if rerank is not None:
             reranker = open_reranker(rerank, engine)
             bundle: Bundle | None = reranker.bundle
-            explanations: list[Account] = reranker.pipeline().explain(text, docnos, syntax=options.syntax)
+            explanations: list[ScoreExplanation] = reranker.pipeline().explain(text, docnos, syntax=options.syntax)
         else:
             bundle = None
             search = options.for_index(engine).pipeline(engine).start(text, syntax=options.syntax)
             by_term = search.explain(docnos)
-            explanations = list(map(account_of_terms, by_term))
+            explanations = list(map(explain_terms, by_term))
             _warn_of_missing(search, docnos)
     if as_json:
         print(json.dumps(_as_record(text, explanations), ensure_ascii=False, indent=2))
@@ -87,17 +87,17 @@ def _warn_of_missing(search: PipelineSearch, docnos: Sequence[str]) -> None:
             note(f"{docno} is not found by this query: this is what would add up to its score")
 
 
-def print_model_explanation(explanation: Account, bundle: Bundle) -> None:
+def print_model_explanation(explanation: ScoreExplanation, bundle: Bundle) -> None:
     """Print a table of the largest shares of a score, and the sum of the others."""
     header = _HEADERS[bundle.model.kind]
     rows = [["feature", "value", header, "share"]]
     rows += [
         [share.label, _value(share), _how(share, bundle), f"{share.amount:+.4f}"]
-        for share in explanation.shares[:MAX_SHOWN]
+        for share in explanation.contributions[:MAX_SHOWN]
     ]
-    if len(explanation.shares) > MAX_SHOWN:
-        rest = _remainder(explanation.score, [share.amount for share in explanation.shares[:MAX_SHOWN]])
-        rows.append([f"{len(explanation.shares) - MAX_SHOWN} others", "", "", f"{rest:+.4f}"])
+    if len(explanation.contributions) > MAX_SHOWN:
+        rest = _remainder(explanation.score, [share.amount for share in explanation.contributions[:MAX_SHOWN]])
+        rows.append([f"{len(explanation.contributions) - MAX_SHOWN} others", "", "", f"{rest:+.4f}"])
     rows.append(["score", "", "", f"{explanation.score:.4f}"])
     print()
     print_columns(rows, indent=len(INDENT))
@@ -109,11 +109,11 @@ _HEADERS = {"linear": "weight × scaled", "votes": "votes", "rules": "rules that
 
 def print_scale(bundle: Bundle) -> None:
     """Say how the values of an explanation are scaled."""
-    name = bundle.preparation.normalisation.name
+    name = bundle.preprocessor.normalisation.name
     note(f"values are {NORMALISATIONS.get(name, name)}; `searchlab features --list` says what the features are")
 
 
-def explanation_record(explanation: Account) -> list[dict[str, Any]]:
+def explanation_record(explanation: ScoreExplanation) -> list[dict[str, Any]]:
     """All shares of a score as JSON values."""
     return [
         {
@@ -123,12 +123,12 @@ def explanation_record(explanation: Account) -> list[dict[str, Any]]:
             "meaning": share.meaning,
             "how": list(share.how),
         }
-        for share in explanation.shares
+        for share in explanation.contributions
     ]
 
 
-def _as_record(text: str, explanations: Sequence[Account]) -> dict[str, Any]:
-    from searchlab.rankers.explanation import set_against
+def _as_record(text: str, explanations: Sequence[ScoreExplanation]) -> dict[str, Any]:
+    from searchlab.rankers.explanation import compare_explanations
 
     record: dict[str, Any] = {
         "query": text,
@@ -138,18 +138,18 @@ def _as_record(text: str, explanations: Sequence[Account]) -> dict[str, Any]:
     }
     if len(explanations) == 2:
         first, second = explanations
-        differences = [{"label": each.label, "difference": each.amount} for each in set_against(first, second)]
+        differences = [{"label": each.label, "difference": each.amount} for each in compare_explanations(first, second)]
         record |= {"difference": first.score - second.score, "differences": differences}
     return record
 
 
-def _print_comparison(one: Account, other: Account, bundle: Bundle | None) -> None:
+def _print_comparison(one: ScoreExplanation, other: ScoreExplanation, bundle: Bundle | None) -> None:
     """Print a sentence, and a table of the differences; the higher document comes first."""
-    from searchlab.rankers.explanation import set_against, tell_lead
+    from searchlab.rankers.explanation import compare_explanations, describe_lead
 
     first, second = sorted([one, other], key=lambda each: (each.score, each.docno.encode()), reverse=True)
-    differences = set_against(first, second)
-    print(visible(tell_lead(first, second, differences)))
+    differences = compare_explanations(first, second)
+    print(visible(describe_lead(first, second, differences)))
     rows = [["term" if bundle is None else "feature", first.docno, second.docno, "difference"]]
     # Votes have no value of a feature: their amounts are shown instead.
     show = _amount if bundle is not None and bundle.model.kind == "votes" else _value
@@ -169,7 +169,7 @@ def _remainder(total: float, amounts: Sequence[float]) -> float:
     return round(round(total, 4) - sum(round(amount, 4) for amount in amounts), 4) + 0.0
 
 
-def _value(share: Share | None) -> str:
+def _value(share: Contribution | None) -> str:
     if share is None:
         return ""
     if share.raw is None:
@@ -177,11 +177,11 @@ def _value(share: Share | None) -> str:
     return f"{share.raw:.4g}"
 
 
-def _amount(share: Share | None) -> str:
+def _amount(share: Contribution | None) -> str:
     return "" if share is None else f"{share.amount:+.4f}"
 
 
-def _how(share: Share, bundle: Bundle) -> str:
+def _how(share: Contribution, bundle: Bundle) -> str:
     """How a share was computed, in a few words."""
     if bundle.model.kind == "linear":
         return " + ".join(share.how)

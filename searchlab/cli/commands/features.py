@@ -16,8 +16,8 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.features.candidates import Candidates
+    from searchlab.features.feature_sets import FeatureSet
     from searchlab.features.feature_table import FeatureTable
-    from searchlab.features.sets import FeatureSet
     from searchlab.records import Qrels, Topic
     from searchlab.retrieval.engine import SearchEngine
 
@@ -68,14 +68,14 @@ def features_command(
     """Compute the features of candidate documents, and write them as a LETOR file."""
     import searchlab
     from searchlab.atomic_file import open_atomic
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.letor.letor_files import write_letor
     from searchlab.features.prerequisites import build_prerequisites
-    from searchlab.features.sets import make_set
 
     if listing:
-        _list_features(None if set_name is None else make_set(set_name))
+        _list_features(None if set_name is None else make_feature_set(set_name))
         return
-    chosen = make_set(set_name or "letor45")
+    chosen = make_feature_set(set_name or "letor45")
     steps = _steps(fill, normalise)
     options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
@@ -135,10 +135,10 @@ def _list_features(chosen: FeatureSet | None) -> None:
 
 
 def _steps(fill: str | None, normalise: str | None) -> list[Any]:
-    from searchlab.features.preprocessing.imputation import make_filling
+    from searchlab.features.preprocessing.imputation import make_imputation
     from searchlab.features.preprocessing.normalisation import make_normalisation
 
-    steps: list[Any] = [] if fill is None else [make_filling(fill)]
+    steps: list[Any] = [] if fill is None else [make_imputation(fill)]
     return steps if normalise is None else [*steps, make_normalisation(normalise)]
 
 

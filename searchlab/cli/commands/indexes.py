@@ -174,7 +174,7 @@ def doctor_command(
 
 
 def _examine_files(files: list[str], index: str | None) -> None:
-    from searchlab.evaluation.file_checks.checkup import examine_files
+    from searchlab.evaluation.file_checks.consistency import check_files
     from searchlab.indexing.snapshot import Snapshot
 
     docnos, name = None, ""
@@ -183,7 +183,7 @@ def _examine_files(files: list[str], index: str | None) -> None:
         with closing(Snapshot(Path(name))) as snapshot:
             docnos = list(snapshot.docnos())
     with stage_bar() as progress:
-        found = examine_files(files, docnos, index=name, progress=progress)
+        found = check_files(files, docnos, index=name, progress=progress)
     for finding in found.findings:
         print(finding if finding.problem else f"note: {finding}")
     if not found.healthy:
@@ -196,12 +196,12 @@ def _examine_artefacts(folder: Path) -> list[str]:
     """What is wrong with the semantic space and the topics of an index, if it has any."""
     from searchlab.features.latent_semantics.semantic_space import SemanticSpace
     from searchlab.indexing.snapshot import Snapshot
-    from searchlab.topic_models.topic_model_store import list_topics, open_topics
+    from searchlab.topic_models.topic_model_store import list_topic_models, open_topic_model
 
     problems = []
     with closing(Snapshot(folder)) as snapshot:
         examine: list[Callable[[], object]] = [partial(SemanticSpace.open, snapshot, verify=True)]
-        examine += [partial(open_topics, snapshot, name, verify=True) for name in list_topics(folder)]
+        examine += [partial(open_topic_model, snapshot, name, verify=True) for name in list_topic_models(folder)]
         for look in examine:
             try:
                 look()

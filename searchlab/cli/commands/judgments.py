@@ -79,7 +79,7 @@ def export_command(
 ) -> None:
     """Write judgments as TREC qrels (qid 0 docno grade), or topics as lines of qid, tab and text."""
     from searchlab.atomic_file import open_atomic
-    from searchlab.judgments.trec_exchange import qrels_text, topics_text
+    from searchlab.judgments.trec_exchange import format_qrels, format_topics
 
     if what not in KINDS:
         raise unknown_name("export", what, KINDS)
@@ -90,7 +90,7 @@ def export_command(
         judges = next(own.judges for own in store.sets() if own.name == of)
         if judge is not None and judge not in judges:
             raise unknown_name("judge", judge, judges)
-        text = topics_text(store, of) if what == "topics" else qrels_text(store, of, judge)
+        text = format_topics(store, of) if what == "topics" else format_qrels(store, of, judge)
     if not text:
         raise SettingError(f"nothing in the set {visible(of)} is judged")
     with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
@@ -136,10 +136,10 @@ def import_command(
 @judgments_app.command("agree")
 def agree_command(index: IndexOption = None, of: SetOption = None) -> None:
     """Show how far each two judges agree on the documents that both judged: Cohen's κ, plain and weighted."""
-    from searchlab.judgments.agreement import agreements
+    from searchlab.judgments.agreement import compare_judges
 
     with _open(choose_index(index)) as store:
-        found = agreements(store, _chosen(store, of))
+        found = compare_judges(store, _chosen(store, of))
     if not found:
         note("fewer than two have judged: agreement needs two")
         return

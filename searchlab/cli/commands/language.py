@@ -15,7 +15,7 @@ from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
     from searchlab.mixtures.training_queries import TrainingQueries
-    from searchlab.mixtures.weight_training import Learnt
+    from searchlab.mixtures.weight_training import LearntWeights
 
 # How many topics a note names.
 NAMED = 10
@@ -81,13 +81,13 @@ def train_command(
     with searchlab.open(folder) as engine, stage_bar() as progress:
         model = None
         if "topics" in names:
-            from searchlab.topic_models.topic_model_store import open_topics
+            from searchlab.topic_models.topic_model_store import open_topic_model
 
-            model = open_topics(engine.snapshot, topic_model)
+            model = open_topic_model(engine.snapshot, topic_model)
         gathered = gather(engine, queries, judgments, names, depth=depth, topic_model=model, progress=progress)
         _tell_skipped(gathered)
         if folds:
-            from searchlab.training.mixture_validation import as_table, cross_validate_mixture
+            from searchlab.training.mixture_validation import cross_validate_mixture, format_cross_validation
 
             found = cross_validate_mixture(
                 engine,
@@ -103,7 +103,7 @@ def train_command(
                 seed=seed,
                 progress=progress,
             )
-            print(as_table(found))
+            print(format_cross_validation(found))
             print(
                 f"\n{count(len(gathered.qids), 'topic')}, {folds} folds, seed {seed}; {found.rules}; "
                 "p of the randomisation test, corrected (Holm); * below .05"
@@ -123,7 +123,7 @@ def _settings(method: str, given: list[str] | None, *, per_document: bool) -> An
     """The settings of the method; None for those that it has on its own."""
     from searchlab.mixtures.em import EM
     from searchlab.mixtures.setting_checks import change_settings
-    from searchlab.mixtures.weight_training import METHODS, PER_DOCUMENT, SHARED
+    from searchlab.mixtures.weight_training import METHODS, PER_DOCUMENT_MCE, SHARED_MCE
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
@@ -131,7 +131,7 @@ def _settings(method: str, given: list[str] | None, *, per_document: bool) -> An
         raise SettingError("--per-document is a way of mce: expected --method mce")
     if not given:
         return None
-    base: Any = EM() if method == "em" else PER_DOCUMENT if per_document else SHARED
+    base: Any = EM() if method == "em" else PER_DOCUMENT_MCE if per_document else SHARED_MCE
     return change_settings(base, dict(pairs(given, "--set", "alpha=5")))
 
 
@@ -143,7 +143,7 @@ def _learn(
     held_out: float | None,
     seed: int,
     progress: Any,
-) -> Learnt:
+) -> LearntWeights:
     from searchlab.mixtures.weight_training import learn_em, learn_mce
 
     if method == "em":
@@ -164,7 +164,7 @@ def _tell_skipped(gathered: TrainingQueries) -> None:
         )
 
 
-def _print_weights(learnt: Learnt) -> None:
+def _print_weights(learnt: LearntWeights) -> None:
     named = zip(learnt.components, learnt.shared.tolist(), strict=True)
     print("  ".join(f"{name} {weight:.4f}" for name, weight in named))
     if learnt.docnos:

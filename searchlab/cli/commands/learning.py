@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from searchlab.features.feature_table import FeatureTable
     from searchlab.rankers.bundle import Bundle
     from searchlab.records import Ranking
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
 # What only goes with an index, and what only with a file of features.
 OF_AN_INDEX = ("index", "topics", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
@@ -112,7 +112,7 @@ def train_command(
         raise SettingError("standard output tells how training went, expected -o with a file for the model")
     require_writable(output)
     from searchlab.training.from_index import USUAL
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
     usual: dict[str, Any] = {} if train is not None else dict(USUAL)
     given = {"filling": fill, "bends": bend, "measure": measure, "dialect": dialect}
@@ -198,7 +198,7 @@ def _list_rankers() -> None:
         known = {
             key: "chosen" if key == ranker.tuned else json.dumps(value) for key, value in ranker.get_params().items()
         }
-        print(f"{name:{width}}  {kind.what}")
+        print(f"{name:{width}}  {kind.description}")
         print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in known.items())}")
     print("\nUnless --set gives it, a setting that is `chosen` is tried out on held-out queries,")
     print("and depth is the k of the nDCG@k to choose by, if --measure is one.")
@@ -238,11 +238,11 @@ def _train_from_index(
     candidates: dict[str, Any],
 ) -> Bundle:
     import searchlab
-    from searchlab.features.sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.rankers.first_stage import FirstStage
     from searchlab.training.from_index import train_from_index
 
-    chosen, first_stage = make_set(features), FirstStage(**candidates)
+    chosen, first_stage = make_feature_set(features), FirstStage(**candidates)
     folder = choose_index(index)
     notes = searchlab.Notes()
     asked = searchlab.read_topics(topics or own_topics(folder), notes=notes)

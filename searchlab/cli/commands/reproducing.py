@@ -68,10 +68,10 @@ def letor_command(
 ) -> None:
     """Train and test every ranker on LETOR folds; settings are chosen on the validation sets."""
     from searchlab.atomic_file import open_atomic
-    from searchlab.reproduction.letor import USUAL, read_data, reproduce
-    from searchlab.training.from_table import Recipe
+    from searchlab.reproduction.letor import DEFAULT_RANKERS, read_data, reproduce
+    from searchlab.training.recipe import Recipe
 
-    names = list(USUAL) if rankers is None else _listed(rankers, "--rankers", "rsvm,rsvm-ir")
+    names = list(DEFAULT_RANKERS) if rankers is None else _listed(rankers, "--rankers", "rsvm,rsvm-ir")
     own = dict(pairs(settings or (), "--set", "C=0.01"))
     if own and len(names) != 1:
         raise SettingError(f"--set is for one ranker, found {len(names)}: expected --rankers with one name")
@@ -97,18 +97,18 @@ def letor_command(
         check_queries(data.whole, two)
     with stage_bar() as progress:
         results = reproduce(data, names, recipe=recipe, n_jobs=jobs, progress=progress)
-        _print_table(results, recipe.judge().name, dialect)
+        _print_table(results, recipe.validation_measure().name, dialect)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
 
             progress("drawing", 0, 1)
             report = letor_report(results, data, recipe, two, name=Path(folder).resolve().name)
     if output is not None:
-        print(f"\n{report.lead}")
+        print(f"\n{report.summary}")
         _write(report, output)
     if json_file is not None:
         record = {
-            "measure": recipe.judge().name,
+            "measure": recipe.validation_measure().name,
             "dialect": dialect,
             "rankers": {name: result.to_json() for name, result in results.items()},
         }
@@ -128,12 +128,12 @@ def simulation_command(
     runs: Annotated[int, typer.Option("--runs", help="How often instances are drawn")] = 10,
 ) -> None:
     """Cost-sensitive against plain Ranking SVM on three Gaussians (Xu et al. 2006)."""
-    from searchlab.reproduction.simulation import as_text, simulate, simulation_report
+    from searchlab.reproduction.simulation import format_simulation, simulate, simulation_report
 
     _require_folder(output)
     with stage_bar() as progress:
         found = simulate(seed, runs, progress)
-    print(as_text(found))
+    print(format_simulation(found))
     print(f"\nNDCG, the mean of {count(runs, 'run')}, seed {seed}. {found.verdict()}")
     if output is not None:
         _write(simulation_report(found), output)
@@ -156,19 +156,19 @@ def retrieval_command(
 
     Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
-    from searchlab.features.sets import make_set
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.reproduction.retrieval import make_recipes
-    from searchlab.reproduction.retrieval_report import as_text, retrieval_report, where_we_stand
+    from searchlab.reproduction.retrieval_report import compare_with_paper, format_retrieval_table, retrieval_report
 
     sets = _listed(features, "--features", "table1,semantic")
     names = _listed(rankers, "--rankers", "rsvm,rsvm-ir")
-    _ = [make_set(name) for name in sets], make_recipes(names, folds, seed)
+    _ = [make_feature_set(name) for name in sets], make_recipes(names, folds, seed)
     _require_folder(output)
     found = _find_collections(collections)
     outcomes: list[RetrievalResult] = []
     for name, collection in found.items():
         outcomes.append(_try_collection(name, collection, output, sets, names, folds, seed))
-        print(as_text(outcomes[-1]) + "\n")
+        print(format_retrieval_table(outcomes[-1]) + "\n")
         for sentence in outcomes[-1].sentences():
             print(f"{sentence}.")
         for reason in outcomes[-1].left_out:
@@ -178,7 +178,7 @@ def retrieval_command(
         f"Re-rankers and the mixture: held-out topics of {folds} folds, seed {seed}. "
         "↑ ↓: significantly better or worse than BM25 (randomisation test, Holm, p < .05)."
     )
-    print(where_we_stand(outcomes))
+    print(compare_with_paper(outcomes))
     if output is not None:
         _write(retrieval_report(outcomes, seed), output)
 

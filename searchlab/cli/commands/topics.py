@@ -15,7 +15,7 @@ from searchlab.errors import IndexMissing, SettingError
 
 if TYPE_CHECKING:
     from searchlab.indexing.snapshot import Snapshot
-    from searchlab.mixtures.topic_training import TrainedTopics
+    from searchlab.mixtures.latent_topic_training import TrainedLatentTopics
     from searchlab.topic_models.topic_model import TopicModel
 
 # Of a document, topics with a smaller share than this are not shown.
@@ -79,15 +79,15 @@ def _open_or_make(
 ) -> TopicModel:
     """The topics of an index; where it has none, they are found."""
     from searchlab.errors import unknown_name
-    from searchlab.topic_models.plsa import SEED, TOPICS
+    from searchlab.topic_models.plsa import DEFAULT_N_TOPICS, DEFAULT_SEED
     from searchlab.topic_models.topic_model_files import METHODS
-    from searchlab.topic_models.topic_model_store import build_topics, open_topics
+    from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if not rebuild:
         try:
-            model = open_topics(snapshot, name or method)
+            model = open_topic_model(snapshot, name or method)
         except IndexMissing:
             pass
         else:
@@ -95,20 +95,22 @@ def _open_or_make(
                 had = f"{count(model.n_topics, 'topic')}, seed {model.record.seed}"
                 raise SettingError(f"{model.home}: has {had} already; --rebuild finds topics anew")
             return model
-    n_topics, seed = TOPICS if n_topics is None else n_topics, SEED if seed is None else seed
+    n_topics, seed = DEFAULT_N_TOPICS if n_topics is None else n_topics, DEFAULT_SEED if seed is None else seed
     with stage_bar() as progress:
-        model = build_topics(snapshot.folder, method=method, n_topics=n_topics, seed=seed, progress=progress, name=name)
+        model = build_topic_model(
+            snapshot.folder, method=method, n_topics=n_topics, seed=seed, progress=progress, name=name
+        )
     size = megabytes(model.record.n_bytes)
     note(f"{model.home}: {count(n_topics, 'topic')} of {count(model.record.n_docs, 'document')} found, {size}")
-    return open_topics(snapshot, name or method)
+    return open_topic_model(snapshot, name or method)
 
 
 def _describe(model: TopicModel, topics: list[int], n_words: int) -> dict[int, str]:
     """Topics by their most telling words."""
-    from searchlab.topic_models.topic_words import as_words
+    from searchlab.topic_models.topic_words import shortest_words
 
-    telling = {topic: [term for term, _ in model.telling_terms(topic, n_words)] for topic in topics}
-    known = as_words(model.snapshot, (term for terms in telling.values() for term in terms))
+    telling = {topic: [term for term, _ in model.top_terms(topic, n_words)] for topic in topics}
+    known = shortest_words(model.snapshot, (term for terms in telling.values() for term in terms))
     return {topic: visible(", ".join(known[term] for term in terms)) for topic, terms in telling.items()}
 
 
@@ -137,7 +139,7 @@ def _print_document(model: TopicModel, docno: str, place: tuple[int, int], n_wor
 def _train(folder: Path, model: TopicModel, queries: str | None, qrels: str | None) -> None:
     """Train, keep what was trained, and tell how to use it."""
     import searchlab
-    from searchlab.mixtures.topic_training import train_topics
+    from searchlab.mixtures.latent_topic_training import train_latent_topics
 
     notes = searchlab.Notes()
     topics = searchlab.read_topics(queries or own_topics(folder), notes=notes)
@@ -147,14 +149,14 @@ def _train(folder: Path, model: TopicModel, queries: str | None, qrels: str | No
     warn_of_latin1(notes)
     scorer = {"plsa": searchlab.PLSA, "wtm": searchlab.WTM}[model.method](topics=model.home.name)
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        trained = train_topics(engine, topics, judgments, scorer=scorer, progress=progress)
+        trained = train_latent_topics(engine, topics, judgments, scorer=scorer, progress=progress)
     name = f"{model.home.name}-trained"
     trained.save(name)
     _print_training(trained)
     note(f"kept as {name}: `searchlab run --scorer {model.method} --set topics={name}` ranks by it")
 
 
-def _print_training(trained: TrainedTopics) -> None:
+def _print_training(trained: TrainedLatentTopics) -> None:
     before, weights, after = trained.losses
     print(f"alpha {trained.alpha:.3f}, beta {trained.beta:.3f}, topics of {count(len(trained.of_docs), 'document')}")
     whose = f"{trained.n_held_out} queries held out" if trained.n_held_out else "the queries trained on"

@@ -1,1 +1,1 @@
-"""Checks of judgment, run, topic and feature files, alone and against each other."""
+"""Checks of files of judgments, runs, topics and features, each alone and against each other."""

@@ -1,8 +1,7 @@
-"""Are these the same names, written otherwise?
+"""The likely cause of ids that do not match: the same ids in another spelling.
 
-Names of topics and documents go through many hands: a tool writes `q1` for `1`, another drops the zeros of `007`, a
-spreadsheet changes capitals. If one such change turns most of the names that do not match into those that are missing,
-it is the likely cause.
+Tools change qids and docnos: one writes `q1` for `1`, another drops the zeros of `007`, a spreadsheet changes case. A
+change that turns most of the unknown ids into missing ones is the likely cause.
 """
 
 from __future__ import annotations
@@ -10,45 +9,45 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-# A cause explains at least this share of the names.
-ENOUGH = 0.5
+# The smallest share of the ids that a cause has to explain.
+MIN_EXPLAINED_SHARE = 0.5
 _ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 _LAST_DIGITS = re.compile(r"[0-9]+$")
 
 Change = Callable[[str], str]
 
 
-def explain_mismatch(strange: Sequence[str], wanted: Collection[str]) -> str:
-    """What turns strange names into wanted ones, as the end of a sentence; empty if nothing does."""
-    if not strange or not wanted:
+def explain_mismatch(unknown: Sequence[str], missing: Collection[str]) -> str:
+    """The change that turns unknown ids into missing ones, as the end of a sentence; empty if there is none."""
+    if not unknown or not missing:
         return ""
-    for cause, of_strange, of_wanted in _changes(strange, wanted):
-        targets = {of_wanted(name): name for name in sorted(wanted, reverse=True)}
-        hits = [(name, targets[of_strange(name)]) for name in strange if of_strange(name) in targets]
-        if hits and len(hits) >= ENOUGH * min(len(strange), len(wanted)):
+    for cause, change_unknown, change_missing in _changes(unknown, missing):
+        targets = {change_missing(name): name for name in sorted(missing, reverse=True)}
+        hits = [(name, targets[change_unknown(name)]) for name in unknown if change_unknown(name) in targets]
+        if hits and len(hits) >= MIN_EXPLAINED_SHARE * min(len(unknown), len(missing)):
             return f"; likely cause: {cause} ({hits[0][0]} here, {hits[0][1]} there)"
     return ""
 
 
-def _changes(strange: Collection[str], wanted: Collection[str]) -> Iterator[tuple[str, Change, Change]]:
-    """What is tried, the simplest first: its name, a change of the strange names and one of the wanted."""
-    yield "capital and small letters", str.casefold, str.casefold
+def _changes(unknown: Collection[str], missing: Collection[str]) -> Iterator[tuple[str, Change, Change]]:
+    """The changes to try, the simplest first: a name, a change of the unknown ids and one of the missing ids."""
+    yield "upper and lower case", str.casefold, str.casefold
     yield "leading zeros", _without_zeros, _without_zeros
-    here, there = _prefix(strange), _prefix(wanted)
+    here, there = _prefix(unknown), _prefix(missing)
     cut_here, cut_there = _cutter(prefix=here), _cutter(prefix=there)
     if here != there:
-        told = f"the prefix {here!r} here for {there!r} there" if here and there else f"the prefix {here or there!r}"
-        yield told, cut_here, cut_there
+        cause = f"the prefix {here!r} here for {there!r} there" if here and there else f"the prefix {here or there!r}"
+        yield cause, cut_here, cut_there
         yield (
-            f"{told} and leading zeros",
+            f"{cause} and leading zeros",
             lambda name: _without_zeros(cut_here(name)),
             lambda name: _without_zeros(cut_there(name)),
         )
-    ends = _suffix(strange), _suffix(wanted)
+    ends = _suffix(unknown), _suffix(missing)
     if ends[0] != ends[1]:
-        yield f"the ending {ends[0] or ends[1]!r}", _cutter(suffix=ends[0]), _cutter(suffix=ends[1])
+        yield f"the suffix {ends[0] or ends[1]!r}", _cutter(suffix=ends[0]), _cutter(suffix=ends[1])
     yield (
-        "letters and leading zeros",
+        "case and leading zeros",
         lambda name: _without_zeros(name.casefold()),
         lambda name: _without_zeros(name.casefold()),
     )
@@ -59,25 +58,24 @@ def _cutter(*, prefix: str = "", suffix: str = "") -> Change:
 
 
 def _prefix(names: Collection[str]) -> str:
-    """What all names begin with, but for digits; of a single name, all before its first digit."""
+    """The common prefix without trailing digits; of a single id, all characters before its first digit."""
     if len(names) == 1:
         return re.split(r"[0-9]", next(iter(names)), maxsplit=1)[0]
-    return _LAST_DIGITS.sub("", _common(names))
+    return _LAST_DIGITS.sub("", _common_prefix(names))
 
 
 def _suffix(names: Collection[str]) -> str:
-    """What all names end with, but for digits; a single name has no ending."""
+    """The common suffix without leading digits; empty for a single id."""
     backwards = [name[::-1] for name in names]
-    return _LAST_DIGITS.sub("", _common(backwards))[::-1] if len(names) > 1 else ""
+    return _LAST_DIGITS.sub("", _common_prefix(backwards))[::-1] if len(names) > 1 else ""
 
 
-def _common(names: Collection[str]) -> str:
-    """The common beginning: that of the first and the last in order."""
+def _common_prefix(names: Collection[str]) -> str:
+    """The common prefix of all, which is that of the first and the last in sorted order."""
     first, last = min(names), max(names)
     pairs = zip(first, last, strict=False)
-    return first[
-        : next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(first), len(last)))
-    ]
+    length = next((n for n, (one, other) in enumerate(pairs) if one != other), min(len(first), len(last)))
+    return first[:length]
 
 
 def _without_zeros(name: str) -> str:

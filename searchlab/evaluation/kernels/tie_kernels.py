@@ -1,7 +1,6 @@
-"""What is a measure worth on average over all orders of equal scores?
+"""Compiled closed forms for the mean of a measure over all orders of equal scores (McSherry, Najork 2008).
 
-In closed form (McSherry and Najork 2008), for measures that allow it. A tie is a group of ranks; each of its documents
-stands at each of its ranks equally often. Compiled.
+A tie is a group of ranks; each of its documents is equally likely at each of its ranks.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from searchlab.evaluation.kernels.measure_kernels import (
     P,
     R,
     compiled,
+    count_at_least,
     gain_of,
     sum_gains,
 )
@@ -33,13 +33,11 @@ CLOSED_FORMS = (NDCG, AP, P, R, RR, RPREC, SUCCESS, JUDGED)
 
 
 @compiled  # type: ignore[untyped-decorator]
-def expect_topic(ranked: Array, groups: Array, ideal: Array, plan: Array, discounts: Array) -> float:
-    """The expected value of one measure; ranks with the same number in `groups` are tied."""
-    kind, cutoff, rel, exponential = plan[KIND], plan[CUTOFF], plan[REL], plan[EXPONENTIAL]
+def expected_value(ranked: Array, groups: Array, ideal: Array, settings: Array, discounts: Array) -> float:
+    """The expected value of one measure for one topic; ranks with the same number in `groups` are tied."""
+    kind, cutoff, rel, exponential = settings[KIND], settings[CUTOFF], settings[REL], settings[EXPONENTIAL]
     n = len(ranked)
-    n_relevant = 0
-    while n_relevant < len(ideal) and ideal[n_relevant] >= rel:
-        n_relevant += 1
+    n_relevant = count_at_least(ideal, rel)
     depth = cutoff if cutoff else n
     if kind == RPREC:
         depth = n_relevant
@@ -51,54 +49,54 @@ def expect_topic(ranked: Array, groups: Array, ideal: Array, plan: Array, discou
         end = begin + 1
         while end < n and groups[end] == groups[begin]:
             end += 1
-        size, own, gain = end - begin, 0, 0.0
-        for place in range(begin, end):
-            own += ranked[place] >= rel
-            gain += gain_of(ranked[place], exponential)
-        none_before = 1.0  # the chance that no relevant document of the group came before
-        for place in range(begin, min(end, depth)):
-            share = own / size
+        size, n_tied, gain = end - begin, 0, 0.0
+        for rank in range(begin, end):
+            n_tied += ranked[rank] >= rel
+            gain += gain_of(ranked[rank], exponential)
+        none_before = 1.0  # the probability that no relevant document of the group is at an earlier rank
+        for rank in range(begin, min(end, depth)):
+            share = n_tied / size
             if kind == NDCG:
-                total += gain / size * discounts[plan[LETOR], place]
+                total += gain / size * discounts[settings[LETOR], rank]
             elif kind == AP:
-                others = (place - begin) * (own - 1) / (size - 1) if size > 1 else 0.0
-                total += share * (found + others + 1) / (place + 1)
+                others = (rank - begin) * (n_tied - 1) / (size - 1) if size > 1 else 0.0
+                total += share * (found + others + 1) / (rank + 1)
             elif kind in (RR, SUCCESS):
                 if found == 0:
-                    chance = own / (end - place) if own < end - place else 1.0
-                    total += none_before * chance / (place + 1 if kind == RR else 1)
-                    none_before *= 1.0 - chance
+                    probability = n_tied / (end - rank) if n_tied < end - rank else 1.0
+                    total += none_before * probability / (rank + 1 if kind == RR else 1)
+                    none_before *= 1.0 - probability
             else:
                 total += share
-        found += own
+        found += n_tied
         begin = end
     if kind in (RR, SUCCESS):
         return total
     divisor = float(n_relevant)
     if kind == NDCG:
-        divisor = sum_gains(ideal, cutoff if cutoff else len(ideal), exponential, discounts[plan[LETOR]])
+        divisor = sum_gains(ideal, cutoff if cutoff else len(ideal), exponential, discounts[settings[LETOR]])
     elif kind in (P, JUDGED):
         divisor = float(depth)
     return total / divisor if divisor > 0 else 0.0
 
 
 @compiled  # type: ignore[untyped-decorator]
-def expect_topics(
+def expected_values(
     ranked: Array,
     groups: Array,
     offsets: Array,
     ideal: Array,
     ideal_offsets: Array,
-    plan: Array,
+    settings: Array,
     discounts: Array,
 ) -> Array:
-    """The expected values of all topics: a row a topic, a column a measure."""
-    values = np.empty((len(offsets) - 1, len(plan)))
+    """The expected values of all topics: a row for each topic, a column for each measure."""
+    values = np.empty((len(offsets) - 1, len(settings)))
     for topic in range(len(values)):
         begin, end = offsets[topic], offsets[topic + 1]
-        own_ideal = ideal[ideal_offsets[topic] : ideal_offsets[topic + 1]]
-        for column in range(len(plan)):
-            values[topic, column] = expect_topic(
-                ranked[begin:end], groups[begin:end], own_ideal, plan[column], discounts
+        topic_ideal = ideal[ideal_offsets[topic] : ideal_offsets[topic + 1]]
+        for column in range(len(settings)):
+            values[topic, column] = expected_value(
+                ranked[begin:end], groups[begin:end], topic_ideal, settings[column], discounts
             )
     return values

@@ -1,7 +1,6 @@
-"""Along which directions do the rows of a large sparse matrix differ most?
+"""Truncated singular value decomposition of a large sparse matrix.
 
-The truncated singular value decomposition, by a randomised method that needs few products with the matrix, and is
-the same in every run with one seed.
+The method is randomised, needs few products with the matrix, and is reproducible by its seed.
 """
 
 from __future__ import annotations
@@ -15,12 +14,11 @@ from searchlab.types import Array, Progress
 if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
-# A decomposition looks for `dims` directions in a space of so many times as many dimensions, which grows by STEP
-# of them at a time, ten times at least.
-REACH = 4
-STEP = 32
-LEAST_SIZE = 10 * STEP
-# Squares of lengths below these shares of the largest are rounding errors, of singular values and of vectors.
+# The Krylov space has OVERSAMPLING · dims dimensions, at least MIN_SIZE, and grows by BLOCK at a time.
+OVERSAMPLING = 4
+BLOCK = 32
+MIN_SIZE = 10 * BLOCK
+# Squared singular values, and squared lengths of vectors, below these shares of the largest are rounding errors.
 NEGLIGIBLE, ROUNDING = 1e-6, 1e-12
 
 
@@ -28,15 +26,15 @@ def decompose(A: csr_array, dims: int, seed: int, progress: Progress) -> Array:
     """V of A ≈ U Σ Vᵀ: a column for each dimension, its largest entry positive; 0 from the rank of A on.
 
     A small A is decomposed exactly, by the eigenvectors of AᵀA or AAᵀ. Otherwise by a randomised block Krylov method
-    (Musco, Musco 2015): V is the best that there is in the space of Ω, AᵀAΩ, (AᵀA)²Ω, …, Ω random, REACH·dims
-    dimensions in all. An orthonormal basis K of that space grows by STEP columns a time, as Lanczos's does, and the
-    eigenvectors of KᵀAᵀAK are V as seen from K. Deviation: blocks are much narrower than `dims`, which is more exact
-    for the same number of products.
+    (Musco, Musco 2015): V is the best within the span of Ω, AᵀAΩ, (AᵀA)²Ω, …, Ω random, OVERSAMPLING·dims dimensions in
+    all. An orthonormal basis K of that space grows by BLOCK columns at a time, as in Lanczos's method, and the
+    eigenvectors of KᵀAᵀAK are V in the coordinates of K. Deviation: blocks are much narrower than `dims`, which is more
+    exact for the same number of products.
     """
-    size = max(REACH * dims, LEAST_SIZE)
+    size = max(OVERSAMPLING * dims, MIN_SIZE)
     if min(A.shape) > size:
         K, T = _krylov(A, size, seed, progress)
-        squares, W = _largest(_eigen_of_band(T, 2 * STEP), dims)
+        squares, W = _largest(_eigen_of_band(T, 2 * BLOCK), dims)
         V = K.T @ W.astype(np.float32)
     elif A.shape[0] >= A.shape[1]:
         A = A.astype(np.float64)
@@ -52,9 +50,9 @@ def decompose(A: csr_array, dims: int, seed: int, progress: Progress) -> Array:
     return np.pad(V, ((0, 0), (0, dims - V.shape[1]))).astype(np.float32)
 
 
-def _largest(found: tuple[Array, Array], n: int) -> tuple[Array, Array]:
-    """The n largest eigenvalues of those in ascending order, in descending order, and their eigenvectors."""
-    values, vectors = found
+def _largest(eigen: tuple[Array, Array], n: int) -> tuple[Array, Array]:
+    """The n largest of ascending eigenvalues, in descending order, and their eigenvectors."""
+    values, vectors = eigen
     return values[::-1][:n], vectors[:, ::-1][:, :n]
 
 
@@ -65,45 +63,45 @@ def _eigen(S: csr_array) -> tuple[Array, Array]:
 
 
 def _eigen_of_band(T: Array, width: int) -> tuple[Array, Array]:
-    """Eigenvalues and eigenvectors of a symmetric matrix, of which the upper triangle is 0 outside of a band.
+    """Eigenvalues and eigenvectors of a symmetric band matrix, of which the upper triangle is given.
 
-    A routine for dense matrices gives the same. But it takes several times as long on a busy machine, because it calls
-    threads for every row and waits for them.
+    A routine for dense matrices gives the same, but takes several times as long on a busy machine, because it
+    synchronises threads for every row.
     """
     from scipy.linalg import eig_banded  # type: ignore[import-untyped]
 
     diagonals = range(min(width, len(T)) - 1, -1, -1)
-    found: tuple[Array, Array] = eig_banded(np.array([np.pad(np.diagonal(T, d), (d, 0)) for d in diagonals]))
-    return found
+    eigen: tuple[Array, Array] = eig_banded(np.array([np.pad(np.diagonal(T, d), (d, 0)) for d in diagonals]))
+    return eigen
 
 
 def _krylov(A: csr_array, size: int, seed: int, progress: Progress) -> tuple[Array, Array]:
-    """An orthonormal basis of `size` rows of the Krylov space, and the upper triangle of AᵀA as seen from it.
+    """An orthonormal basis of `size` rows of the Krylov space, and the upper triangle of AᵀA in its coordinates.
 
-    Two blocks of the basis that are not neighbours have nothing in common there, but rounding errors.
+    The entries of two blocks of the basis that are not adjacent are rounding errors.
     """
     K = np.empty((size, A.shape[1]), np.float32)
     T = np.zeros((size, size))
-    Z = np.random.default_rng(seed).standard_normal((A.shape[1], STEP), np.float32)
+    Z = np.random.default_rng(seed).standard_normal((A.shape[1], BLOCK), np.float32)
     done, least = 0, 0.0
     while done < size:
-        # What is left of Z is new, but for rounding errors, which are removed when it has been brought to length 1.
+        # Z is orthogonal to K up to rounding errors, which are removed after it has been scaled to length 1.
         Q = _orthonormal(Z, least)
         Q = _orthonormal(Q - K[:done].T @ (K[:done] @ Q), 0.5)[:, : size - done]
         if not Q.shape[1]:
-            break  # the space is all that A reaches
+            break  # the space is the whole row space of A
         begin, done = done, done + Q.shape[1]
         K[begin:done] = Q.T
         Z = A.T @ (A @ Q)
         least = ROUNDING * float(np.linalg.norm(Z)) ** 2
-        T[:done, begin:done] = seen = K[:done] @ Z
-        Z -= K[:done].T @ seen
+        T[:done, begin:done] = projected = K[:done] @ Z
+        Z -= K[:done].T @ projected
         progress("decomposing", done, size)
     return K[:done], T[:done, :done]
 
 
 def _orthonormal(Z: Array, least: float) -> Array:
-    """Orthonormal columns that span those of Z, without directions in which the square of Z is not above `least`."""
+    """Orthonormal columns that span those of Z, without directions whose squared length is at most `least`."""
     exact = Z.astype(np.float64)
     values, vectors = np.linalg.eigh(exact.T @ exact)
     kept = values > least

@@ -1,10 +1,9 @@
-"""Which number do these digits mean?
+"""Decimal parsing in compiled code: the float64 nearest to a decimal, equal to Python's `float`.
 
-The float64 that is nearest to the decimal, as Python's `float` finds it, but in compiled code. Digits w and exponent e
-mean w·10^e. Where w < 2^53 and |e| ≤ 22, both are exact, and one multiplication or division rounds once (Clinger,
-1990). Otherwise 10^e is taken to 128 bits, of which the product's upper bits nearly always decide the rounding
-(Lemire, "Number parsing at a gigabyte per second", 2021). What is left over is for `float` itself: more than 19 digits,
-numbers near the ends of the range, and ties that 128 bits cannot tell.
+Digits w and exponent e mean w·10^e. If w < 2^53 and |e| ≤ 22, both are exact, and one multiplication or division rounds
+once (Clinger, 1990). Otherwise 10^e is taken to 128 bits, of which the product's upper bits nearly always decide the
+rounding (Lemire, "Number parsing at a gigabyte per second", 2021). The rest is left to `float` itself: more than 19
+digits, numbers near the ends of the range, and ties that 128 bits cannot decide.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ import math
 import numpy as np
 from numba import njit
 
-# What became of a word: a number, one that `float` has to read, no number at all.
+# Outcomes of parsing a word: a number, one that is left to `float`, not a number.
 EXACT, HARD, BAD = 0, 1, 2
 
-# So many always fit into 64 bits.
-MOST_DIGITS = 19
-_SMALLEST, _LARGEST = -330, 310
+# Any number of 19 digits fits into 64 bits.
+MAX_DIGITS = 19
+_MIN_EXPONENT, _MAX_EXPONENT = -330, 310
 _U = np.uint64
 _LOW_HALF = _U(0xFFFFFFFF)
 _LAST_NINE = _U(0x1FF)
@@ -27,94 +26,94 @@ _ALL = _U(0xFFFFFFFFFFFFFFFF)
 
 
 def _power_of_ten(exponent: int) -> int:
-    """The upper 128 bits of 10^exponent, cut off."""
+    """The upper 128 bits of 10^exponent, truncated."""
     power: int = 10 ** abs(exponent)
     if exponent < 0:
         power = (1 << (power.bit_length() + 128)) // power
     return power << 128 >> power.bit_length()
 
 
-_POWERS = [_power_of_ten(exponent) for exponent in range(_SMALLEST, _LARGEST + 1)]
+_POWERS = [_power_of_ten(exponent) for exponent in range(_MIN_EXPONENT, _MAX_EXPONENT + 1)]
 _POWERS_HIGH = np.array([power >> 64 for power in _POWERS], dtype=np.uint64)
 _POWERS_LOW = np.array([power & (2**64 - 1) for power in _POWERS], dtype=np.uint64)
 _SMALL_POWERS = np.array([float(10**exponent) for exponent in range(23)])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def read_decimal(text, place):  # type: ignore[no-untyped-def]
-    """The number that begins at `place` of an array of bytes: what became of it, its value, and where it ends."""
-    c = np.int64(text[place])
+def read_decimal(text, position):  # type: ignore[no-untyped-def]
+    """Parse the number at `position` of an array of bytes; returns the outcome, the value, and where it ends."""
+    c = np.int64(text[position])
     negative = c == 45
     if c == 45 or c == 43:
-        place += 1
-        c = np.int64(text[place])
-    # Counting digits by places, not one by one, keeps the loops tight; an overflow is noticed afterwards.
+        position += 1
+        c = np.int64(text[position])
+    # Digits are counted by positions, not one by one, which keeps the loops tight; overflow is detected afterwards.
     digits = _U(0)
-    first = place
+    first = position
     while 48 <= c <= 57:
         digits = digits * _U(10) + _U(c - 48)
-        place += 1
-        c = np.int64(text[place])
-    n_digits = place - first
+        position += 1
+        c = np.int64(text[position])
+    n_digits = position - first
     exponent = np.int64(0)
     if c == 46:
-        place += 1
-        point = place
-        c = np.int64(text[place])
+        position += 1
+        point = position
+        c = np.int64(text[position])
         while 48 <= c <= 57:
             digits = digits * _U(10) + _U(c - 48)
-            place += 1
-            c = np.int64(text[place])
-        exponent = point - place
+            position += 1
+            c = np.int64(text[position])
+        exponent = point - position
         n_digits -= exponent
     if n_digits == 0:
-        return BAD, 0.0, place
-    too_many = n_digits > MOST_DIGITS and _significant(text, first, place) > MOST_DIGITS
+        return BAD, 0.0, position
+    too_many = n_digits > MAX_DIGITS and _significant(text, first, position) > MAX_DIGITS
     if c == 101 or c == 69:
-        place += 1
-        c = np.int64(text[place])
+        position += 1
+        c = np.int64(text[position])
         below = c == 45
         if c == 45 or c == 43:
-            place += 1
-            c = np.int64(text[place])
+            position += 1
+            c = np.int64(text[position])
         if not 48 <= c <= 57:
-            return BAD, 0.0, place
+            return BAD, 0.0, position
         shift = np.int64(0)
         while 48 <= c <= 57:
             if shift < 1_000_000:
                 shift = np.int64(shift * 10 + (c - 48))
-            place += 1
-            c = np.int64(text[place])
+            position += 1
+            c = np.int64(text[position])
         exponent += -shift if below else shift
     if too_many:
-        return HARD, 0.0, place
+        return HARD, 0.0, position
     if digits == _U(0):
-        return EXACT, -0.0 if negative else 0.0, place
+        return EXACT, -0.0 if negative else 0.0, position
     if digits <= _U(1 << 53) and -22 <= exponent <= 22:
         value = np.float64(np.int64(digits))
         value = value / _SMALL_POWERS[-exponent] if exponent < 0 else value * _SMALL_POWERS[exponent]
-        return EXACT, -value if negative else value, place
+        return EXACT, -value if negative else value, position
     value = _nearest(digits, exponent)
     if value == 0.0:
-        return HARD, 0.0, place
-    return EXACT, -value if negative else value, place
+        return HARD, 0.0, position
+    return EXACT, -value if negative else value, position
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def _significant(text, place, end):  # type: ignore[no-untyped-def]
-    """How many digits follow the leading zeros."""
-    while place < end and (text[place] == 48 or text[place] == 46):
-        place += 1
+def _significant(text, position, end):  # type: ignore[no-untyped-def]
+    """The number of digits after the leading zeros."""
+    while position < end and (text[position] == 48 or text[position] == 46):
+        position += 1
     n_digits = 0
-    for i in range(place, end):
+    for i in range(position, end):
         n_digits += text[i] != 46
     return n_digits
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _nearest(digits, exponent):  # type: ignore[no-untyped-def]
-    """The normal float64 nearest to digits·10^exponent, or 0.0 if 128 bits do not tell."""
-    if exponent < _SMALLEST or exponent > _LARGEST:
+    """The normal float64 nearest to digits·10^exponent, or 0.0 if 128 bits do not decide it."""
+    if exponent < _MIN_EXPONENT or exponent > _MAX_EXPONENT:
         return 0.0
     shift = 0
     for step in (32, 16, 8, 4, 2, 1):
@@ -123,9 +122,9 @@ def _nearest(digits, exponent):  # type: ignore[no-untyped-def]
             shift += step
     # 217706 / 2^16 is log2(10), exactly enough for this range.
     binary = ((217706 * exponent) >> 16) + 64 + 1023 - shift
-    high, low = _multiply(digits, _POWERS_HIGH[exponent - _SMALLEST])
+    high, low = _multiply(digits, _POWERS_HIGH[exponent - _MIN_EXPONENT])
     if high & _LAST_NINE == _LAST_NINE and low + digits < digits:
-        more_high, more_low = _multiply(digits, _POWERS_LOW[exponent - _SMALLEST])
+        more_high, more_low = _multiply(digits, _POWERS_LOW[exponent - _MIN_EXPONENT])
         low_sum = low + more_high
         if low_sum < low:
             high += _U(1)
@@ -149,7 +148,7 @@ def _nearest(digits, exponent):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def _multiply(a, b):  # type: ignore[no-untyped-def]
-    """The 128 bits of a product of two numbers of 64 bits, upper and lower half."""
+    """The upper and the lower 64 bits of a product of two 64-bit numbers."""
     a_high, a_low = a >> _U(32), a & _LOW_HALF
     b_high, b_low = b >> _U(32), b & _LOW_HALF
     low = a_low * b_low

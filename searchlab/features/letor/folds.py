@@ -1,8 +1,7 @@
-"""Which files are trained with, and which are held out?
+"""Folds of LETOR datasets: the files for training, validation and test.
 
-LETOR's datasets come cut into folds, a folder each, with three files: `Fold1/train.txt`, `Fold1/vali.txt` and
-`Fold1/test.txt`, or by older names trainingset, validationset and testset, gzipped or not. A folder that directly holds
-the three is one fold.
+Each fold is a folder with three files: `Fold1/train.txt`, `Fold1/vali.txt` and `Fold1/test.txt`, or by older names
+trainingset, validationset and testset, gzipped or not. A folder that contains the three files is a single fold.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _FOLD = re.compile(r"fold[ _-]?([0-9]{1,6})", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The three files of a fold; none of them has been looked into."""
+    """The paths of the three files of a fold."""
 
     name: str
     train: Path
@@ -39,7 +38,7 @@ class Fold:
     def read(
         self, *, missing: str | None = None, notes: Notes | None = None
     ) -> tuple[FeatureTable, FeatureTable, FeatureTable]:
-        """The tables to train with, to choose by and to test with; `missing` is as for `read_letor`."""
+        """The tables for training, validation and test; `missing` is as for `read_letor`."""
         train, valid, test = (
             read_letor(path, missing=missing, notes=notes) for path in (self.train, self.valid, self.test)
         )
@@ -47,7 +46,7 @@ class Fold:
 
 
 def read_folds(folder: str | Path) -> list[Fold]:
-    """The folds of a folder by their numbers."""
+    """The folds in a folder, ordered by number."""
     folder = Path(folder)
     name = shown_path(folder)
     try:

@@ -1,14 +1,12 @@
-"""How are features read from files, and written to them?
-
-In the lines of LETOR, which are those of SVMlight with a comment that names the document:
+"""Reading and writing LETOR feature files: lines of SVMlight with a comment that names the document.
 
     2 qid:10 1:0.031310 2:0.666667 3:NULL #docid = GX029-35-5894638 inc = 0.0119881192468859 prob = 0.139842
 
-A label (the grade), the qid, and features by ascending number, from 1. NULL or NaN is a feature that is undefined. A
-feature that is left out is 0, as in SVMlight, unless the caller says otherwise; but where no row leaves one out
-before its last, all rows must have equally many, because a line that was cut off would look the same. The document may
-be written as `docid = X` or `docno=X`; the rest of the comment is kept. Blank lines and lines that are comments are
-passed over, except one before the first row that names the features: `# names: bm25.title bm25.body`.
+A line has a label (the grade), the qid, and features by ascending number, from 1. NULL or NaN is an undefined value. A
+feature that is left out is 0, as in SVMlight, unless `missing` says otherwise; but if no row leaves out a feature
+before its last one, all rows must have the same number, because a truncated line would look the same. The document may
+be written as `docid = X` or `docno=X`; the rest of the comment is kept. Blank lines and comment lines are skipped,
+except one before the first row that names the features: `# names: bm25.title bm25.body`.
 """
 
 from __future__ import annotations
@@ -28,12 +26,12 @@ from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import SettingError, SourceError, unknown_name
 from searchlab.features.feature_table import FeatureTable
 
-# What stands for a feature that a row leaves out.
+# Values of features that a row leaves out.
 MISSING = {"zero": 0.0, "nan": math.nan}
 BLOCK_BYTES = 2**18
-LONGEST_LINE = 2**26
+MAX_LINE_BYTES = 2**26
 _ROWS_AT_ONCE = 4_096
-_MARK = b"\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_letor(
@@ -45,11 +43,11 @@ def read_letor(
 ) -> FeatureTable:
     """Read a feature file, gzipped or not, or standard input (`-`).
 
-    `missing` says what stands for features that a row leaves out, "zero" or "nan", and with it rows may have any
-    number of them. `names` are those of the features; by default they are those that the file names, or f1, f2, …
-    Rows whose queries are interleaved are brought together (`FeatureTable.was_regrouped`).
+    `missing` is the value of features that a row leaves out, "zero" or "nan"; if it is given, rows may have any number
+    of them. `names` are the names of the features; by default those in the file, or f1, f2, … Rows of interleaved
+    queries are regrouped (`FeatureTable.was_regrouped`).
     """
-    # The compiled pass is loaded when a file is read, not when one is written.
+    # Imported here so that writing a file does not load the compiled parser.
     from searchlab.features.letor.row_buffer import LetorRows
 
     if missing is not None and missing not in MISSING:
@@ -69,10 +67,10 @@ def read_letor(
 
 
 def write_letor(file: TextIO, table: FeatureTable, *, header: bool = True) -> None:
-    """Write a table so that reading it gives the same values, grades, qids and docnos back.
+    """Write a table; reading it back gives the same values, grades, qids and docnos.
 
     Undefined values are written as NULL, and the label is 0 where nothing was judged. The first line names the
-    features, unless they are f1, f2, … or `header` is false: not every tool passes comments over.
+    features, unless they are f1, f2, … or `header` is false: not every tool skips comments.
     """
     for qid in table.query_ids:
         _check_word("qid", qid, "#" not in qid)
@@ -101,14 +99,14 @@ def _lines(table: FeatureTable, template: str) -> Iterator[str]:
 def _check_word(kind: str, word: str, allowed: bool = True) -> None:
     if not allowed or len(word.split()) != 1 or clean(word) != word:
         raise SettingError(
-            f"{kind} {excerpt(word)} cannot stand in a feature file, expected a word without blanks or #"
+            f"{kind} {excerpt(word)} cannot be written to a feature file, expected a word without blanks or #"
         )
 
 
 def _blocks(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """The file in blocks of whole lines; the last line is given an end if it has none."""
+    """The file in blocks of whole lines; a missing line end of the last line is added."""
     pieces: list[bytes] = []
-    data = stream.read(BLOCK_BYTES).removeprefix(_MARK)
+    data = stream.read(BLOCK_BYTES).removeprefix(_BYTE_ORDER_MARK)
     while data:
         end = data.rfind(b"\n") + 1
         if end:
@@ -116,8 +114,8 @@ def _blocks(stream: BinaryIO, name: str) -> Iterator[bytes]:
             pieces = [data[end:]]
         else:
             pieces.append(data)
-        if len(pieces) * BLOCK_BYTES > LONGEST_LINE:
-            raise SourceError(name, f"holds a line of more than {LONGEST_LINE} bytes, expected a row a line")
+        if len(pieces) * BLOCK_BYTES > MAX_LINE_BYTES:
+            raise SourceError(name, f"has a line of more than {MAX_LINE_BYTES} bytes, expected a row a line")
         data = stream.read(BLOCK_BYTES)
     if any(pieces):
         yield b"".join([*pieces, b"\n"])

@@ -1,6 +1,6 @@
-"""What is wrong with a line of a feature file?
+"""Error messages for malformed lines of a feature file.
 
-The compiled pass only says that something is. Here the line is read once more, slowly, for a message that names it.
+The compiled pass only detects that a line is malformed. Here it is parsed again in Python to find the fault.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
 
-# Wider tables are not of hand-made features; a single line could ask for any amount of memory.
-MOST_FEATURES = 10_000
+# Hand-made features are fewer; without a bound, a single line could allocate any amount of memory.
+MAX_FEATURES = 10_000
 _BLANKS = re.compile(r"[ \t\r]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _UNDEFINED = re.compile(r"[+-]?nan|[+-]?null", re.IGNORECASE)
@@ -35,17 +35,17 @@ def find_fault(line: str) -> str:
     return f"expected a label, a qid and features (2 qid:7 1:0.5 …), found {excerpt(line.strip())}"
 
 
-def fault_of(place: str, line: bytes) -> RecordError:
-    """The error for a line that the compiled pass would not take."""
-    return RecordError(place, find_fault(line.decode("utf-8", "replace")))
+def fault_of(location: str, line: bytes) -> RecordError:
+    """The error for a line that the compiled pass rejected."""
+    return RecordError(location, find_fault(line.decode("utf-8", "replace")))
 
 
 def _pair_fault(word: str, last: int) -> str | None:
     written, colon, value = word.partition(":")
     if not colon or not re.fullmatch("[0-9]+", written):
         return f"expected a feature number, a colon and a value, found {excerpt(word)}"
-    if len(written.lstrip("0")) > 9 or int(written) > MOST_FEATURES:
-        return f"expected feature numbers up to {MOST_FEATURES}, found {excerpt(written)}"
+    if len(written.lstrip("0")) > 9 or int(written) > MAX_FEATURES:
+        return f"expected feature numbers up to {MAX_FEATURES}, found {excerpt(written)}"
     if int(written) == 0:
         return "expected feature numbers from 1 on, found 0"
     if int(written) <= last:

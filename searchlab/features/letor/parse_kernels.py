@@ -1,8 +1,7 @@
-"""How are a million lines of a feature file read at once?
+"""Compiled parser of LETOR lines: one pass over a block of bytes that ends with a line end.
 
-By one compiled pass over a block of bytes that ends with a line end. Numbers go straight into the table; of words
-(qids, docnos, comments) only the places are marked. The pass stops where Python is needed, and says why and where;
-it may be called again from there.
+Numbers are written straight into the table; of words (qids, docnos, comments) only the positions are marked. The pass
+stops where Python is needed and returns the reason and the position, from which it can be resumed.
 """
 
 from __future__ import annotations
@@ -12,110 +11,116 @@ from numba import njit
 
 from searchlab.features.letor.decimals import BAD, HARD, read_decimal
 
-# Why the pass stopped; a comment that begins with n may be the one that names the features.
+# Reasons to stop; a comment that begins with n may be the one with the names of the features.
 AT_END, FULL, NAMES_LINE, TOO_NARROW, MALFORMED = range(5)
 
-# What is marked of each row: where its words begin and end (-1: there is none, or the qid of the row before), its line.
+# Marks of each row: where its words begin and end (-1: there is none, or the qid of the row before), its line.
 QID, QID_END, DOCNO, DOCNO_END, COMMENT, COMMENT_END, LINE, N_MARKS = range(8)
 
-# What is marked of each number that is left to `float`; the label's column is -1.
+# Marks of each number that is left to `float`; the label's column is -1.
 HARD_ROW, HARD_COLUMN, HARD_START, HARD_END, N_HARD_MARKS = range(5)
 
-# What is known of all rows so far: whether one left out a feature before its last, how many features the first has,
+# Facts about all rows so far: whether one left out a feature before its last, the number of features of the first row,
 # the first line with another number of them (0: none), that number, the highest feature number, and whether
-# a word holds bytes that are not printable ASCII.
+# a word has bytes that are not printable ASCII.
 GAPS, FIRST_COUNT, ODD_LINE, ODD_COUNT, WIDEST, UNUSUAL, N_FACTS = range(7)
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def parse_rows(text, place, line, values, labels, marks, hard, facts, missing):  # type: ignore[no-untyped-def]
-    """Fill rows until `text` ends; gives the reason to stop, the place and line to go on from, rows and hard numbers.
+def parse_rows(text, position, line, values, labels, marks, hard, facts, missing):  # type: ignore[no-untyped-def]
+    """Fill rows until `text` ends.
 
-    `line` is the number of the line that begins at `place`. What `values` has no column for stops the pass before its
-    line is counted, as does a malformed line.
+    Returns the reason to stop, the position and line to resume from, the number of rows and of hard numbers. `line` is
+    the number of the line at `position`. A feature that `values` has no column for stops the pass before its line, as
+    does a malformed line.
     """
     n_rows = 0
     n_hard = 0
     width = values.shape[1]
     previous = np.int64(0)
     previous_end = np.int64(0)
-    while place < len(text):
-        begin = place
-        while is_blank(text[place]):
-            place += 1
-        if text[place] == 10:
-            place += 1
+    while position < len(text):
+        begin = position
+        while is_blank(text[position]):
+            position += 1
+        if text[position] == 10:
+            position += 1
             line += 1
             continue
-        if text[place] == 35:
-            place += 1
-            while is_blank(text[place]):
-                place += 1
-            if text[place] == 110:
+        if text[position] == 35:
+            position += 1
+            while is_blank(text[position]):
+                position += 1
+            if text[position] == 110:
                 return NAMES_LINE, begin, line, n_rows, n_hard
-            while text[place] != 10:
-                place += 1
-            place += 1
+            while text[position] != 10:
+                position += 1
+            position += 1
             line += 1
             continue
         if n_rows == len(labels) or n_hard + width + 1 > len(hard):
             return FULL, begin, line, n_rows, n_hard
         first_hard = n_hard
 
-        kind, labels[n_rows], end = read_decimal(text, place)
+        kind, labels[n_rows], end = read_decimal(text, position)
         if kind == BAD or not is_blank(text[end]):
             return MALFORMED, begin, line, n_rows, first_hard
         if kind == HARD:
-            n_hard = mark_hard(hard, n_hard, n_rows, -1, place, end)
-        place = end
-        while is_blank(text[place]):
-            place += 1
+            n_hard = mark_hard(hard, n_hard, n_rows, -1, position, end)
+        position = end
+        while is_blank(text[position]):
+            position += 1
 
-        if not (text[place] == 113 and text[place + 1] == 105 and text[place + 2] == 100 and text[place + 3] == 58):
+        if not (
+            text[position] == 113
+            and text[position + 1] == 105
+            and text[position + 2] == 100
+            and text[position + 3] == 58
+        ):
             return MALFORMED, begin, line, n_rows, first_hard
-        place += 4
-        qid = place
-        while not ends_word(text[place]):
-            facts[UNUSUAL] |= not 33 <= text[place] <= 126
-            place += 1
-        if place == qid:
+        position += 4
+        qid = position
+        while not ends_word(text[position]):
+            facts[UNUSUAL] |= not 33 <= text[position] <= 126
+            position += 1
+        if position == qid:
             return MALFORMED, begin, line, n_rows, first_hard
-        if same_bytes(text, previous, previous_end, qid, place):
+        if same_bytes(text, previous, previous_end, qid, position):
             marks[n_rows, QID] = -1
         else:
             marks[n_rows, QID] = qid
-        marks[n_rows, QID_END] = place
-        qid_end = place
+        marks[n_rows, QID_END] = position
+        qid_end = position
 
         last = np.int64(0)
         count = 0
         gaps = False
         while True:
-            while is_blank(text[place]):
-                place += 1
-            if text[place] == 10 or text[place] == 35:
+            while is_blank(text[position]):
+                position += 1
+            if text[position] == 10 or text[position] == 35:
                 break
             number = np.int64(0)
-            c = np.int64(text[place])
+            c = np.int64(text[position])
             while 48 <= c <= 57:
                 if number < 1_000_000_000:
                     number = np.int64(number * 10 + (c - 48))
-                place += 1
-                c = np.int64(text[place])
+                position += 1
+                c = np.int64(text[position])
             if c != 58 or number <= last:
                 return MALFORMED, begin, line, n_rows, first_hard
             if number > width:
                 return TOO_NARROW, begin, line, n_rows, first_hard
-            place += 1
-            kind, value, end = read_decimal(text, place)
+            position += 1
+            kind, value, end = read_decimal(text, position)
             if kind == BAD:
                 value = np.nan
-                end = skip_undefined(text, place)
+                end = skip_undefined(text, position)
             elif kind == HARD:
-                n_hard = mark_hard(hard, n_hard, n_rows, number - 1, place, end)
+                n_hard = mark_hard(hard, n_hard, n_rows, number - 1, position, end)
             if not ends_word(text[end]):
                 return MALFORMED, begin, line, n_rows, first_hard
-            place = end
+            position = end
             for column in range(last, np.int64(number - 1)):
                 values[n_rows, column] = missing
                 gaps = True
@@ -125,7 +130,7 @@ def parse_rows(text, place, line, values, labels, marks, hard, facts, missing): 
         for column in range(last, width):
             values[n_rows, column] = missing
 
-        place = mark_comment(text, place, marks[n_rows], facts)
+        position = mark_comment(text, position, marks[n_rows], facts)
         marks[n_rows, LINE] = line
         if facts[FIRST_COUNT] < 0:
             facts[FIRST_COUNT] = count
@@ -136,26 +141,26 @@ def parse_rows(text, place, line, values, labels, marks, hard, facts, missing): 
         facts[WIDEST] = max(facts[WIDEST], last)
         previous, previous_end = qid, qid_end
         n_rows += 1
-        place += 1
+        position += 1
         line += 1
-    return AT_END, place, line, n_rows, n_hard
+    return AT_END, position, line, n_rows, n_hard
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def is_blank(c):  # type: ignore[no-untyped-def]
-    """Whether a byte parts words: a space, a tab, or the first half of a line end of Windows."""
+    """Whether a byte separates words: a space, a tab, or a carriage return."""
     return c == 32 or c == 9 or c == 13
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def ends_word(c):  # type: ignore[no-untyped-def]
-    """Whether a byte can follow a word: a blank, a line end, the beginning of a comment."""
+    """Whether a byte can follow a word: a blank, a line end, the start of a comment."""
     return c == 32 or c == 10 or c == 35 or c == 9 or c == 13
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def same_bytes(text, start, end, other, other_end):  # type: ignore[no-untyped-def]
-    """Whether two stretches hold the same."""
+    """Whether two ranges of bytes are equal."""
     if end - start != other_end - other:
         return False
     i = 0
@@ -166,7 +171,7 @@ def same_bytes(text, start, end, other, other_end):  # type: ignore[no-untyped-d
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def mark_hard(hard, n_hard, row, column, start, end):  # type: ignore[no-untyped-def]
-    """Note a number that is left to Python."""
+    """Mark a number that is left to Python."""
     hard[n_hard, HARD_ROW] = row
     hard[n_hard, HARD_COLUMN] = column
     hard[n_hard, HARD_START] = start
@@ -175,36 +180,36 @@ def mark_hard(hard, n_hard, row, column, start, end):  # type: ignore[no-untyped
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def skip_undefined(text, place):  # type: ignore[no-untyped-def]
-    """Where NULL or NaN ends, in whatever case; `place` - 1, where no word can end, if it is neither."""
-    start = place
-    if text[place] == 45 or text[place] == 43:
-        place += 1
-    if text[place] | 32 != 110:
+def skip_undefined(text, position):  # type: ignore[no-untyped-def]
+    """Where NULL or NaN ends, in any case; `position` - 1, where no word can end, if it is neither."""
+    start = position
+    if text[position] == 45 or text[position] == 43:
+        position += 1
+    if text[position] | 32 != 110:
         return start - 1
-    if text[place + 1] | 32 == 97 and text[place + 2] | 32 == 110:
-        return place + 3
-    if text[place + 1] | 32 == 117 and text[place + 2] | 32 == 108 and text[place + 3] | 32 == 108:
-        return place + 4
+    if text[position + 1] | 32 == 97 and text[position + 2] | 32 == 110:
+        return position + 3
+    if text[position + 1] | 32 == 117 and text[position + 2] | 32 == 108 and text[position + 3] | 32 == 108:
+        return position + 4
     return start - 1
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def mark_comment(text, place, marks, facts):  # type: ignore[no-untyped-def]
-    """Mark docno and comment of a row, from a # or the line end on; gives the place of the line end."""
+def mark_comment(text, position, marks, facts):  # type: ignore[no-untyped-def]
+    """Mark docno and comment of a row, from a # or the line end on; returns the position of the line end."""
     marks[DOCNO] = marks[DOCNO_END] = marks[COMMENT] = marks[COMMENT_END] = -1
-    if text[place] == 10:
-        return place
-    place += 1
-    while is_blank(text[place]):
-        place += 1
-    start = place
-    end = place
-    while text[place] != 10:
-        if not is_blank(text[place]):
-            end = place + 1
-            facts[UNUSUAL] |= not 33 <= text[place] <= 126
-        place += 1
+    if text[position] == 10:
+        return position
+    position += 1
+    while is_blank(text[position]):
+        position += 1
+    start = position
+    end = position
+    while text[position] != 10:
+        if not is_blank(text[position]):
+            end = position + 1
+            facts[UNUSUAL] |= not 33 <= text[position] <= 126
+        position += 1
     docno = find_docno(text, start, end)
     if docno > 0:
         marks[DOCNO] = docno
@@ -217,24 +222,29 @@ def mark_comment(text, place, marks, facts):  # type: ignore[no-untyped-def]
     if start < end:
         marks[COMMENT] = start
         marks[COMMENT_END] = end
-    return place
+    return position
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def find_docno(text, place, end):  # type: ignore[no-untyped-def]
-    """Where the X of `docid = X` or `docno=X` begins, if that is how the comment begins; 0 if not."""
-    if end - place < 7 or text[place] | 32 != 100 or text[place + 1] | 32 != 111 or text[place + 2] | 32 != 99:
+def find_docno(text, position, end):  # type: ignore[no-untyped-def]
+    """Where the X of `docid = X` or `docno=X` begins, if the comment starts so; 0 if not."""
+    if (
+        end - position < 7
+        or text[position] | 32 != 100
+        or text[position + 1] | 32 != 111
+        or text[position + 2] | 32 != 99
+    ):
         return 0
-    by_id = text[place + 3] | 32 == 105 and text[place + 4] | 32 == 100
-    by_number = text[place + 3] | 32 == 110 and text[place + 4] | 32 == 111
+    by_id = text[position + 3] | 32 == 105 and text[position + 4] | 32 == 100
+    by_number = text[position + 3] | 32 == 110 and text[position + 4] | 32 == 111
     if not by_id and not by_number:
         return 0
-    place += 5
-    while place < end and is_blank(text[place]):
-        place += 1
-    if place == end or text[place] != 61:
+    position += 5
+    while position < end and is_blank(text[position]):
+        position += 1
+    if position == end or text[position] != 61:
         return 0
-    place += 1
-    while place < end and is_blank(text[place]):
-        place += 1
-    return place if place < end else 0
+    position += 1
+    while position < end and is_blank(text[position]):
+        position += 1
+    return position if position < end else 0

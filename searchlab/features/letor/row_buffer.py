@@ -1,8 +1,8 @@
-"""How does a table grow while its file is read?
+"""The rows of a LETOR file while it is read, a block of lines at a time.
 
-A block of lines at a time, by the compiled pass of `letor_lines`. Values are held once: the array is made longer in
-place, and cut to size at the end. Only what the pass does not do is done here: words become strings, and the few
-numbers that need it are read by `float`.
+The compiled pass of `parse_kernels` fills the values, of which there is one copy: the array grows in place, and is cut
+to size at the end. This module does the rest: words become strings, and the few numbers that need it are read by
+`float`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.features.feature_table import FeatureTable, check_names, find_duplicate, group_rows
 from searchlab.features.letor import parse_kernels as lines
-from searchlab.features.letor.line_errors import MOST_FEATURES, fault_of
+from searchlab.features.letor.line_errors import MAX_FEATURES, fault_of
 from searchlab.types import Array
 
 ROWS_AT_ONCE = 8_192
 _HARD_AT_ONCE = 4_096
-# A table may be as large as this, or as so many times its file: text of nearly nothing must not ask for all memory.
-_MODEST_BYTES, _MOST_GROWTH = 2**30, 500
+# A table above this size must not exceed so many times its file: a tiny file must not allocate all memory.
+_MODEST_BYTES, _MAX_GROWTH = 2**30, 500
 _FEATURE_NUMBER = re.compile(rb"(?:^|[ \t\r])0*([0-9]+):")
 
 
 class LetorRows:
-    """What was read so far of one file; `missing` stands where a row leaves a feature out."""
+    """The rows of one file read so far; `missing` is the value of features that a row leaves out."""
 
     def __init__(self, opened: OpenedFile, missing: float, names: Sequence[str] | None) -> None:
         self.opened = opened
@@ -58,13 +58,13 @@ class LetorRows:
         text = np.frombuffer(block, np.uint8)
         self._bytes_read += len(block)
         self._facts[lines.UNUSUAL] = 0
-        place, reason = 0, lines.FULL
+        position, reason = 0, lines.FULL
         while reason != lines.AT_END:
             self._make_room()
             room = self._values[self._n_rows : self._n_rows + ROWS_AT_ONCE]
-            reason, place, self.line, n_rows, n_hard = lines.parse_rows(
+            reason, position, self.line, n_rows, n_hard = lines.parse_rows(
                 text,
-                place,
+                position,
                 self.line,
                 room,
                 self._labels[: len(room)],
@@ -78,20 +78,20 @@ class LetorRows:
             self._grades.append(self._labels[:n_rows].copy())
             self._n_rows += n_rows
             if reason == lines.MALFORMED:
-                raise fault_of(self._place(self.line), self._line_at(block, place))
+                raise fault_of(self._location(self.line), self._line_at(block, position))
             if reason == lines.TOO_NARROW:
-                self._widen(self._line_at(block, place))
+                self._widen(self._line_at(block, position))
             if reason == lines.NAMES_LINE:
-                line = self._line_at(block, place)
+                line = self._line_at(block, position)
                 self._take_names(line)
-                place, self.line = place + len(line) + 1, self.line + 1
+                position, self.line = position + len(line) + 1, self.line + 1
 
     def table(self, same_dimension: bool) -> FeatureTable:
-        """Everything as a table; `same_dimension` asks that rows without gaps have equally many features."""
+        """The rows as a table; `same_dimension` requires that rows without gaps have the same number of features."""
         if not self._n_rows:
             raise SourceError(self.opened.name, "holds no rows")
         names = self._checked_names(same_dimension)
-        # All views of the array are gone, so that it may move.
+        # There are no views of the array left, so that it may move.
         self._values.resize((self._n_rows, self._values.shape[1]), refcheck=False)
         values = self._values if len(names) == self._values.shape[1] else self._values[:, : len(names)].copy()
         starts = np.concatenate(self._qid_rows)
@@ -103,11 +103,11 @@ class LetorRows:
         except DuplicateError:
             raise self._duplicate(qids, docnos) from None
 
-    def _place(self, line: int) -> str:
+    def _location(self, line: int) -> str:
         return self.opened.place(line)
 
-    def _line_at(self, block: bytes, place: int) -> bytes:
-        return block[place : block.index(b"\n", place)]
+    def _line_at(self, block: bytes, position: int) -> bytes:
+        return block[position : block.index(b"\n", position)]
 
     def _make_room(self) -> None:
         capacity, width = self._values.shape
@@ -120,20 +120,22 @@ class LetorRows:
         self._values.resize((capacity, width), refcheck=False)
 
     def _check_size(self, capacity: int, width: int) -> None:
-        if capacity * width * 8 > max(_MODEST_BYTES, _MOST_GROWTH * self._bytes_read):
-            found = f"found {self._n_rows} rows with next to nothing for {width} features"
+        if capacity * width * 8 > max(_MODEST_BYTES, _MAX_GROWTH * self._bytes_read):
+            found = f"found {self._n_rows} rows with almost no values for {width} features"
             raise SourceError(self.opened.name, f"{found}, expected values for more of them")
 
     def _widen(self, line: bytes) -> None:
         capacity, width = self._values.shape
         written = [number for number in _FEATURE_NUMBER.findall(line.split(b"#", 1)[0]) if number]
-        needed = max(int(number) if len(number) <= 9 else MOST_FEATURES + 1 for number in written)
-        if needed > MOST_FEATURES:
-            raise fault_of(self._place(self.line), line)
+        needed = max(int(number) if len(number) <= 9 else MAX_FEATURES + 1 for number in written)
+        if needed > MAX_FEATURES:
+            raise fault_of(self._location(self.line), line)
         if self._names is not None:
-            raise RecordError(self._place(self.line), f"expected {width} features, as they are named, found {needed}")
-        # A dense file tells its dimension at once; one that grows and grows is not copied for each column.
-        new_width = max(needed, min(2 * width, MOST_FEATURES))
+            raise RecordError(
+                self._location(self.line), f"expected {width} features, as they are named, found {needed}"
+            )
+        # A dense file has its dimension in the first row; doubling bounds the copies of a file that keeps growing.
+        new_width = max(needed, min(2 * width, MAX_FEATURES))
         self._check_size(capacity, new_width)
         wider = np.full((capacity, new_width), self._missing)
         wider[: self._n_rows, :width] = self._values[: self._n_rows]
@@ -144,8 +146,8 @@ class LetorRows:
         if head.strip(" \t\r#") != "names" or not colon or self._names is not None or self._n_rows:
             return
         names = rest.split()
-        if len(names) > MOST_FEATURES or len(set(names)) < len(names) or clean(rest) != rest:
-            raise RecordError(self._place(self.line), f"expected distinct names of features, found {excerpt(rest)}")
+        if len(names) > MAX_FEATURES or len(set(names)) < len(names) or clean(rest) != rest:
+            raise RecordError(self._location(self.line), f"expected distinct names of features, found {excerpt(rest)}")
         self._names = tuple(names)
         self._values = np.empty((0, len(names)))
 
@@ -155,8 +157,8 @@ class LetorRows:
             if math.isinf(value):
                 what = "label" if column < 0 else f"feature {column + 1}"
                 found = excerpt(block[start:end].decode())
-                place = self._place(self._marks[row, lines.LINE])
-                raise RecordError(place, f"expected a finite number as {what}, found {found}")
+                location = self._location(self._marks[row, lines.LINE])
+                raise RecordError(location, f"expected a finite number as {what}, found {found}")
             if column < 0:
                 self._labels[row] = value
             else:
@@ -176,7 +178,7 @@ class LetorRows:
 
     def _take_unusual_words(self, block: bytes, marks: Array) -> None:
         for row in marks.tolist():
-            place = self._place(row[lines.LINE])
+            location = self._location(row[lines.LINE])
             qid, docno, comment = (block[row[at] : row[at + 1]] for at in (lines.QID, lines.DOCNO, lines.COMMENT))
             try:
                 encoding = "utf-8"
@@ -185,8 +187,8 @@ class LetorRows:
                 encoding = "latin-1"
                 self.opened.reading.notes.latin1_lines[self.opened.name] += 1
             if row[lines.QID] >= 0:
-                self._qids.append(check_name("qid", qid.decode(encoding), place))
-            self._docnos.append(check_name("docno", docno.decode(encoding), place) if docno else "")
+                self._qids.append(check_name("qid", qid.decode(encoding), location))
+            self._docnos.append(check_name("docno", docno.decode(encoding), location) if docno else "")
             self._comments.append(on_one_line(comment.decode(encoding)))
 
     def _checked_names(self, same_dimension: bool) -> tuple[str, ...]:
@@ -194,15 +196,15 @@ class LetorRows:
         dense = same_dimension and not self._facts[lines.GAPS]
         if dense and odd_line:
             raise RecordError(
-                self._place(odd_line), f"expected {n_first} features, as the rows before have, found {n_odd}"
+                self._location(odd_line), f"expected {n_first} features, as the rows before have, found {n_odd}"
             )
         if self._names is None:
             if not widest:
                 raise SourceError(self.opened.name, "holds no features")
             return tuple(f"f{number}" for number in range(1, widest + 1))
         if dense and widest < len(self._names):
-            place = self._place(self._lines_of_rows()[0])
-            raise RecordError(place, f"expected {len(self._names)} features, as they are named, found {widest}")
+            location = self._location(self._lines_of_rows()[0])
+            raise RecordError(location, f"expected {len(self._names)} features, as they are named, found {widest}")
         return self._names
 
     def _lines_of_rows(self) -> Array:
@@ -211,15 +213,15 @@ class LetorRows:
     def _duplicate(self, qids: Array, docnos: Array) -> DuplicateError:
         offsets, order = group_rows(qids)
         order = np.arange(len(qids)) if order is None else order
-        twice = find_duplicate(docnos[order], offsets)
-        first, second = sorted(order[list(twice or (0, 0))].tolist())
-        places = [self._place(line) for line in self._lines_of_rows()[[first, second]].tolist()]
+        duplicate = find_duplicate(docnos[order], offsets)
+        first, second = sorted(order[list(duplicate or (0, 0))].tolist())
+        locations = [self._location(line) for line in self._lines_of_rows()[[first, second]].tolist()]
         found = f"document {docnos[second]} of query {qids[second]}"
-        return DuplicateError(places[1], f"{found} occurs already at {places[0]}")
+        return DuplicateError(locations[1], f"{found} occurs already at {locations[0]}")
 
 
 def _words(block: bytes, bounds: Array) -> list[str]:
-    """The words of ASCII between these places."""
+    """The ASCII words between these bounds; an empty string where there is none."""
     if not len(bounds) or bounds.max() < 0:
         return [""] * len(bounds)
     return [block[start:end].decode("ascii") for start, end in bounds.tolist()]

@@ -1,18 +1,18 @@
-"""What stands where a feature is undefined?
+"""Imputation: what replaces undefined feature values (NaN).
 
-A rule, which belongs to the model that was trained with it:
+An imputation belongs to the model that was trained with it:
 
-    query-minimum   the smallest value that the feature has in the query, 0 if it has none there; some features can be
-                    chosen to get 0 in any case
-    letor           as LETOR 3.0 fills: by query-minimum, but BM25 and its logarithm with 0
+    query-minimum   the smallest value of the feature in the query, 0 if it has none there; chosen features always get 0
+    letor           as LETOR 3.0: query-minimum, but BM25 and its logarithm get 0
     zero            0
     indicator       as query-minimum, and a further feature `name?` that is 1 where the feature is undefined, for each
-                    feature that was so anywhere in training
+                    feature that was undefined anywhere in training
 
 With `letor`, the Feature-null files of LETOR 3.0 become its QueryLevelNorm files up to the rounding of the last digit;
-with plain query-minimum, the query's worst match would have a BM25 of 0 after normalisation.
+with plain query-minimum, the worst match of a query would have a BM25 of 0 after normalisation.
 
-`fit` gives a new rule that has learnt what it needs; `transform` fills a table. A rule becomes plain JSON and back.
+`fit` returns a new imputation with what it has learnt; `transform` replaces the undefined values of a table. An
+imputation is written as plain JSON.
 """
 
 from __future__ import annotations
@@ -34,52 +34,52 @@ LETOR_ZEROS = (
 )
 
 
-class Filling(Protocol):
-    """What fills undefined values."""
+class Imputation(Protocol):
+    """Replaces undefined values."""
 
     name: ClassVar[str]
 
-    def fit(self, table: FeatureTable) -> Filling:
-        """The rule, with what it learns from a table to train with."""
+    def fit(self, table: FeatureTable) -> Imputation:
+        """The imputation, with what it learns from the training table."""
 
     def transform(self, table: FeatureTable) -> FeatureTable:
         """The table without undefined values."""
 
     def to_json(self) -> dict[str, Any]:
-        """The rule as plain JSON, from which `filling_from_json` makes it again."""
+        """The imputation as plain JSON, the inverse of `imputation_from_json`."""
 
 
 @dataclass(frozen=True, slots=True)
-class FillWithQueryMinimum:
-    """The smallest value that the feature has in the query; 0 if it is undefined in all of the query.
+class QueryMinimumImputation:
+    """The smallest value of the feature in the query; 0 if it is undefined in the whole query.
 
-    Those of the features called `zeros` that the table has get 0 in any case.
+    Features named in `zeros` always get 0; the table need not have them.
     """
 
     name: ClassVar[str] = "query-minimum"
     zeros: tuple[str, ...] = ()
 
-    def fit(self, table: FeatureTable) -> FillWithQueryMinimum:
-        """Nothing is learnt."""
+    def fit(self, table: FeatureTable) -> QueryMinimumImputation:
+        """Learns nothing."""
         return self
 
     def transform(self, table: FeatureTable) -> FeatureTable:
         """The table without undefined values."""
-        return table.with_values(fill_with_query_minimum(table, self.zeros))
+        return table.with_values(impute_query_minimum(table, self.zeros))
 
     def to_json(self) -> dict[str, Any]:
-        """The rule as plain JSON."""
+        """The imputation as plain JSON."""
         return {"name": self.name} | ({"zeros": list(self.zeros)} if self.zeros else {})
 
 
 @dataclass(frozen=True, slots=True)
-class FillWithZero:
-    """0, wherever a feature is undefined."""
+class ZeroImputation:
+    """0 for every undefined value."""
 
     name: ClassVar[str] = "zero"
 
-    def fit(self, table: FeatureTable) -> FillWithZero:
-        """Nothing is learnt."""
+    def fit(self, table: FeatureTable) -> ZeroImputation:
+        """Learns nothing."""
         return self
 
     def transform(self, table: FeatureTable) -> FeatureTable:
@@ -87,62 +87,64 @@ class FillWithZero:
         return table.with_values(np.where(np.isnan(table.values), 0.0, table.values))
 
     def to_json(self) -> dict[str, Any]:
-        """The rule as plain JSON."""
+        """The imputation as plain JSON."""
         return {"name": self.name}
 
 
 @dataclass(frozen=True, slots=True)
-class FillWithIndicator:
-    """The query's minimum, and for each of the `marked` features a column that says where it was undefined."""
+class IndicatorImputation:
+    """The query's minimum, and for each of the `marked` features a column that is 1 where it was undefined."""
 
     name: ClassVar[str] = "indicator"
     marked: tuple[str, ...] | None = None
 
-    def fit(self, table: FeatureTable) -> FillWithIndicator:
-        """Learns which features are undefined anywhere."""
-        ever = np.any(np.isnan(table.values), axis=0).tolist()
-        return FillWithIndicator(tuple(name for name, undefined in zip(table.names, ever, strict=True) if undefined))
+    def fit(self, table: FeatureTable) -> IndicatorImputation:
+        """Learns which features are undefined anywhere in the table."""
+        undefined = np.any(np.isnan(table.values), axis=0).tolist()
+        return IndicatorImputation(
+            tuple(name for name, is_undefined in zip(table.names, undefined, strict=True) if is_undefined)
+        )
 
     def transform(self, table: FeatureTable) -> FeatureTable:
-        """The table without undefined values, and with the indicators after its own features."""
+        """The table without undefined values, with the indicator columns at the end."""
         if self.marked is None:
-            raise SettingError("the filling indicator has seen no table to learn from, expected fit before transform")
+            raise SettingError("the imputation indicator has seen no table, expected fit before transform")
         undefined = np.isnan(table.select(self.marked).values)
         names = (*table.names, *(f"{name}?" for name in self.marked))
-        return table.with_values(np.hstack([fill_with_query_minimum(table), undefined]), names)
+        return table.with_values(np.hstack([impute_query_minimum(table), undefined]), names)
 
     def to_json(self) -> dict[str, Any]:
-        """The rule as plain JSON."""
+        """The imputation as plain JSON."""
         return {"name": self.name} | ({} if self.marked is None else {"marked": list(self.marked)})
 
 
-FILLINGS: dict[str, Filling] = {
-    "query-minimum": FillWithQueryMinimum(),
-    "letor": FillWithQueryMinimum(LETOR_ZEROS),
-    "zero": FillWithZero(),
-    "indicator": FillWithIndicator(),
+IMPUTATIONS: dict[str, Imputation] = {
+    "query-minimum": QueryMinimumImputation(),
+    "letor": QueryMinimumImputation(LETOR_ZEROS),
+    "zero": ZeroImputation(),
+    "indicator": IndicatorImputation(),
 }
 
 
-def make_filling(name: str) -> Filling:
-    """The rule of this name, which has learnt nothing yet."""
-    if name not in FILLINGS:
-        raise unknown_name("filling", name, FILLINGS)
-    return FILLINGS[name]
+def make_imputation(name: str) -> Imputation:
+    """The imputation of this name, not yet fitted."""
+    if name not in IMPUTATIONS:
+        raise unknown_name("imputation", name, IMPUTATIONS)
+    return IMPUTATIONS[name]
 
 
-def filling_from_json(kept: Mapping[str, Any]) -> Filling:
-    """The rule that `to_json` wrote."""
-    rule = make_filling(kept.get("name", ""))
-    if isinstance(rule, FillWithQueryMinimum):
-        return FillWithQueryMinimum(check_names(kept.get("zeros", ())))
-    if isinstance(rule, FillWithIndicator) and kept.get("marked") is not None:
-        return FillWithIndicator(check_names(kept["marked"]))
-    return rule
+def imputation_from_json(record: Mapping[str, Any]) -> Imputation:
+    """The imputation that `to_json` wrote."""
+    imputation = make_imputation(record.get("name", ""))
+    if isinstance(imputation, QueryMinimumImputation):
+        return QueryMinimumImputation(check_names(record.get("zeros", ())))
+    if isinstance(imputation, IndicatorImputation) and record.get("marked") is not None:
+        return IndicatorImputation(check_names(record["marked"]))
+    return imputation
 
 
-def fill_with_query_minimum(table: FeatureTable, zeros: Collection[str] = ()) -> Floats:
-    """The values, with the smallest of query and feature in place of NaN; 0 for the features called `zeros`."""
+def impute_query_minimum(table: FeatureTable, zeros: Collection[str] = ()) -> Floats:
+    """The values, with the feature's minimum in the query in place of NaN; 0 for the features named in `zeros`."""
     if not table.n_rows:
         return table.values
     smallest = np.fmin.reduceat(table.values, table.group_offsets[:-1], axis=0)

@@ -1,18 +1,18 @@
-"""How are features brought to a common scale?
+"""Normalisation: bringing features to a common scale.
 
     query-minmax   (x - min) / (max - min) within the query: LETOR's QueryLevelNorm
     query-zscore   (x - mean) / deviation within the query
     query-rank     (rank - 1) / (n - 1) within the query, from the smallest value up; equal values share their mean rank
-    standard       (x - mean) / deviation, both learnt from the table to train with
+    standard       (x - mean) / deviation, both learnt from the training table
     none           x
 
-The deviation is that of the population (divided by n). A feature that is constant, where the formula would divide
-by 0 (or by less than 1e-307), becomes 0; as ranks, equal values all stand in the middle, at ½. What is undefined (NaN)
-stays so, and the others are normalised as if it were not there.
+The deviation is that of the population (divided by n). A constant feature, for which the formula would divide by 0 (or
+by less than 1e-307), becomes 0; as ranks, equal values all become ½. Undefined values (NaN) stay undefined, and the
+others are normalised as if those were absent.
 
-`fit` gives a new normalisation that has learnt what it needs; `transform` normalises a table. All but ranks are affine,
-normalised = scale·x + shift, so that what a linear model gives to a normalised value can be said of the raw one:
-`affine` tells scale and shift of each query. `explain` says how one row was normalised.
+`fit` returns a new normalisation with what it has learnt; `transform` normalises a table. All but ranks are affine,
+normalised = scale·x + shift, so that the weight of a normalised value can be expressed as one of the raw value:
+`affine` returns scale and shift of each query. `explain` describes how one row was normalised.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Affine:
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
-    """What became of one raw value, and why (`text`); no scale and shift if the normalisation is not affine."""
+class NormalisedValue:
+    """A raw value, its normalised value, and how that is computed (`text`); scale and shift if it is affine."""
 
     feature: str
     raw: float
@@ -52,42 +52,42 @@ class Meaning:
 
 
 class Normalisation(Protocol):
-    """What brings features to a common scale."""
+    """Brings features to a common scale."""
 
     name: ClassVar[str]
 
     def fit(self, table: FeatureTable) -> Normalisation:
-        """The normalisation, with what it learns from a table to train with."""
+        """The normalisation, with what it learns from the training table."""
 
     def transform(self, table: FeatureTable) -> FeatureTable:
         """The table with normalised values."""
 
     def affine(self, table: FeatureTable) -> Affine | None:
-        """Scale and shift for each query of a table of raw values, if there are such."""
+        """Scale and shift for each query of a table of raw values; None if the normalisation is not affine."""
 
-    def explain(self, table: FeatureTable, row: int) -> list[Meaning]:
+    def explain(self, table: FeatureTable, row: int) -> list[NormalisedValue]:
         """How the features of one row of a table of raw values are normalised."""
 
     def to_json(self) -> dict[str, Any]:
-        """The normalisation as plain JSON, from which `normalisation_from_json` makes it again."""
+        """The normalisation as plain JSON, the inverse of `normalisation_from_json`."""
 
 
 class _AffineNormalisation(ABC):
-    """(x - centre) / spread, which a subclass tells for each query; 0 where the spread is."""
+    """(x - centre) / spread, which a subclass computes for each query; 0 where the spread is 0."""
 
     name: ClassVar[str]
     words: ClassVar[str]
 
     @abstractmethod
     def _centre_and_spread(self, table: FeatureTable) -> tuple[Floats, Floats]:
-        """Both, for each query and feature."""
+        """Centre and spread of each query and feature."""
 
     def transform(self, table: FeatureTable) -> FeatureTable:
         """The table with normalised values."""
         centre, spread = self._centre_and_spread(table)
         sizes = np.diff(table.group_offsets)
         values = table.values - np.repeat(centre, sizes, axis=0)
-        # Where the spread is 0, the division by 1 keeps what is undefined and the product makes the rest 0.
+        # Where the spread is 0, the division by 1 keeps NaN and the multiplication makes the rest 0.
         values /= np.repeat(np.where(spread > 0, spread, 1.0), sizes, axis=0)
         if not (spread > 0).all():
             values *= np.repeat(spread > 0, sizes, axis=0)
@@ -100,24 +100,24 @@ class _AffineNormalisation(ABC):
         scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
         return Affine(scale, -centre * scale)
 
-    def explain(self, table: FeatureTable, row: int) -> list[Meaning]:
+    def explain(self, table: FeatureTable, row: int) -> list[NormalisedValue]:
         """How the features of one row of a table of raw values are normalised."""
         query, row = _query_of(table, row)
         centre, spread = (part[0] for part in self._centre_and_spread(query))
         affine, normalised = self.affine(query), self.transform(query).values[row]
         return [
-            Meaning(
+            NormalisedValue(
                 name,
                 float(query.values[row, n]),
                 float(normalised[n]),
-                self._told(query.values[row, n], centre[n], spread[n]),
+                self._describe(query.values[row, n], centre[n], spread[n]),
                 float(affine.scale[0, n]),
                 float(affine.shift[0, n]),
             )
             for n, name in enumerate(table.names)
         ]
 
-    def _told(self, raw: float, centre: float, spread: float) -> str:
+    def _describe(self, raw: float, centre: float, spread: float) -> str:
         if math.isnan(raw):
             return "undefined"
         return f"({raw:.6g} - {centre:.6g}) / {spread:.6g}, {self.words}" if spread > 0 else f"constant, {self.words}"
@@ -131,7 +131,7 @@ class QueryMinMax(_AffineNormalisation):
     words: ClassVar[str] = "by smallest value and range of the query"
 
     def fit(self, table: FeatureTable) -> QueryMinMax:
-        """Nothing is learnt."""
+        """Learns nothing."""
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -140,7 +140,7 @@ class QueryMinMax(_AffineNormalisation):
 
     def _centre_and_spread(self, table: FeatureTable) -> tuple[Floats, Floats]:
         smallest, largest = _extremes(table.values, table.group_offsets[:-1])
-        return _known(smallest), _divisor(largest - smallest)
+        return _zero_for_nan(smallest), _divisor(largest - smallest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class QueryZScore(_AffineNormalisation):
     words: ClassVar[str] = "by mean and deviation of the query"
 
     def fit(self, table: FeatureTable) -> QueryZScore:
-        """Nothing is learnt."""
+        """Learns nothing."""
         return self
 
     def to_json(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class QueryZScore(_AffineNormalisation):
 
 @dataclass(frozen=True, slots=True)
 class Standard(_AffineNormalisation):
-    """Mean 0 and deviation 1 over all rows of the table that it was fitted to."""
+    """Mean 0 and deviation 1 over all rows of the training table."""
 
     name: ClassVar[str] = "standard"
     words: ClassVar[str] = "by mean and deviation in training"
@@ -190,21 +190,23 @@ class Standard(_AffineNormalisation):
         if self.names is None:
             raise SettingError("the normalisation standard has seen no table, expected fit before transform")
         if self.names != table.names:
-            odd = sorted(set(self.names) ^ set(table.names)) or ["another order"]
-            raise SettingError(f"features differ from those learnt from ({', '.join(odd[:5])}), expected the same")
+            differing = sorted(set(self.names) ^ set(table.names)) or ["another order"]
+            raise SettingError(
+                f"features differ from those of training ({', '.join(differing[:5])}), expected the same"
+            )
         shape = (table.n_queries, table.n_features)
         return np.broadcast_to(self.means, shape), np.broadcast_to(self.deviations, shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged(_AffineNormalisation):
-    """Values as they are."""
+    """Raw values."""
 
     name: ClassVar[str] = "none"
     words: ClassVar[str] = "as it is"
 
     def fit(self, table: FeatureTable) -> Unchanged:
-        """Nothing is learnt."""
+        """Learns nothing."""
         return self
 
     def transform(self, table: FeatureTable) -> FeatureTable:
@@ -219,7 +221,7 @@ class Unchanged(_AffineNormalisation):
         shape = (table.n_queries, table.n_features)
         return np.zeros(shape), np.ones(shape)
 
-    def _told(self, raw: float, centre: float, spread: float) -> str:
+    def _describe(self, raw: float, centre: float, spread: float) -> str:
         return "undefined" if math.isnan(raw) else self.words
 
 
@@ -230,7 +232,7 @@ class QueryRank:
     name: ClassVar[str] = "query-rank"
 
     def fit(self, table: FeatureTable) -> QueryRank:
-        """Nothing is learnt."""
+        """Learns nothing."""
         return self
 
     def transform(self, table: FeatureTable) -> FeatureTable:
@@ -245,7 +247,7 @@ class QueryRank:
         """Ranks are not affine."""
         return
 
-    def explain(self, table: FeatureTable, row: int) -> list[Meaning]:
+    def explain(self, table: FeatureTable, row: int) -> list[NormalisedValue]:
         """How the features of one row of a table of raw values are normalised."""
         query, row = _query_of(table, row)
         ranks, counts = mean_ranks(query.values)
@@ -255,7 +257,7 @@ class QueryRank:
             for rank, count in zip(ranks[row].tolist(), counts.tolist(), strict=True)
         ]
         raw = query.values[row].tolist()
-        return [Meaning(*parts) for parts in zip(table.names, raw, normalised.tolist(), texts, strict=True)]
+        return [NormalisedValue(*parts) for parts in zip(table.names, raw, normalised.tolist(), texts, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
         """The normalisation as plain JSON."""
@@ -268,18 +270,18 @@ NORMALISATIONS: dict[str, type[QueryMinMax | QueryZScore | QueryRank | Standard 
 
 
 def make_normalisation(name: str) -> Normalisation:
-    """The normalisation of this name, which has learnt nothing yet."""
+    """The normalisation of this name, not yet fitted."""
     if name not in NORMALISATIONS:
         raise unknown_name("normalisation", name, NORMALISATIONS)
     return NORMALISATIONS[name]()
 
 
-def normalisation_from_json(kept: Mapping[str, Any]) -> Normalisation:
+def normalisation_from_json(record: Mapping[str, Any]) -> Normalisation:
     """The normalisation that `to_json` wrote."""
-    made = make_normalisation(kept.get("name", ""))
-    if not isinstance(made, Standard) or kept.get("names") is None:
-        return made
-    names, means, deviations = (tuple(kept.get(key, ())) for key in ("names", "means", "deviations"))
+    normalisation = make_normalisation(record.get("name", ""))
+    if not isinstance(normalisation, Standard) or record.get("names") is None:
+        return normalisation
+    names, means, deviations = (tuple(record.get(key, ())) for key in ("names", "means", "deviations"))
     if not len(names) == len(means) == len(deviations):
         found = f"{len(means)} means and {len(deviations)} deviations"
         raise SettingError(f"the normalisation standard has {found}, expected {len(names)} of each")
@@ -287,9 +289,9 @@ def normalisation_from_json(kept: Mapping[str, Any]) -> Normalisation:
 
 
 def mean_ranks(values: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """The rank of each value in its column from 1 up, equal values with their mean rank; and how many are defined."""
+    """Ranks of values in their columns, from 1, equal values with their mean rank; and the number of defined values."""
     n_rows = len(values)
-    order = np.argsort(values, axis=0, kind="stable")  # what is undefined comes last
+    order = np.argsort(values, axis=0, kind="stable")  # NaN comes last
     ordered = np.take_along_axis(values, order, axis=0)
     begins = np.ones(values.shape, dtype=bool)
     begins[1:] = ordered[1:] != ordered[:-1]
@@ -306,7 +308,7 @@ def mean_ranks(values: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
 
 
 def _query_of(table: FeatureTable, row: int) -> tuple[FeatureTable, int]:
-    """The rows of the query that a row belongs to, and the row's number among them."""
+    """The rows of a row's query, and the row's number among them."""
     if not 0 <= row < table.n_rows:
         raise SettingError(f"row is {row}, expected 0 to {table.n_rows - 1}")
     number = int(np.searchsorted(table.group_offsets, row, side="right")) - 1
@@ -321,7 +323,7 @@ def _extremes(values: Floats, starts: npt.NDArray[np.int64]) -> tuple[Floats, Fl
 
 
 def _moments(values: Floats, offsets: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Mean and deviation of what is defined between the offsets; both are 0 where nothing is."""
+    """Mean and deviation of the defined values between the offsets; both are 0 where there are none."""
     smallest, largest = _extremes(values, offsets[:-1])
     if not len(smallest):
         return smallest, largest
@@ -329,19 +331,19 @@ def _moments(values: Floats, offsets: npt.NDArray[np.int64]) -> tuple[Floats, Fl
     defined = ~np.isnan(values)
     counts = np.maximum(np.add.reduceat(defined, offsets[:-1], axis=0, dtype=np.int64), 1)
     means = np.add.reduceat(np.where(defined, values, 0.0), offsets[:-1], axis=0) / counts
-    # Deviations are taken in units of the range: squares of very small or large numbers would be lost.
+    # Deviations are computed in units of the range: squares of very small or large numbers would underflow or overflow.
     spread = _divisor(largest - smallest)
     unit = np.where(spread > 0, spread, 1.0)
-    apart = np.where(defined, values - np.repeat(means, sizes, axis=0), 0.0) / np.repeat(unit, sizes, axis=0)
-    deviations = unit * np.sqrt(np.add.reduceat(apart * apart, offsets[:-1], axis=0) / counts)
-    # The mean of equal values may differ from them in its last bit, and the deviation from 0.
-    return np.where(spread > 0, means, _known(smallest)), np.where(spread > 0, _divisor(deviations), 0.0)
+    deviation = np.where(defined, values - np.repeat(means, sizes, axis=0), 0.0) / np.repeat(unit, sizes, axis=0)
+    deviations = unit * np.sqrt(np.add.reduceat(deviation * deviation, offsets[:-1], axis=0) / counts)
+    # By rounding, the mean of equal values may differ from them, and their deviation from 0.
+    return np.where(spread > 0, means, _zero_for_nan(smallest)), np.where(spread > 0, _divisor(deviations), 0.0)
 
 
 def _divisor(spread: Floats) -> Floats:
-    """The spread, or 0 where there is none or where it is so small that dividing by it would overflow."""
+    """The spread, or 0 where it is so small that dividing by it would overflow."""
     return np.where(spread >= np.finfo(np.float64).tiny, spread, 0.0)
 
 
-def _known(values: Floats) -> Floats:
+def _zero_for_nan(values: Floats) -> Floats:
     return np.where(np.isnan(values), 0.0, values)

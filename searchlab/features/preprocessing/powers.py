@@ -1,8 +1,8 @@
-"""How can a linear model follow a bend?
+"""Powers of features: the square and the square root beside each feature, for linear models.
 
-A weight for a feature says that twice the value is worth twice as much. With the square and the root of the feature
-beside it, the model can also learn that only the best matches count, or that more than a little adds nothing. For
-values from 0 to 1, as most normalisations make them, all three are from 0 to 1; negative values keep their sign.
+A single weight makes twice the value worth twice as much. With the square and the root, a linear model can also learn
+that only the best matches count, or that more than a little adds nothing. Values from 0 to 1, as most normalisations
+produce them, have powers from 0 to 1; negative values keep their sign.
 """
 
 from __future__ import annotations
@@ -12,24 +12,28 @@ import numpy as np
 from searchlab.errors import unknown_name
 from searchlab.features.feature_table import FeatureTable
 
-# How the powers of a feature are called.
-SUFFIXES = {2.0: "^2", 0.5: "^0.5"}
-BENDS = ("none", "powers")
+# The exponents, and what they append to the name of a feature.
+POWER_SUFFIXES = {2.0: "^2", 0.5: "^0.5"}
+# The names of the choice in options and model files.
+POWER_CHOICES = {"none": False, "powers": True}
 
 
-def bend(table: FeatureTable, how: str) -> FeatureTable:
-    """The table with further columns for each feature, after all of its own: those of one power together."""
-    if how not in BENDS:
-        raise unknown_name("way to bend features", how, BENDS)
-    if how == "none":
-        return table
+def parse_powers(name: str) -> bool:
+    """Whether powers are added, by the name of the choice."""
+    if not isinstance(name, str) or name not in POWER_CHOICES:
+        raise unknown_name("choice of powers", str(name), POWER_CHOICES)
+    return POWER_CHOICES[name]
+
+
+def add_powers(table: FeatureTable) -> FeatureTable:
+    """The table with the powers of all features after its own columns, those of one exponent together."""
     values, names = [table.values], [*table.names]
-    for power, suffix in SUFFIXES.items():
-        values.append(np.sign(table.values) * np.abs(table.values) ** power)
+    for exponent, suffix in POWER_SUFFIXES.items():
+        values.append(np.sign(table.values) * np.abs(table.values) ** exponent)
         names += [name + suffix for name in table.names]
     return table.with_values(np.hstack(values), names)
 
 
-def origin(name: str) -> str:
-    """The feature that a column of a bent table comes from."""
-    return next((name.removesuffix(suffix) for suffix in SUFFIXES.values() if name.endswith(suffix)), name)
+def base_feature(name: str) -> str:
+    """The feature that a column is a power of; the column itself if it is none."""
+    return next((name.removesuffix(suffix) for suffix in POWER_SUFFIXES.values() if name.endswith(suffix)), name)

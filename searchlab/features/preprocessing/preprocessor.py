@@ -1,7 +1,7 @@
-"""How does a table of raw features become what a ranker sees?
+"""Preprocessing: from a table of raw features to the columns that a model sees.
 
-Undefined values are filled, features are normalised, and perhaps bent, in this order. The rules belong to the model
-that was trained with them: they are kept in its bundle, and what is re-ranked later is prepared by the same.
+Undefined values are imputed, features are normalised, and powers are added if chosen, in this order. The preprocessor
+belongs to the model that was trained with it: it is stored in the bundle, and applied again when the model re-ranks.
 """
 
 from __future__ import annotations
@@ -11,64 +11,62 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.imputation import Filling, filling_from_json, make_filling
+from searchlab.features.preprocessing.imputation import Imputation, imputation_from_json, make_imputation
 from searchlab.features.preprocessing.normalisation import (
     Normalisation,
     Standard,
     make_normalisation,
     normalisation_from_json,
 )
-from searchlab.features.preprocessing.powers import BENDS, bend
+from searchlab.features.preprocessing.powers import POWER_CHOICES, add_powers, parse_powers
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """The rules, with what they have learnt from training data if they learn anything."""
+class Preprocessor:
+    """An imputation, a normalisation, and whether powers of the features are added."""
 
-    filling: Filling
+    imputation: Imputation
     normalisation: Normalisation
-    bends: str = "none"
-
-    def __post_init__(self) -> None:
-        if self.bends not in BENDS:
-            raise unknown_name("way to bend features", str(self.bends), BENDS)
+    powers: bool = False
 
     @classmethod
-    def named(cls, filling: str = "query-minimum", normalisation: str = "query-minmax", bends: str = "none") -> Self:
-        """The rules of these names."""
-        return cls(make_filling(filling), make_normalisation(normalisation), bends)
+    def named(
+        cls, imputation: str = "query-minimum", normalisation: str = "query-minmax", powers: bool = False
+    ) -> Self:
+        """The preprocessor with the imputation and the normalisation of these names."""
+        return cls(make_imputation(imputation), make_normalisation(normalisation), powers)
 
     @property
     def label(self) -> str:
-        """The rules in a few words."""
-        parts = [self.filling.name, self.normalisation.name, *([self.bends] if self.bends != "none" else [])]
-        return ", ".join(parts)
+        """The names of the steps."""
+        return ", ".join([self.imputation.name, self.normalisation.name, *(["powers"] if self.powers else [])])
 
     def fit(self, table: FeatureTable) -> Self:
-        """The same rules, with what they learn from a table to train with."""
-        filling = self.filling.fit(table)
-        return replace(self, filling=filling, normalisation=self.normalisation.fit(filling.transform(table)))
+        """The same steps, with what they learn from the training table."""
+        imputation = self.imputation.fit(table)
+        return replace(self, imputation=imputation, normalisation=self.normalisation.fit(imputation.transform(table)))
 
-    def apply(self, table: FeatureTable) -> FeatureTable:
-        """What the ranker sees."""
-        return bend(self.normalisation.transform(self.filling.transform(table)), self.bends)
+    def transform(self, table: FeatureTable) -> FeatureTable:
+        """The columns that the model sees."""
+        normalised = self.normalisation.transform(self.imputation.transform(table))
+        return add_powers(normalised) if self.powers else normalised
 
     def to_json(self) -> dict[str, Any]:
-        """The rules as plain JSON."""
+        """The preprocessor as plain JSON."""
         return {
-            "filling": self.filling.to_json(),
+            "filling": self.imputation.to_json(),
             "normalisation": self.normalisation.to_json(),
-            "bends": self.bends,
+            "bends": next(name for name, powers in POWER_CHOICES.items() if powers == self.powers),
         }
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """The rules that `to_json` wrote."""
-        normalisation = normalisation_from_json(kept["normalisation"])
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The preprocessor that `to_json` wrote."""
+        normalisation = normalisation_from_json(record["normalisation"])
         if isinstance(normalisation, Standard):
             for number in (*normalisation.means, *normalisation.deviations):
                 if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
                     raise SettingError(f"the normalisation standard has {number!r}, expected finite numbers")
-        return cls(filling_from_json(kept["filling"]), normalisation, kept["bends"])
+        return cls(imputation_from_json(record["filling"]), normalisation, parse_powers(record["bends"]))

@@ -57,6 +57,11 @@ class Record:
         raise NotImplementedError
 
     @property
+    def analysis_fingerprint(self) -> str:
+        """The fingerprint of the analysis settings of the index that the artefact was made from."""
+        raise NotImplementedError
+
+    @property
     def n_bytes(self) -> int:
         """The size on disk."""
         return sum(size for size, _ in self.files.values())

@@ -10,12 +10,14 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.score_evaluation import evaluate_scores
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_whole
-from searchlab.rankers.models import LinearModel, Model
+from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
 
-class Linear(Ranker):
+class LinearRanker(Ranker):
     """Fixed weights, given by hand: score Σ_k w_k · x_k.
 
     `weights` has a number for each feature; None stands for 1 everywhere, the sum of all features.
@@ -41,7 +43,7 @@ class Linear(Ranker):
             raise SettingError(f"weights is {self.weights!r}, expected a list of finite numbers")
         return numbers
 
-    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         n_features = training.X.shape[1]
         numbers = self._numbers()
         if numbers is None:
@@ -51,7 +53,7 @@ class Linear(Ranker):
         return LinearModel(numbers), {}
 
 
-class Single(Ranker):
+class SingleFeatureRanker(Ranker):
     """One feature as it is: score sign · x_k.
 
     `feature` is the number of its column, counted from 0; None is the one of the highest MAP on the training rows, the
@@ -72,11 +74,11 @@ class Single(Ranker):
         if isinstance(self.sign, bool) or self.sign not in (1, -1):
             raise SettingError(f"sign is {self.sign!r}, expected 1 or -1")
 
-    def values(self, training: Training) -> Sequence[int]:
+    def values(self, training: TrainingData) -> Sequence[int]:
         """All columns."""
         return range(training.X.shape[1])
 
-    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         n_features = training.X.shape[1]
         feature = self._best(training) if self.feature is None else int(self.feature)
         if feature >= n_features:
@@ -85,14 +87,14 @@ class Single(Ranker):
         weights[feature] = self.sign
         return LinearModel(weights), {"feature": feature}
 
-    def _best(self, training: Training) -> int:
+    def _best(self, training: TrainingData) -> int:
         if not training.X.shape[1]:
             raise SettingError("X has no features, expected at least one to choose from")
         found = [_mean_precision(self.sign * column, training) for column in training.X.T]
         return int(np.argmax(found))
 
 
-def _mean_precision(scores: Floats, training: Training) -> float:
+def _mean_precision(scores: Floats, training: TrainingData) -> float:
     """MAP by the rules of LETOR 3.0: grades from 1 are relevant."""
     if not len(training.offsets) > 1:
         return 0.0

@@ -22,8 +22,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import KERNELS, KernelModel, LinearModel, Model
+from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.kernel_model import KERNELS, KernelModel
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Array, Floats
 
 CLASS_WEIGHTS = (None, "balanced")
@@ -42,7 +45,7 @@ class Examples:
     weights: Floats
 
     @classmethod
-    def of(cls, training: Training, relevant: float, class_weight: str | None) -> Examples:
+    def of(cls, training: TrainingData, relevant: float, class_weight: str | None) -> Examples:
         """The rows of a training that count for anything."""
         weights = np.ones(len(training.X)) if training.weights is None else training.weights
         used = weights > 0
@@ -121,11 +124,11 @@ class SVMClassifier(Ranker):
         require_whole("max_rows", self.max_rows, 2)
         require_whole("seed", self.seed, 0)
 
-    def values(self, training: Training) -> Sequence[float]:
+    def values(self, training: TrainingData) -> Sequence[float]:
         """C from 10⁻⁴ to 10, for kernel machines to 1."""
         return [10.0**power for power in range(-4, 2 if self.kernel == "linear" else 1)]
 
-    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         examples = Examples.of(training, self.relevant, self.class_weight)
         details = {"n_relevant": int(examples.labels.sum()), "n_not_relevant": int((~examples.labels).sum())}
         if self.kernel == "linear":
@@ -152,7 +155,7 @@ class SVMClassifier(Ranker):
         return model, details | found
 
 
-class MaxEnt(Ranker):
+class MaxEntClassifier(Ranker):
     """Maximum entropy, which for two classes is logistic regression:
 
         P(relevant | x) = 1 / (1 + exp(−(w·x + b)))
@@ -174,11 +177,11 @@ class MaxEnt(Ranker):
     def _check_settings(self) -> None:
         _check_common(self.C, self.class_weight, self.relevant)
 
-    def values(self, training: Training) -> Sequence[float]:
+    def values(self, training: TrainingData) -> Sequence[float]:
         """C from 10⁻⁴ to 100."""
         return [10.0**power for power in range(-4, 3)]
 
-    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         examples = Examples.of(training, self.relevant, self.class_weight)
         machine = LogisticRegression(C=self.C, solver="newton-cholesky", tol=1e-6, max_iter=STEPS)
         converged = _fit(machine, examples)
@@ -198,7 +201,7 @@ def _fit(machine: Any, examples: Examples) -> bool:
     return len(caught) == len(others)
 
 
-def _scaled_gamma(training: Training) -> float:
+def _scaled_gamma(training: TrainingData) -> float:
     mean = float(np.average(training.X.mean(axis=1), weights=training.weights))
     variance = float(np.average(((training.X - mean) ** 2).mean(axis=1), weights=training.weights))
     return 1.0 / (training.X.shape[1] * variance) if variance > 0 else 1.0

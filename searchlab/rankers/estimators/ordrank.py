@@ -19,15 +19,17 @@ import numpy as np
 from sklearn.base import clone
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive
+from searchlab.rankers.estimators.base_ranker import Ranker, require_positive
 from searchlab.rankers.estimators.ranksvm import USUAL, WORTH_TRYING
-from searchlab.rankers.models import VOTES, Model, VotingModel
-from searchlab.rankers.solvers.hinge import Solution, solve_path
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.voting_model import VOTES, VotingModel
 from searchlab.rankers.solvers.pair_weights import GradePair
+from searchlab.rankers.solvers.pairwise_hinge import Solution, solve_path
+from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
 
-class MultipleHyperplanes(Ranker):
+class MHR(Ranker):
     """MHR: a hyperplane for each two grades.
 
     Settings: `C` as in a Ranking SVM, None for 100 / (the number of pairs that a hyperplane is learnt from); `votes`,
@@ -49,16 +51,16 @@ class MultipleHyperplanes(Ranker):
         return self.votes == "score"
 
     @property
-    def bends(self) -> str:  # type: ignore[override]
-        """Features are bent where votes are weighed."""
-        return "powers" if self.votes == "score" else "none"
+    def powers(self) -> bool:  # type: ignore[override]
+        """Powers are added where votes are weighted."""
+        return self.votes == "score"
 
-    def values(self, training: Training) -> Sequence[float]:
+    def values(self, training: TrainingData) -> Sequence[float]:
         """C from one that hardly learns to one that hardly forgives."""
         sizes = self._pairs(training)
         return [float(value) for value in WORTH_TRYING / (sum(sizes.values()) / len(sizes))] if sizes else [1.0]
 
-    def fit_path(self, training: Training, values: Sequence[Any]) -> Iterator[Self]:
+    def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
         """A fitted ranker for each C; each hyperplane begins where the one of the C before ended."""
         rankers = [clone(self).set_params(C=value) for value in values]
         for each in rankers:
@@ -66,9 +68,9 @@ class MultipleHyperplanes(Ranker):
         sizes = self._pairs(training)
         paths = [self._solve(training, pair, values, sizes[pair]) for pair in sizes]
         for each, *solutions in zip(rankers, *paths, strict=True):
-            yield each._take(training, *each._told(training, sizes, solutions))
+            yield each._set_model(training, *each._told(training, sizes, solutions))
 
-    def _learn(self, training: Training) -> tuple[Model, Mapping[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, Mapping[str, Any]]:
         sizes = self._pairs(training)
         solutions = [next(self._solve(training, pair, [self.C], sizes[pair])) for pair in sizes]
         return self._told(training, sizes, solutions)
@@ -77,7 +79,7 @@ class MultipleHyperplanes(Ranker):
         """Which grades, given in falling order, have a hyperplane."""
         return list(combinations(grades, 2))
 
-    def _pairs(self, training: Training) -> dict[GradePair, float]:
+    def _pairs(self, training: TrainingData) -> dict[GradePair, float]:
         """How many pairs of documents there are for each hyperplane; those without any have none."""
         grades = training.grades if training.weights is None else training.grades[training.weights > 0]
         wanted = self._wanted(sorted(set(grades.tolist()), reverse=True))
@@ -88,7 +90,7 @@ class MultipleHyperplanes(Ranker):
         return {pair: size for pair, size in sizes.items() if size > 0}
 
     def _solve(
-        self, training: Training, pair: GradePair, strengths: Sequence[float | None], size: float
+        self, training: TrainingData, pair: GradePair, strengths: Sequence[float | None], size: float
     ) -> Iterator[Solution]:
         chosen = np.isin(training.grades, pair)
         sums = np.concatenate([[0], np.cumsum(chosen)])
@@ -99,7 +101,7 @@ class MultipleHyperplanes(Ranker):
         return solve_path(*rows, None, lams, row_weights=weights, tolerance=self.tolerance)
 
     def _told(
-        self, training: Training, sizes: Mapping[GradePair, float], solutions: Sequence[Solution]
+        self, training: TrainingData, sizes: Mapping[GradePair, float], solutions: Sequence[Solution]
     ) -> tuple[Model, dict[str, Any]]:
         if not sizes:
             raise SettingError(f"no two documents of a query have different grades: {self.name} has nothing to learn")
@@ -121,7 +123,7 @@ class MultipleHyperplanes(Ranker):
             raise unknown_name("way to vote", str(self.votes), VOTES)
 
 
-class OrdRank(MultipleHyperplanes):
+class OrdRank(MHR):
     """OrdRank: a hyperplane for each two adjacent grades, mean vote; settings as those of MHR."""
 
     name: ClassVar[str] = "ordrank"

@@ -11,10 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import Model, Offsets, RuleModel
+from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.solvers.exponential_loss import GradedRows, best_rule, pair_potentials
-from searchlab.types import Array, Floats
+from searchlab.rankers.training_data import TrainingData
+from searchlab.types import Array, Floats, Ints
 
 WEIGHINGS = ("pair", "query")
 
@@ -74,7 +76,7 @@ class RankBoost(Ranker):
         if self.weighing not in WEIGHINGS:
             raise SettingError(f"weighing is {self.weighing!r}, expected one of {', '.join(WEIGHINGS)}")
 
-    def values(self, training: Training) -> Sequence[int]:
+    def values(self, training: TrainingData) -> Sequence[int]:
         """Numbers of rounds up to `rounds`, each half as large again as the one before.
 
         They begin at 10. Fewer rules leave most documents with equal scores, whose order in the file then decides: a
@@ -85,19 +87,19 @@ class RankBoost(Ranker):
             found.append(min(self.rounds, found[-1] * 3 // 2))
         return found
 
-    def fit_path(self, training: Training, values: Sequence[Any]) -> Iterator[Self]:
+    def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
         """One run of boosting, of which each ranker has the first rounds."""
         each = [clone(self).set_params(rounds=value) for value in values]
         for ranker in each:
             ranker._check_settings()
         boosting = self._boost(training, max(values, default=0))
         for ranker in each:
-            yield ranker._take(training, *boosting.first(ranker.rounds))
+            yield ranker._set_model(training, *boosting.first(ranker.rounds))
 
-    def _learn(self, training: Training) -> tuple[Model, dict[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         return self._boost(training, self.rounds).first(self.rounds)
 
-    def _boost(self, training: Training, rounds: int) -> Boosting:
+    def _boost(self, training: TrainingData, rounds: int) -> Boosting:
         rows = GradedRows.of(training)
         X = training.X[rows.rows]
         thresholds, codes = cut_features(X, self.n_thresholds)
@@ -142,7 +144,7 @@ class RankBoost(Ranker):
 class Boosting:
     """The rules of a run in the order in which they were found, and the mean loss of a pair before and after each."""
 
-    features: Offsets
+    features: Ints
     thresholds: Floats
     weights: Floats
     losses: Floats

@@ -20,10 +20,12 @@ import numpy as np
 from sklearn.base import clone
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.rankers.estimators.base_ranker import Ranker, Training, require_positive, require_whole
-from searchlab.rankers.models import LinearModel, Model
-from searchlab.rankers.solvers.hinge import Cost, Solution, solve_path
+from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model import Model
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors, simulate_rank_factors
+from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve_path
+from searchlab.rankers.training_data import TrainingData
 
 # C times the cost of all pairs: the default, and the values worth trying.
 USUAL = 100.0
@@ -31,7 +33,7 @@ WORTH_TRYING = 10.0 ** np.arange(0.25, 4.1, 0.25)
 SOLVERS = ("qp", "gd")
 
 
-class RankingSVM(Ranker):
+class RankSVM(Ranker):
     """RSVM: every pair of a query counts the same.
 
     Settings: `C`, None for 100 / (the cost of all pairs); `tolerance`, the relative duality gap that is certified.
@@ -41,42 +43,42 @@ class RankingSVM(Ranker):
     title: ClassVar[str] = "Ranking SVM"
     tuned: ClassVar[str | None] = "C"
     averaged: bool = True
-    bends: str = "powers"
+    powers: bool = True
 
     def __init__(self, C: float | None = None, tolerance: float = 1e-5) -> None:
         self.C = C
         self.tolerance = tolerance
 
-    def values(self, training: Training) -> Sequence[float]:
+    def values(self, training: TrainingData) -> Sequence[float]:
         """C from one that hardly learns to one that hardly forgives."""
         total = self._total(training)
         return [float(value) for value in WORTH_TRYING / total] if total > 0 else [1.0]
 
-    def fit_path(self, training: Training, values: Sequence[Any]) -> Iterator[Self]:
+    def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
         """A fitted ranker for each C, each begun where the one before ended."""
         rankers = [clone(self).set_params(C=value) for value in values]
         for each in rankers:
             each._check_settings()
         strengths = [each._strength(training) for each in rankers]
         for each, strength, solution in zip(rankers, strengths, self._solve_path(training, strengths), strict=True):
-            yield each._take(training, *self._told(training, strength, solution))
+            yield each._set_model(training, *self._told(training, strength, solution))
 
-    def _learn(self, training: Training) -> tuple[Model, Mapping[str, Any]]:
+    def _learn(self, training: TrainingData) -> tuple[Model, Mapping[str, Any]]:
         strength = self._strength(training)
         (solution,) = self._solve_path(training, [strength])
         return self._told(training, strength, solution)
 
-    def _solve_path(self, training: Training, strengths: Sequence[float]) -> Iterator[Solution]:
+    def _solve_path(self, training: TrainingData, strengths: Sequence[float]) -> Iterator[Solution]:
         rows = training.X, training.offsets, training.grades, self._cost(training)
         return solve_path(
             *rows, [1 / (2 * C) for C in strengths], row_weights=training.weights, tolerance=self.tolerance
         )
 
-    def _cost(self, training: Training) -> Cost | None:
+    def _cost(self, training: TrainingData) -> Cost | None:
         """The cost of a pair of grades in a query; None if all cost 1."""
         return None
 
-    def _total(self, training: Training) -> float:
+    def _total(self, training: TrainingData) -> float:
         """What all pairs cost together."""
         cost = self._cost(training)
         return sum(
@@ -85,13 +87,13 @@ class RankingSVM(Ranker):
             for pair, number in pairs.items()
         )
 
-    def _strength(self, training: Training) -> float:
+    def _strength(self, training: TrainingData) -> float:
         if self.C is not None:
             return float(self.C)
         total = self._total(training)
         return USUAL / total if total > 0 else 1.0
 
-    def _told(self, training: Training, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
+    def _told(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
         return LinearModel(solution.weights), {
             "C": strength,
             "n_pairs": training.n_pairs,
@@ -108,7 +110,7 @@ class RankingSVM(Ranker):
         require_positive("tolerance", self.tolerance)
 
 
-class RankingSVMIR(RankingSVM):
+class RankSVMIR(RankSVM):
     """RSVM-IR: pairs weighed by τ and μ.
 
     Settings, beside those of RSVM: `depth`, the k of the NDCG@k that τ is derived from (the paper has 1); `draws`,
@@ -136,17 +138,19 @@ class RankingSVMIR(RankingSVM):
         self.seed = seed
         self.solver = solver
 
-    def _solve_path(self, training: Training, strengths: Sequence[float]) -> Iterator[Solution]:
+    def _solve_path(self, training: TrainingData, strengths: Sequence[float]) -> Iterator[Solution]:
         if self.solver == "qp":
             yield from super()._solve_path(training, strengths)
             return
-        from searchlab.rankers.solvers.gradient_descent import descend
+        from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
 
         rows = training.X, training.offsets, training.grades, self._cost(training)
         for strength in strengths:
-            yield descend(*rows, 1 / (2 * strength), row_weights=training.weights, tolerance=self.tolerance)
+            yield solve_by_gradient_descent(
+                *rows, 1 / (2 * strength), row_weights=training.weights, tolerance=self.tolerance
+            )
 
-    def _cost(self, training: Training) -> Cost:
+    def _cost(self, training: TrainingData) -> Cost:
         by_rank = self._rank_factors(training) if self.by_rank else None
         by_query = query_factors(training.offsets, training.grades, training.weights) if self.by_query else None
 
@@ -156,21 +160,21 @@ class RankingSVMIR(RankingSVM):
 
         return cost
 
-    def _rank_factors(self, training: Training) -> dict[tuple[float, float], float]:
+    def _rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
         key = "τ", self.depth, self.draws, self.seed
-        if key not in training.recalled:
-            training.recalled[key] = self._find_rank_factors(training)
-        factors: dict[tuple[float, float], float] = training.recalled[key]
+        if key not in training.cache:
+            training.cache[key] = self._find_rank_factors(training)
+        factors: dict[tuple[float, float], float] = training.cache[key]
         return factors
 
-    def _find_rank_factors(self, training: Training) -> dict[tuple[float, float], float]:
+    def _find_rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
         if self.draws is None:
             return rank_factors(training.offsets, training.grades, self.depth, training.weights)
         if training.weights is not None:
             raise SettingError("sample_weight cannot be simulated, expected draws=None, the exact τ")
         return simulate_rank_factors(training.offsets, training.grades, self.depth, self.draws, self.seed)
 
-    def _told(self, training: Training, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
+    def _told(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
         model, details = super()._told(training, strength, solution)
         if self.by_rank:
             factors = self._rank_factors(training)
@@ -187,7 +191,7 @@ class RankingSVMIR(RankingSVM):
             raise unknown_name("solver", str(self.solver), SOLVERS)
 
 
-class RankingSVMIRRank(RankingSVMIR):
+class RankSVMIRRank(RankSVMIR):
     """RSVM-IR-Rank: pairs weighed by τ alone; also the cost-sensitive SVM for ranking of Xu et al. (2006)."""
 
     name: ClassVar[str] = "rsvm-ir-rank"
@@ -195,7 +199,7 @@ class RankingSVMIRRank(RankingSVMIR):
     by_query: ClassVar[bool] = False
 
 
-class RankingSVMIRQuery(RankingSVMIR):
+class RankSVMIRQuery(RankSVMIR):
     """RSVM-IR-Query: pairs weighed by μ alone."""
 
     name: ClassVar[str] = "rsvm-ir-query"

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.models import Offsets
-from searchlab.types import Array, Floats
+from searchlab.rankers.training_data import TrainingData
+from searchlab.types import Array, Floats, Ints
 
 # Scores of a query that are no further apart, and a loss between these two, fit into plain numbers with room to spare.
 WIDEST = 600.0
@@ -32,14 +31,14 @@ class GradedRows:
     the rows `offsets[q]:offsets[q + 1]`, and is query `queries[q]` of the training.
     """
 
-    rows: Offsets
+    rows: Ints
     grades: Floats
     log_weights: Floats
-    offsets: Offsets
-    queries: Offsets
+    offsets: Ints
+    queries: Ints
 
     @classmethod
-    def of(cls, training: Training) -> GradedRows:
+    def of(cls, training: TrainingData) -> GradedRows:
         """Leave out rows of weight 0 and queries whose documents are all of one grade."""
         sizes = np.diff(training.offsets)
         queries = np.repeat(np.arange(len(sizes)), sizes)
@@ -60,12 +59,12 @@ class GradedRows:
         """How many queries have pairs."""
         return len(self.queries)
 
-    def query_of_rows(self) -> Offsets:
+    def query_of_rows(self) -> Ints:
         """The query of each row, counted among those that have pairs."""
         return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
 
 
-def pair_potentials(scores: Floats, levels: Floats, log_weights: Floats, offsets: Offsets) -> tuple[Floats, Floats]:
+def pair_potentials(scores: Floats, levels: Floats, log_weights: Floats, offsets: Ints) -> tuple[Floats, Floats]:
     """ln L_q of each query, and of each row −∂ ln L_q / ∂f: how much its pairs want it to rise.
 
     Levels must not fall within a query. A query without pairs has −∞, and its rows 0. With all scores 0, ln L_q is the
@@ -180,7 +179,7 @@ def _add_term(largest: float, total: float, term: float) -> tuple[float, float]:
     return largest, total + np.exp(term - largest)
 
 
-def best_rule(codes: Array, starts: Offsets, slopes: Floats) -> tuple[int, float]:
+def best_rule(codes: Array, starts: Ints, slopes: Floats) -> tuple[int, float]:
     """Which rule gains most, and r, what it gains: the sum of the slopes of all rows for which it holds.
 
     Rule t of feature k, of those numbered from starts[k], holds for a row if codes[k, row] > t − starts[k]. The first

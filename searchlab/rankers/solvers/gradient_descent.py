@@ -24,18 +24,18 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.pair_sweeps import rank_scores, sort_out_pairs
+from searchlab.rankers.solvers.pair_kernels import rank_scores, sort_out_pairs
 from searchlab.rankers.solvers.pairwise_problem import (
-    LARGEST,
+    MAX_MAGNITUDE,
     Bound,
     Cost,
     Point,
     Problem,
     Solution,
-    arrange,
-    check_lam,
     evaluate,
+    make_problem,
     one_thread,
+    scale_lambda,
 )
 from searchlab.types import Array
 
@@ -48,7 +48,7 @@ MEMORY = 10
 FIRST_WIDTH = 1.0
 
 
-def descend(
+def solve_by_gradient_descent(
     X: npt.ArrayLike,
     offsets: npt.ArrayLike,
     grades: npt.ArrayLike,
@@ -71,8 +71,8 @@ def descend(
         raise SettingError(f"tolerance is {tolerance}, expected a number above 0")
     if max_iterations < 1:
         raise SettingError(f"max_iterations is {max_iterations}, expected at least 1")
-    problem = arrange(X, offsets, grades, cost, row_weights)
-    lam = check_lam(problem, lam)
+    problem = make_problem(X, offsets, grades, cost, row_weights)
+    lam = scale_lambda(problem, lam)
     if not len(problem.costs):
         return Solution(np.zeros(problem.features.shape[1]), 0.0, 0.0, 0.0, 0, True)
     with one_thread():
@@ -109,7 +109,7 @@ def _step_on(problem: Problem, lam: float, step: float, tolerance: float, max_it
         weights = weights + step * (pull - 2 * lam * weights)
         n_iterations += 1
         # A step so large that each undoes more than the last had done.
-        if not (np.abs(problem.features @ weights) <= LARGEST).all():
+        if not (np.abs(problem.features @ weights) <= MAX_MAGNITUDE).all():
             break
     return _solution(problem, best, least, bound, n_iterations, is_at_rest)
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.pair_sweeps import (
+from searchlab.rankers.solvers.pair_kernels import (
     Blocks,
     add_neighbours,
     rank_scores,
@@ -34,7 +34,7 @@ from searchlab.types import Array
 Cost = Callable[[int, float, float], float]
 
 # Features beyond, squared and added up, come near the end of float64's range.
-LARGEST = 1e100
+MAX_MAGNITUDE = 1e100
 # So many numbers are scaled and multiplied at a time: they stay in the processor's cache.
 CHUNK = 50_000
 
@@ -131,7 +131,7 @@ class Point:
         return self.objective - self.bound.value - self.residual
 
 
-def arrange(
+def make_problem(
     X: npt.ArrayLike,
     offsets: npt.ArrayLike,
     grades: npt.ArrayLike,
@@ -152,9 +152,9 @@ def arrange(
         row = int(np.flatnonzero(~np.isfinite(levels))[0])
         raise SettingError(f"row {row + 1}: grade is {levels[row]}, expected a finite number")
     # Not isfinite, which takes memory for the whole table; and NaN is in no range.
-    if rows.size and not (np.min(rows) >= -LARGEST and np.max(rows) <= LARGEST):
-        row, column = np.argwhere(~(np.abs(rows) <= LARGEST))[0]
-        expected = f"a finite number, at most {LARGEST:g} in size"
+    if rows.size and not (np.min(rows) >= -MAX_MAGNITUDE and np.max(rows) <= MAX_MAGNITUDE):
+        row, column = np.argwhere(~(np.abs(rows) <= MAX_MAGNITUDE))[0]
+        expected = f"a finite number, at most {MAX_MAGNITUDE:g} in size"
         raise SettingError(f"row {row + 1}, column {column + 1} is {rows[row, column]}, expected {expected}")
     mass = check_row_weights(row_weights, len(rows))
 
@@ -185,12 +185,12 @@ def arrange(
     )
 
 
-def check_lam(problem: Problem, lam: float) -> float:
+def scale_lambda(problem: Problem, lam: float) -> float:
     """λ in the unit of the problem."""
     if not (math.isfinite(lam) and lam > 0):
         raise SettingError(f"lam is {lam}, expected a number above 0")
     unit = problem.unit
-    if not (unit > 0 and 1 / LARGEST <= lam / unit <= LARGEST):
+    if not (unit > 0 and 1 / MAX_MAGNITUDE <= lam / unit <= MAX_MAGNITUDE):
         raise SettingError(f"lam is {lam} and the largest cost {unit}, expected numbers that can be compared")
     return lam / unit
 
@@ -202,10 +202,10 @@ def check_row_weights(row_weights: npt.ArrayLike | None, n_rows: int) -> npt.NDA
     mass = np.asarray(row_weights, dtype=np.float64)
     if mass.shape != (n_rows,):
         raise SettingError(f"row_weights have the shape {mass.shape}, expected a weight for each of {n_rows} rows")
-    is_sound = (mass >= 0) & (mass <= LARGEST)
+    is_sound = (mass >= 0) & (mass <= MAX_MAGNITUDE)
     if not is_sound.all():
         row = int(np.flatnonzero(~is_sound)[0])
-        raise SettingError(f"row {row + 1}: weight is {mass[row]}, expected a number from 0 to {LARGEST:g}")
+        raise SettingError(f"row {row + 1}: weight is {mass[row]}, expected a number from 0 to {MAX_MAGNITUDE:g}")
     return mass
 
 

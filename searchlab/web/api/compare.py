@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import show_difference
-from searchlab.rankers.explanation import Account, set_against
+from searchlab.evaluation.number_text import format_difference
+from searchlab.rankers.explanation import ScoreExplanation, compare_explanations
 from searchlab.rankers.systems import System
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.explain import accounts_by_name, call, difference_record
@@ -82,7 +82,7 @@ def _moves(
         why: list[dict[str, Any]] = []
         if other in accounts and pair["id"] in accounts:
             upper, lower = (pair["id"], other) if rises else (other, pair["id"])
-            apart = set_against(accounts[upper], accounts[lower])
+            apart = compare_explanations(accounts[upper], accounts[lower])
             why = [difference_record(each) for each in apart if each.amount > 0][:REASONS]
         told = None if other is None else {"id": other, "title": titles[other]}
         moves.append(
@@ -100,13 +100,13 @@ def _moves(
     return moves
 
 
-def _accounts(system: System, text: str, docnos: list[str], filters: list[str]) -> dict[str, Account]:
+def _accounts(system: System, text: str, docnos: list[str], filters: list[str]) -> dict[str, ScoreExplanation]:
     """Why documents have their scores on the right, of those that can be explained."""
     query = system.parse(text)
     try:
         return accounts_by_name(system, query, docnos, filters)
     except SettingError:  # one is beyond what is re-ranked: ask one by one
-        explained: dict[str, Account] = {}
+        explained: dict[str, ScoreExplanation] = {}
         for docno in docnos:
             try:
                 explained |= accounts_by_name(system, query, [docno], filters)
@@ -142,7 +142,7 @@ def _sentence(
         told = f"down from {before} (not found on the right)"
     if other is None or not why:
         return told
-    reasons = " and ".join(f"{call(each['label'])} ({show_difference(each['amount'])})" for each in why[:2])
+    reasons = " and ".join(f"{call(each['label'])} ({format_difference(each['amount'])})" for each in why[:2])
     name = other["title"] or other["id"]
     return f"{told}, past {name}: {reasons}" if rises else f"{told}, behind {name}, which has more for {reasons}"
 

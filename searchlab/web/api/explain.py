@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from searchlab.features.descriptions import in_words
-from searchlab.rankers.explanation import Account, Difference, Share, set_against, tell_lead
+from searchlab.features.descriptions import describe_feature
+from searchlab.rankers.explanation import (
+    Contribution,
+    ContributionDifference,
+    ScoreExplanation,
+    compare_explanations,
+    describe_lead,
+)
 from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Query
 from searchlab.web.api.endpoint import Endpoint
@@ -42,16 +48,16 @@ def explain(
     }
     if against:
         higher, lower = sorted(accounts, key=lambda own: (own.score, own.docno.encode()), reverse=True)
-        apart = set_against(*accounts)
+        apart = compare_explanations(*accounts)
         answer |= {
             "against": account_record(opened, accounts[1]),
             "differences": [difference_record(each) for each in apart],
-            "sentence": answer["sentence"] or tell_lead(higher, lower, set_against(higher, lower), call),
+            "sentence": answer["sentence"] or describe_lead(higher, lower, compare_explanations(higher, lower), call),
         }
     return answer
 
 
-def _tell_missing(accounts: Sequence[Account], filters: Sequence[str]) -> str:
+def _tell_missing(accounts: Sequence[ScoreExplanation], filters: Sequence[str]) -> str:
     """What is wrong with asking why documents are where they are: some are nowhere."""
     missing = [account.docno for account in accounts if not account.found]
     if not missing:
@@ -61,19 +67,19 @@ def _tell_missing(accounts: Sequence[Account], filters: Sequence[str]) -> str:
     return f"{told}: below is what would add up to a score, if it counted"
 
 
-def account_record(opened: Opened, account: Account) -> dict[str, Any]:
+def account_record(opened: Opened, account: ScoreExplanation) -> dict[str, Any]:
     """A score and what it consists of."""
     return {
         "id": account.docno,
         "title": find_document(opened, account.docno).title,
         "score": account.score,
         "found": account.found,
-        "parts": [_part(share) for share in account.shares],
+        "parts": [_part(share) for share in account.contributions],
     }
 
 
-def _part(share: Share) -> dict[str, Any]:
-    words, raw, how = in_words(share.label), share.raw, list(share.how)
+def _part(share: Contribution) -> dict[str, Any]:
+    words, raw, how = describe_feature(share.label), share.raw, list(share.how)
     if not words and not how and raw is not None and not float(raw).is_integer():
         # BM25F counts what stands in one text more than what stands in another: these are no occurrences.
         raw, how = None, [f"weighed frequency {raw:.4g}"]
@@ -87,17 +93,19 @@ def _part(share: Share) -> dict[str, Any]:
     }
 
 
-def difference_record(difference: Difference) -> dict[str, Any]:
+def difference_record(difference: ContributionDifference) -> dict[str, Any]:
     """What something adds to the lead of a document."""
-    return {"label": difference.label, "words": in_words(difference.label), "amount": difference.amount}
+    return {"label": difference.label, "words": describe_feature(difference.label), "amount": difference.amount}
 
 
 def call(label: str) -> str:
     """A share as one would say it: a feature in words, a term as it is."""
-    return in_words(label) or label
+    return describe_feature(label) or label
 
 
-def accounts_by_name(system: System, query: Query, docnos: list[str], filters: list[str]) -> dict[str, Account]:
+def accounts_by_name(
+    system: System, query: Query, docnos: list[str], filters: list[str]
+) -> dict[str, ScoreExplanation]:
     """Why documents have their scores, by docno."""
     return {account.docno: account for account in system.accounts(query, docnos, filters=filters)}
 

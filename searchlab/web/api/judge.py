@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.errors import InputError
-from searchlab.judgments.agreement import agreements
+from searchlab.judgments.agreement import compare_judges
 from searchlab.judgments.judgment_store import Judgment, JudgmentStore
-from searchlab.judgments.trec_exchange import import_texts, qrels_text, topics_text
+from searchlab.judgments.trec_exchange import format_qrels, format_topics, import_texts
 from searchlab.records import Topic
 from searchlab.web.api import pool
 from searchlab.web.api.collection_topics import own_topics
@@ -113,7 +113,7 @@ def undo(desk: Desk, *, index: str | None, judge: str) -> dict[str, Any]:
 
 def agreement(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
     """How far each two judges agree on what both have judged; of very many, those who have judged the most."""
-    found = agreements(desk.store(desk.shelf.get(index).name), set, most=MOST_JUDGES)
+    found = compare_judges(desk.store(desk.shelf.get(index).name), set, most=MOST_JUDGES)
     return {
         "pairs": [
             {
@@ -132,12 +132,12 @@ def agreement(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
 
 def export_qrels(desk: Desk, *, index: str | None, set: str, judge: str = "") -> str:
     """The judgments as a file of TREC."""
-    return qrels_text(desk.store(desk.shelf.get(index).name), set, judge or None)
+    return format_qrels(desk.store(desk.shelf.get(index).name), set, judge or None)
 
 
 def export_topics(desk: Desk, *, index: str | None, set: str) -> str:
     """The topics, one a line."""
-    return topics_text(desk.store(desk.shelf.get(index).name), set)
+    return format_topics(desk.store(desk.shelf.get(index).name), set)
 
 
 def import_(

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.errors import unknown_name
-from searchlab.evaluation.comparison import Comparison, compare, compare_values, refuse_totals
+from searchlab.evaluation.comparison import Comparison, check_comparable, compare_evaluations, compare_values
 from searchlab.evaluation.measures import parse_measure
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
-from searchlab.evaluation.significance import TIE
+from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
@@ -81,7 +81,7 @@ def measure(
     store = desk.store(opened.name)
     systems = chosen_rankers(opened, rankers)
     named = list(dict.fromkeys(parse_measure(name).name for name in measures or MEASURES))
-    refuse_totals(named[0])
+    check_comparable(named[0])
     if against and against not in [system.name for system in systems]:
         raise unknown_name("ranker to hold against the baseline", against, [system.name for system in systems])
 
@@ -177,7 +177,7 @@ def _compared(found: list[Measured], measures: list[str], topics: list[Topic], a
     fair = [each for each in others if each.bundle is None]
     best = max(fair or others, key=lambda each: each.evaluation.mean(main), default=baseline)
     shown = next((each for each in others if each.system.name == against), best)
-    values = {each.system.name: each.evaluation.of(main).tolist() for each in found}
+    values = {each.system.name: each.evaluation.values_of(main).tolist() for each in found}
     places = {qid: place for place, qid in enumerate(baseline.evaluation.qids)}
     per_topic = [
         {
@@ -199,7 +199,7 @@ def _compared(found: list[Measured], measures: list[str], topics: list[Topic], a
 
 def _difference(value: float, other: float) -> float:
     """How much more the one is; 0 if that is rounding, as where topics won and lost are counted."""
-    return value - other if abs(value - other) > TIE else 0.0
+    return value - other if abs(value - other) > TIE_TOLERANCE else 0.0
 
 
 def _comparisons(baseline: Measured, others: list[Measured], main: str) -> list[dict[str, Any]]:
@@ -209,12 +209,12 @@ def _comparisons(baseline: Measured, others: list[Measured], main: str) -> list[
     tested: dict[str, Comparison] = {}
     if fair:
         evaluations = [each.evaluation for each in (baseline, *fair)]
-        tested = {own.name_a: own for own in compare(evaluations, measures=[main]).comparisons}
+        tested = {own.name_a: own for own in compare_evaluations(evaluations, measures=[main]).comparisons}
     told = []
     labels = {each.system.name: each.system.label for each in (baseline, *others)}
     for each in others:
         name = each.system.name
-        own, other = each.evaluation.of(main), baseline.evaluation.of(main)
+        own, other = each.evaluation.values_of(main), baseline.evaluation.values_of(main)
         compared = tested.get(name) or compare_values(name, own, baseline.system.name, other, main)
         corrected = compared.p if compared.p_corrected is None else compared.p_corrected
         told.append(

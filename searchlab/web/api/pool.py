@@ -14,7 +14,7 @@ import numpy as np
 from searchlab.evaluation.measures import parse_measure
 from searchlab.judgments import priorities
 from searchlab.judgments.judgment_store import JudgmentStore
-from searchlab.judgments.pooling import pool as make_pool
+from searchlab.judgments.pooling import pool_documents
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
 from searchlab.retrieval.results import Hit, Hits
@@ -44,7 +44,7 @@ def pool(
     asked = find_topic(store, set, topic)
     systems = chosen_rankers(opened, rankers)
     found = {system.name: rank_topic(opened, system.name, asked, depth).docnos for system in systems}
-    docnos = make_pool(found, depth, qid=asked.qid)
+    docnos = pool_documents(found, depth, qid=asked.qid)
     said = {each.docno: each for each in store.judgments(set, asked.qid, judge)} if judge else {}
     documents = [
         {
@@ -93,7 +93,7 @@ def what_next(
     runs = rank_all(desk, opened, systems, topics, deep)
     grades = store.grades(set)
     judged = [topic for topic in topics if topic.qid in grades]
-    found = priorities.what_next(runs[left], runs[right], grades, measure=measure, depth=depth, n=n)
+    found = priorities.prioritise_judgments(runs[left], runs[right], grades, measure=measure, depth=depth, n=n)
     texts = {topic.qid: topic.text for topic in topics}
     return {
         "index": opened.name,

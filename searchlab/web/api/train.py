@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from searchlab.features.sets import SETS
+from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.advice import KINDS, advise_before
@@ -157,7 +157,7 @@ def _usual_name(set: str, ranker: str) -> str:
 
 
 RANKER_TO_LEARN = Parameter("ranker", "text", "what learns", default="rsvm-ir", choices=LEARNERS)
-FEATURES = Parameter("features", "text", "a set of features", default="semantic", choices=tuple(SETS))
+FEATURES = Parameter("features", "text", "a set of features", default="semantic", choices=tuple(FEATURE_SETS))
 MODEL_NAME = Parameter("name", "text", "what the model is called, by default after the set", default="", long=60)
 CANDIDATES = Parameter(
     "k", "whole", "so many documents of the first search are re-ranked", default=200, least=1, most=MOST_CANDIDATES

@@ -66,7 +66,7 @@ def learn(lesson: Lesson, progress: Callable[[str, int, int], None], save: Calla
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.training.from_index import USUAL, train_from_index
-    from searchlab.training.from_table import Recipe
+    from searchlab.training.recipe import Recipe
 
     topics = [Topic(qid, text) for qid, text in lesson.topics.items()]
     with SearchEngine(lesson.folder) as engine:

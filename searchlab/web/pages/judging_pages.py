@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from searchlab.features.sets import SETS
+from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.rankers import ranker_registry
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.web.api import judge, measure, pool, train
@@ -142,8 +142,8 @@ def _learn(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> dict[str, Any
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(own["n_judgments"] for own in sets),
         "before": ready["advice"],
-        "learners": [(name, ranker_registry.RANKERS[name].what) for name in train.LEARNERS],
-        "features": [(name, len(names)) for name, names in SETS.items()],
+        "learners": [(name, ranker_registry.RANKERS[name].description) for name in train.LEARNERS],
+        "features": [(name, len(names)) for name, names in FEATURE_SETS.items()],
         "job": shown,
         "waiting": [job for job in waiting if job is not shown],
         "models": train.models(desk, index=opened.name)["models"],

@@ -24,7 +24,7 @@ from searchlab.rankers.reranking import Reranker
 from searchlab.rankers.systems import EXPANDED, LABELS, MODEL, ModelSystem, ScorerSystem, make_system
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
-from searchlab.topic_models.topic_model_store import list_topics
+from searchlab.topic_models.topic_model_store import list_topic_models
 from searchlab.web.api.http_errors import NotFound, without_folder
 from searchlab.web.state.retirement import Farewell
 
@@ -108,7 +108,7 @@ class Opened:
 
     @cached_property
     def _systems(self) -> list[tuple[str, str, str]]:
-        topics = set(list_topics(self.folder))
+        topics = set(list_topic_models(self.folder))
         scorers = [name for name in EVERY_SCORER if name not in DENSE_SCORERS or name in topics]
         names = [*FIRST, *(name for name in sorted(scorers, key=LABELS.__getitem__) if name not in FIRST)]
         fitting = [f"{MODEL}{name}" for name in self.models if name not in self.misfits]

@@ -9,7 +9,7 @@ import pytest
 from searchlab.evaluation.dialects import DIALECTS
 from searchlab.evaluation.formatting import FORMATS
 from searchlab.evaluation.fusion import METHODS
-from searchlab.evaluation.measures import FAMILIES
+from searchlab.evaluation.measure_families import FAMILIES
 
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 d 1\n3 0 e 0\n4 0 f 1\n"
 # Topic 1 ranks b, a, c (grades 0, 2, 1), topic 2 ranks d first, topic 3 has nothing relevant, 4 is missing.
@@ -94,9 +94,7 @@ def test_ties_that_matter_are_told(files, run_cli):
     (files / "tied.run").write_text("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n1 Q0 c 3 1 t\n")
     _, out, err = run_cli("eval", "qrels.txt", "tied.run", "-m", "nDCG@3", "-m", "NumRel")
     assert out.splitlines()[1].split()[1] == "0.7602"  # c, b, a have grades 1, 0, 2: (1 + 2/2)/(2 + 1/log2(3))
-    assert (
-        "warning: tied: 1 of 1 topics have equal scores, and their order could move nDCG@3 from 0.6199 to 1.0000" in err
-    )
+    assert "warning: tied: 1 of 1 topic with equal scores, whose order could change nDCG@3 from 0.6199 to 1.0000" in err
 
 
 def test_judgments_of_a_collection_are_found_in_its_folder(files, run_cli):
@@ -191,10 +189,10 @@ def test_runs_are_compared_on_their_common_topics(files, run_cli):
 def test_another_baseline_and_all_pairs(files, run_cli):
     (files / "third.run").write_text(GOOD)
     out = run_cli("compare", "qrels.txt", "good.run", "bad.run", "-m", "RR", "--baseline", "bad.run", "-c")[1]
-    assert "good and bad are equal in the mean: better on 2 of 4 topics, worse on 1, equal on 1: RR .3750" in out
+    assert "good and bad have equal means: better on 2 of 4 topics, worse on 1, equal on 1: RR .3750" in out
     out = run_cli("compare", "qrels.txt", "good.run", "bad.run", "third.run", "-m", "RR", "--all-pairs")[1]
     assert out.count("RR -.333") == 1
-    assert "third and good are equal in the mean: better on 0 of 3 topics, worse on 0, equal on 3: RR .5000" in out
+    assert "third and good have equal means: better on 0 of 3 topics, worse on 0, equal on 3: RR .5000" in out
     assert "third is better than bad" in out
     assert "after correction" in out
     assert "p-values are corrected (Holm)" in out

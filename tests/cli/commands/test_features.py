@@ -3,7 +3,7 @@
 import pytest
 
 import searchlab
-from searchlab.features.sets import SETS
+from searchlab.features.feature_sets import FEATURE_SETS
 
 DOCS = """\
 {"docno": "a", "title": "heat flow", "body": "heat transfer in laminar flow over wings"}
@@ -36,7 +36,7 @@ def test_all_features_are_listed_with_stream_source_and_formula(run_cli):
 
 def test_the_help_names_every_set(run_cli):
     text = run_cli("features", "--help")[1]
-    assert [name for name in SETS if name not in text] == []
+    assert [name for name in FEATURE_SETS if name not in text] == []
 
 
 def test_features_of_judged_documents_are_written(collection, run_cli):
@@ -46,7 +46,7 @@ def test_features_of_judged_documents_are_written(collection, run_cli):
     assert "1 of 5 candidates are not in the index: gone (topic 1)" in err
     assert "1 topic without candidates: 3" in err
     table = searchlab.read_letor(collection / "letor.txt")
-    assert table.names == SETS["letor45"]
+    assert table.names == FEATURE_SETS["letor45"]
     assert list(zip(table.qids, table.docnos, table.grades, strict=True)) == [
         ("1", "a", 2),
         ("1", "c", 1),
@@ -86,7 +86,7 @@ def test_the_semantic_space_is_made_when_it_is_needed(collection, run_cli):
 def test_topics_are_found_when_they_are_needed(collection, run_cli):
     code, _, err = run_cli("features", "--set", "topics", "-o", "f.txt")
     assert code == 0
-    assert f"4 rows of {len(SETS['topics'])} features" in err
+    assert f"4 rows of {len(FEATURE_SETS['topics'])} features" in err
     assert run_cli("topics")[1].count("\n") == 21
 
 

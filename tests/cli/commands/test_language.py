@@ -84,7 +84,7 @@ def test_the_same_seed_gives_the_same_weights(collection, run_cli):
 def test_topics_take_part_if_the_index_has_them(collection, run_cli):
     code, _, err = run_cli("train-lm", "--components", "topics", "--folds", "0")
     assert code == 1
-    assert "searchlab topics" in err
+    assert "searchlab topic-model" in err
     assert run_cli("topics", "--topics", "2")[0] == 0
     code, out, _ = run_cli("train-lm", "--components", "topics", "--folds", "0", "-o", "w.json")
     assert code == 0

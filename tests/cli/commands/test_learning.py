@@ -119,7 +119,7 @@ def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli)
     assert "by the validation set: AP " in out
     assert [row[0] for row in table_of(out, "AP")] == ["rsvm-ir", "the best single feature"]
     bundle = load_bundle("m.json")
-    assert (bundle.first_stage, bundle.preparation.bends, bundle.choice["dialect"]) == (None, "powers", "letor3")
+    assert (bundle.first_stage, bundle.preprocessor.powers, bundle.choice["dialect"]) == (None, True, "letor3")
     assert "searchlab rerank m.json" in err
 
 
@@ -411,7 +411,9 @@ def test_a_model_of_strange_features_does_not_search_an_index(collection, run_cl
     assert "the model needs feature f1, which searchlab does not compute from an index" in err
 
 
-@pytest.mark.parametrize(("features", "remedy"), [("semantic", "`searchlab semantic"), ("topics", "`searchlab topics")])
+@pytest.mark.parametrize(
+    ("features", "remedy"), [("semantic", "`searchlab semantic"), ("topics", "`searchlab topic-model")]
+)
 def test_what_an_index_lacks_is_made_by_a_command_that_is_named(collection, run_cli, train, features, remedy):
     train("model", "--features", features, "--set", "C=0.5")
     assert run_cli("query", "heat", "--rerank", "model.json")[0] == 0

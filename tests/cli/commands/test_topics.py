@@ -56,7 +56,7 @@ def test_a_document_is_shown_with_its_topics(garage, run_cli):
 
 def test_topics_are_a_scorer(garage, run_cli):
     code, _, err = run_cli("query", "car", "-i", "garage", "--scorer", "wtm")
-    assert code == 1 and "no topics 'wtm'; `searchlab topics -i indexes/garage --method wtm` makes them" in err
+    assert code == 1 and "no topic model 'wtm'; `searchlab topic-model -i indexes/garage --method wtm` makes one" in err
     assert run_cli("topics", "-i", "garage", "--method", "wtm", "--topics", 2)[0] == 0
     code, out, _ = run_cli("query", "car", "-i", "garage", "--scorer", "wtm", "--set", "beta=0.5", "-k", 5, "--json")
     hits = [hit["docno"] for hit in json.loads(out)["hits"]]
@@ -96,7 +96,7 @@ def test_later_documents_are_noted(garage, run_cli):
         (["--words", 0], "--words is 0, expected 1 or more"),
         (["nowhere"], "holds no document 'nowhere'"),
         (["--qrels", "x"], "--queries and --qrels are for training: expected --train"),
-        (["--name", "Ä"], "topics are called 'Ä'"),
+        (["--name", "Ä"], "topic model 'Ä', expected a name"),
         (["--train", "--queries", "garage/topics.tsv"], "no judgments to train with: expected --qrels"),
     ],
 )
@@ -121,4 +121,4 @@ def test_the_doctor_examines_topics_too(garage, run_cli):
     vectors.write_bytes(vectors.read_bytes()[:-1] + b"?")
     code, out, _ = run_cli("doctor", "-i", "garage")
     assert code == 1
-    assert f"{vectors.name}: its checksum does not match; `searchlab topics -i" in out
+    assert f"{vectors.name}: its checksum does not match; `searchlab topic-model -i" in out

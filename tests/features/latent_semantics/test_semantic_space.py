@@ -16,9 +16,10 @@ from searchlab.errors import (
     SettingError,
     StoreError,
 )
-from searchlab.features.latent_semantics import semantic_space, space_files
+from searchlab.features.latent_semantics import semantic_space
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space, update_space
 from searchlab.features.latent_semantics.truncated_svd import decompose
+from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.manifest import MANIFEST, writing
@@ -313,7 +314,7 @@ def test_no_space_says_how_to_make_one(small):
 def test_a_space_of_another_analyser_is_refused(small):
     build_space(small)
     add(small, documents(CARS), settings=AnalysisSettings(), rebuild=True)
-    with pytest.raises(IndexOutdated, match="was made with another analyser than the index has; `searchlab semantic"):
+    with pytest.raises(IndexOutdated, match="made with another analyser than the index has; `searchlab semantic"):
         SemanticSpace.open(Snapshot(small))
     assert build_space(small).n_docs == 4
 
@@ -439,16 +440,16 @@ def test_indexing_is_not_kept_waiting_but_a_second_builder_is_refused(small):
 
 def test_a_space_replaced_while_it_is_opened_is_looked_for_again(small, monkeypatch):
     build_space(small, dims=3)
-    read = space_files.read_record
+    read = vector_artefact.read_record
 
-    def read_and_replace(home):
-        record = read(home)
-        monkeypatch.setattr(semantic_space, "read_record", read)
+    def read_and_replace(home, kind):
+        record = read(home, kind)
+        monkeypatch.setattr(vector_artefact, "read_record", read)
         build_space(small, dims=2)
         return record
 
     snapshot = Snapshot(small)
-    monkeypatch.setattr(semantic_space, "read_record", read_and_replace)
+    monkeypatch.setattr(vector_artefact, "read_record", read_and_replace)
     assert SemanticSpace.open(snapshot).dims == 2
 
 
@@ -460,9 +461,9 @@ def test_files_can_be_kept_elsewhere(small, tmp_path):
     shutil.rmtree(elsewhere)
 
 
-@pytest.mark.parametrize("dims", [0, -1, semantic_space.MOST_DIMS + 1])
+@pytest.mark.parametrize("dims", [0, -1, semantic_space.MAX_DIMS + 1])
 def test_dimensions_out_of_range_are_refused(small, dims):
-    with pytest.raises(SettingError, match=f"dims is {dims}, expected 1 to {semantic_space.MOST_DIMS}"):
+    with pytest.raises(SettingError, match=f"dims is {dims}, expected 1 to {semantic_space.MAX_DIMS}"):
         build_space(small, dims=dims)
 
 

@@ -265,14 +265,14 @@ def test_what_cannot_be_features_is_refused(complaint, tmp_path):
 def test_text_of_nearly_nothing_does_not_ask_for_all_memory(complaint):
     content = "0 qid:1 1:1\n" * 40_000 + "0 qid:1 10000:1\n" + "0 qid:1 1:1\n" * 10
     assert complaint(SourceError, content) == (
-        "FILE: found 40000 rows with next to nothing for 10000 features, expected values for more of them"
+        "FILE: found 40000 rows with almost no values for 10000 features, expected values for more of them"
     )
 
 
 def test_a_line_without_end_is_refused(complaint, monkeypatch):
-    monkeypatch.setattr(letor_files, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(letor_files, "MAX_LINE_BYTES", 1 << 20)
     assert complaint(SourceError, b"1" * (2 << 20)) == (
-        "FILE: holds a line of more than 1048576 bytes, expected a row a line"
+        "FILE: has a line of more than 1048576 bytes, expected a row a line"
     )
 
 
@@ -407,7 +407,7 @@ def test_words_that_could_not_be_read_back_are_not_written(qid, docno, word):
     file = io.StringIO()
     with pytest.raises(SettingError) as caught:
         write_letor(file, FeatureTable("f", [qid], [docno], [[1]], [0]))
-    assert str(caught.value).startswith(f"{word} cannot stand in a feature file")
+    assert str(caught.value).startswith(f"{word} cannot be written to a feature file")
     assert not file.getvalue()
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.imputation import (
-    FILLINGS,
+    IMPUTATIONS,
     LETOR_ZEROS,
-    FillWithIndicator,
-    FillWithQueryMinimum,
-    filling_from_json,
-    make_filling,
+    IndicatorImputation,
+    QueryMinimumImputation,
+    imputation_from_json,
+    make_imputation,
 )
 from searchlab.features.preprocessing.normalisation import (
     NORMALISATIONS,
@@ -58,24 +58,24 @@ def each_column(table: FeatureTable):
 
 
 def test_the_query_minimum_stands_for_what_is_undefined():
-    filled = make_filling("query-minimum").transform(table_of([3, NAN, 2, NAN, -1], [NAN, NAN, NAN, 4, NAN]))
+    filled = make_imputation("query-minimum").transform(table_of([3, NAN, 2, NAN, -1], [NAN, NAN, NAN, 4, NAN]))
     assert filled.values.T.tolist() == [[3, 2, 2, -1, -1], [0, 0, 0, 4, 4]]
 
 
 def test_some_features_get_zero_in_any_case():
-    filling = FillWithQueryMinimum(zeros=("f2", "other"))
+    filling = QueryMinimumImputation(zeros=("f2", "other"))
     filled = filling.transform(table_of([3, NAN, 2, NAN, -1], [3, NAN, 2, NAN, -1]))
     assert filled.values.T.tolist() == [[3, 2, 2, -1, -1], [3, 0, 2, 0, -1]]
 
 
 def test_zero_stands_for_what_is_undefined():
-    assert make_filling("zero").transform(table_of([3, NAN, 2, NAN, -1])).column("f1").tolist() == [3, 0, 2, 0, -1]
+    assert make_imputation("zero").transform(table_of([3, NAN, 2, NAN, -1])).column("f1").tolist() == [3, 0, 2, 0, -1]
 
 
 def test_indicators_are_added_for_what_was_undefined_in_training():
     training = table_of([3, NAN, 2, 1, 1], [1, 1, 1, 1, 1])
-    filling = make_filling("indicator").fit(training)
-    assert filling == FillWithIndicator(("f1",))
+    filling = make_imputation("indicator").fit(training)
+    assert filling == IndicatorImputation(("f1",))
     filled = filling.transform(training)
     assert filled.names == ("f1", "f2", "f1?")
     assert filled.values.T.tolist() == [[3, 2, 2, 1, 1], [1, 1, 1, 1, 1], [0, 1, 0, 0, 0]]
@@ -83,7 +83,7 @@ def test_indicators_are_added_for_what_was_undefined_in_training():
     later = filling.transform(table_of([1, 1, 1, 1, 1], [NAN, 5, 6, 7, 8]))
     assert later.values.T.tolist() == [[1] * 5, [5, 5, 6, 7, 8], [0] * 5]
     with pytest.raises(SettingError, match="expected fit before transform"):
-        FillWithIndicator().transform(training)
+        IndicatorImputation().transform(training)
 
 
 def test_letor_is_reproduced_from_undefined_values_to_the_query_level():
@@ -96,7 +96,7 @@ def test_letor_is_reproduced_from_undefined_values_to_the_query_level():
         names=["f1", "f11", "f13"],
         qids=["1"] * 5,
     )
-    normalised = QueryMinMax().transform(FillWithQueryMinimum(LETOR_ZEROS).transform(table))
+    normalised = QueryMinMax().transform(QueryMinimumImputation(LETOR_ZEROS).transform(table))
     assert np.round(normalised.values.T, 6).tolist() == [
         [1, 0.6, 0.4, 0, 0],
         [1, 0.816099, 0.468244, 0, 0.090792],
@@ -135,7 +135,7 @@ def test_standardisation_by_hand_takes_its_numbers_from_training():
 
 def test_standardisation_needs_the_features_that_it_has_learnt_from():
     fitted = Standard().fit(table_of([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]))
-    with pytest.raises(SettingError, match=r"features differ from those learnt from \(f2\), expected the same"):
+    with pytest.raises(SettingError, match=r"features differ from those of training \(f2\), expected the same"):
         fitted.transform(table_of([1, 2, 3, 4, 5]))
     with pytest.raises(SettingError, match="expected fit before transform"):
         Standard().transform(table_of([1, 2, 3, 4, 5]))
@@ -148,11 +148,11 @@ def test_none_leaves_values_as_they_are():
     assert make_normalisation("none").fit(table).transform(table).equals(table)
 
 
-@pytest.mark.parametrize("name", FILLINGS)
+@pytest.mark.parametrize("name", IMPUTATIONS)
 @given(table=tables())
 @settings(max_examples=40)
 def test_every_filling_fills_everything_and_leaves_the_rest(name, table):
-    filled = make_filling(name).fit(table).transform(table)
+    filled = make_imputation(name).fit(table).transform(table)
     assert not np.isnan(filled.values).any()
     defined = ~np.isnan(table.values)
     own = filled.values[:, : table.n_features]
@@ -162,7 +162,7 @@ def test_every_filling_fills_everything_and_leaves_the_rest(name, table):
 @given(table=tables())
 @settings(max_examples=40)
 def test_the_query_minimum_is_that_of_a_loop(table):
-    filled = FillWithQueryMinimum().transform(table)
+    filled = QueryMinimumImputation().transform(table)
     for rows, number, column in each_column(table):
         smallest = min((value for value in column if not math.isnan(value)), default=0.0)
         expected = [smallest if math.isnan(value) else value for value in column]
@@ -251,17 +251,17 @@ def test_explanations_say_how_a_value_came_about():
         QueryRank().explain(table, 5)
 
 
-@pytest.mark.parametrize("name", FILLINGS)
+@pytest.mark.parametrize("name", IMPUTATIONS)
 @given(table=tables())
 @settings(max_examples=40)
 def test_every_filling_survives_json(name, table):
-    for filling in (make_filling(name), make_filling(name).fit(table), FillWithQueryMinimum(("f1",))):
-        assert filling_from_json(json.loads(json.dumps(filling.to_json()))) == filling
+    for filling in (make_imputation(name), make_imputation(name).fit(table), QueryMinimumImputation(("f1",))):
+        assert imputation_from_json(json.loads(json.dumps(filling.to_json()))) == filling
 
 
 def test_unknown_names_are_refused_with_those_there_are():
-    with pytest.raises(SettingError, match=r"unknown filling 'min'.*indicator, letor, query-minimum, zero"):
-        make_filling("min")
+    with pytest.raises(SettingError, match=r"unknown imputation 'min'.*indicator, letor, query-minimum, zero"):
+        make_imputation("min")
     with pytest.raises(SettingError, match=r"unknown normalisation 'minmax'.*query-minmax"):
         make_normalisation("minmax")
     with pytest.raises(SettingError, match="has 1 means and 0 deviations, expected 2 of each"):
@@ -280,7 +280,7 @@ def test_a_table_without_rows_stays_one(name):
     table = table_of([1, 2, 3, 4, 5])
     empty = table.only([])
     assert make_normalisation(name).fit(table).transform(empty).n_rows == 0
-    assert FillWithQueryMinimum().transform(empty).n_rows == 0
+    assert QueryMinimumImputation().transform(empty).n_rows == 0
 
 
 def test_ranks_are_told_with_how_many_they_are_of():

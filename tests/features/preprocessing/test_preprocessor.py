@@ -1,4 +1,4 @@
-"""Is a table prepared by the rules that belong to a model, and by nothing that it should not know?"""
+"""Preprocessor: JSON round trip, order of the steps, and no knowledge of data beyond the training table."""
 
 import json
 from itertools import product
@@ -8,12 +8,9 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.imputation import FILLINGS
+from searchlab.features.preprocessing.imputation import IMPUTATIONS
 from searchlab.features.preprocessing.normalisation import NORMALISATIONS
-from searchlab.features.preprocessing.powers import BENDS
-from searchlab.features.preprocessing.preprocessor import Preparation
-
-RANDOM = np.random.default_rng(2)
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 
 
 def some_table(n=12, seed=1, shift=0.0):
@@ -23,81 +20,83 @@ def some_table(n=12, seed=1, shift=0.0):
     return FeatureTable(["f1", "f11", "b"], np.repeat(["x", "y", "z"], n // 3), [""] * n, values, [0] * n)
 
 
-@pytest.mark.parametrize(("filling", "normalisation", "bends"), list(product(FILLINGS, NORMALISATIONS, BENDS)))
-def test_rules_written_as_json_and_read_again_do_the_same(filling, normalisation, bends):
-    learnt = Preparation.named(filling, normalisation, bends).fit(some_table())
-    again = Preparation.from_json(json.loads(json.dumps(learnt.to_json())))
+@pytest.mark.parametrize(
+    ("imputation", "normalisation", "powers"), list(product(IMPUTATIONS, NORMALISATIONS, [False, True]))
+)
+def test_a_preprocessor_read_back_from_json_transforms_alike(imputation, normalisation, powers):
+    learnt = Preprocessor.named(imputation, normalisation, powers).fit(some_table())
+    again = Preprocessor.from_json(json.loads(json.dumps(learnt.to_json())))
     assert again == learnt
     other = some_table(seed=2, shift=3.0)
-    assert again.apply(other).equals(learnt.apply(other))
-    assert not np.isnan(again.apply(other).values).any()
+    assert again.transform(other).equals(learnt.transform(other))
+    assert not np.isnan(again.transform(other).values).any()
     assert again.label == learnt.label
-    # What is read back needs no table to learn from, and learns alike from another.
+    # The one read back needs no fitting, and learns the same from another table.
     assert again.fit(other) == learnt.fit(other)
 
 
-def test_rules_that_have_learnt_nothing_are_read_back_too():
-    for filling, normalisation in product(FILLINGS, NORMALISATIONS):
-        rules = Preparation.named(filling, normalisation)
-        assert Preparation.from_json(json.loads(json.dumps(rules.to_json()))) == rules
+def test_an_unfitted_preprocessor_is_read_back_too():
+    for imputation, normalisation in product(IMPUTATIONS, NORMALISATIONS):
+        unfitted = Preprocessor.named(imputation, normalisation)
+        assert Preprocessor.from_json(json.loads(json.dumps(unfitted.to_json()))) == unfitted
 
 
-def test_a_table_is_filled_then_normalised_then_bent():
+def test_values_are_imputed_then_normalised_then_raised_to_powers():
     raw = FeatureTable(["a"], ["q"] * 3, ["x", "y", "z"], [[2.0], [np.nan], [6.0]])
-    # The query's minimum fills the gap: 2, 2, 6 become 0, 0, 1; zero does: 2, 0, 6 become ⅓, 0, 1.
-    assert Preparation.named().apply(raw).values.tolist() == [[0.0], [0.0], [1.0]]
-    bent = Preparation.named("zero", "query-minmax", "powers").apply(raw)
-    assert bent.names == ("a", "a^2", "a^0.5")
-    assert bent.values[0].tolist() == pytest.approx([1 / 3, 1 / 9, 3**-0.5])
+    # With the query's minimum, 2, 2, 6 become 0, 0, 1; with zero, 2, 0, 6 become ⅓, 0, 1.
+    assert Preprocessor.named().transform(raw).values.tolist() == [[0.0], [0.0], [1.0]]
+    raised = Preprocessor.named("zero", "query-minmax", powers=True).transform(raw)
+    assert raised.names == ("a", "a^2", "a^0.5")
+    assert raised.values[0].tolist() == pytest.approx([1 / 3, 1 / 9, 3**-0.5])
 
 
-def test_means_are_learnt_from_the_table_to_train_with_alone():
+def test_means_are_learnt_from_the_training_table_alone():
     train = FeatureTable(["a"], ["q"] * 2, ["x", "y"], [[1.0], [3.0]])
     other = FeatureTable(["a"], ["r"] * 3, ["x", "y", "z"], [[2.0], [4.0], [102.0]])
-    learnt = Preparation.named("zero", "standard").fit(train)
-    # Mean 2 and deviation 1, whatever is prepared later.
-    assert learnt.apply(other).values.ravel().tolist() == [0.0, 2.0, 100.0]
-    assert learnt.apply(other.rows(slice(0, 1))).values.tolist() == [[0.0]]
-    assert learnt.apply(train).values.ravel().tolist() == [-1.0, 1.0]
+    learnt = Preprocessor.named("zero", "standard").fit(train)
+    # Mean 2 and deviation 1, independent of the table that is transformed.
+    assert learnt.transform(other).values.ravel().tolist() == [0.0, 2.0, 100.0]
+    assert learnt.transform(other.rows(slice(0, 1))).values.tolist() == [[0.0]]
+    assert learnt.transform(train).values.ravel().tolist() == [-1.0, 1.0]
 
 
-def test_means_are_learnt_from_filled_values():
+def test_means_are_learnt_from_imputed_values():
     train = FeatureTable(["a"], ["q"] * 2, ["x", "y"], [[np.nan], [4.0]])
-    assert Preparation.named("zero", "standard").fit(train).normalisation.means == (2.0,)
+    assert Preprocessor.named("zero", "standard").fit(train).normalisation.means == (2.0,)
 
 
-def test_which_features_are_marked_is_learnt_from_the_table_to_train_with():
+def test_which_features_get_an_indicator_is_learnt_from_the_training_table():
     train = FeatureTable(["a", "b"], ["q"] * 2, ["x", "y"], [[np.nan, 1.0], [4.0, 2.0]])
     other = FeatureTable(["a", "b"], ["q"] * 2, ["x", "y"], [[1.0, np.nan], [4.0, 2.0]])
-    learnt = Preparation.named("indicator", "none").fit(train)
-    assert learnt.apply(other).names == ("a", "b", "a?")
-    assert learnt.apply(other).values.tolist() == [[1.0, 2.0, 0.0], [4.0, 2.0, 0.0]]
+    learnt = Preprocessor.named("indicator", "none").fit(train)
+    assert learnt.transform(other).names == ("a", "b", "a?")
+    assert learnt.transform(other).values.tolist() == [[1.0, 2.0, 0.0], [4.0, 2.0, 0.0]]
 
 
-def test_what_must_learn_first_says_so():
-    for filling, normalisation in (("indicator", "none"), ("zero", "standard")):
+def test_a_step_that_must_be_fitted_first_refuses_to_transform():
+    for imputation, normalisation in (("indicator", "none"), ("zero", "standard")):
         with pytest.raises(SettingError, match="expected fit before transform"):
-            Preparation.named(filling, normalisation).apply(some_table())
+            Preprocessor.named(imputation, normalisation).transform(some_table())
 
 
-def test_the_label_names_the_rules():
-    assert Preparation.named().label == "query-minimum, query-minmax"
-    assert Preparation.named("letor", "query-rank", "powers").label.endswith("query-rank, powers")
+def test_the_label_names_the_steps():
+    assert Preprocessor.named().label == "query-minimum, query-minmax"
+    assert Preprocessor.named("letor", "query-rank", powers=True).label.endswith("query-rank, powers")
 
 
-def test_unknown_rules_are_refused_when_they_are_named():
-    with pytest.raises(SettingError, match="unknown filling 'nil'"):
-        Preparation.named("nil")
+def test_unknown_names_are_refused():
+    with pytest.raises(SettingError, match="unknown imputation 'nil'"):
+        Preprocessor.named("nil")
     with pytest.raises(SettingError, match="unknown normalisation 'nil'"):
-        Preparation.named("zero", "nil")
-    with pytest.raises(SettingError, match=r"unknown way to bend features 'power'.*did you mean powers"):
-        Preparation.named(bends="power")
+        Preprocessor.named("zero", "nil")
+    with pytest.raises(SettingError, match=r"unknown choice of powers 'power'.*did you mean powers"):
+        Preprocessor.from_json(Preprocessor.named().to_json() | {"bends": "power"})
 
 
 @pytest.mark.parametrize("number", [None, "1", float("nan"), float("inf"), True, [1.0]])
 @pytest.mark.parametrize("key", ["means", "deviations"])
-def test_means_that_are_no_numbers_are_refused(key, number):
-    kept = Preparation.named("zero", "standard").fit(some_table()).to_json()
-    kept["normalisation"][key][1] = number
+def test_means_that_are_not_numbers_are_refused(key, number):
+    record = Preprocessor.named("zero", "standard").fit(some_table()).to_json()
+    record["normalisation"][key][1] = number
     with pytest.raises(SettingError, match=r"the normalisation standard has .*, expected finite numbers"):
-        Preparation.from_json(kept)
+        Preprocessor.from_json(record)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.estimators.baselines import Linear, Single
+from searchlab.rankers.estimators.baselines import LinearRanker, SingleFeatureRanker
+from searchlab.rankers.training_data import TrainingData
 
 X = [[1.0, 5.0, 0.0], [2.0, 3.0, 0.0], [3.0, 4.0, 0.0]]
 Y = [0, 1, 0]
@@ -14,11 +14,11 @@ QID = [1, 1, 1]
 
 @pytest.mark.parametrize("weights", [[2, -1, 0], (2.0, -1.0, 0.0), np.array([2.0, -1.0, 0.0])])
 def test_fixed_weights_are_used_as_they_are(weights):
-    assert Linear(weights).fit(X, Y, QID).predict(X).tolist() == [-3.0, 1.0, 2.0]
+    assert LinearRanker(weights).fit(X, Y, QID).predict(X).tolist() == [-3.0, 1.0, 2.0]
 
 
 def test_without_weights_features_are_added_up():
-    assert Linear().fit(X, Y, QID).predict(X).tolist() == [6.0, 5.0, 7.0]
+    assert LinearRanker().fit(X, Y, QID).predict(X).tolist() == [6.0, 5.0, 7.0]
 
 
 @pytest.mark.parametrize(
@@ -34,28 +34,28 @@ def test_without_weights_features_are_added_up():
 )
 def test_weights_that_do_not_fit_are_refused(weights, message):
     with pytest.raises(SettingError, match=message):
-        Linear(weights).fit(X, Y, QID)
+        LinearRanker(weights).fit(X, Y, QID)
 
 
 def test_one_feature_is_the_score():
-    ranker = Single(feature=1).fit(X, Y, QID)
+    ranker = SingleFeatureRanker(feature=1).fit(X, Y, QID)
     assert ranker.predict(X).tolist() == [5.0, 3.0, 4.0]
     assert ranker.details_ == {"feature": 1}
-    assert Single(feature=1, sign=-1).fit(X, Y, QID).predict(X).tolist() == [-5.0, -3.0, -4.0]
+    assert SingleFeatureRanker(feature=1, sign=-1).fit(X, Y, QID).predict(X).tolist() == [-5.0, -3.0, -4.0]
 
 
 def test_the_feature_of_the_highest_precision_on_the_training_rows_is_chosen():
     # Row 1 alone is relevant. Descending: feature 0 ranks it second, 1 third; equal scores keep the order: second.
-    assert Single().fit(X, Y, QID).details_ == {"feature": 0}
-    assert Single(sign=-1).fit(X, Y, QID).details_ == {"feature": 1}
+    assert SingleFeatureRanker().fit(X, Y, QID).details_ == {"feature": 0}
+    assert SingleFeatureRanker(sign=-1).fit(X, Y, QID).details_ == {"feature": 1}
     # Means over queries: ½·(½ + 1) for feature 0, ½·(⅓ + 1) for 1, ½·(½ + ½) for 2, whose scores are equal.
-    two = Single().fit([*X, [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]], [*Y, 0, 1], [1, 1, 1, 2, 2])
+    two = SingleFeatureRanker().fit([*X, [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]], [*Y, 0, 1], [1, 1, 1, 2, 2])
     assert two.details_ == {"feature": 0}
 
 
 def test_all_columns_are_worth_trying():
-    training = Training.of(X, Y, QID)
-    ranker = Single()
+    training = TrainingData.of(X, Y, QID)
+    ranker = SingleFeatureRanker()
     assert list(ranker.values(training)) == [0, 1, 2]
     path = list(ranker.fit_path(training, ranker.values(training)))
     assert [each.predict(X).tolist() for each in path] == np.array(X).T.tolist()
@@ -64,11 +64,11 @@ def test_all_columns_are_worth_trying():
 @pytest.mark.parametrize(
     ("ranker", "message"),
     [
-        (Single(feature=3), "feature is 3, expected a column from 0 to 2"),
-        (Single(feature=-1), "feature is -1, expected a whole number from 0"),
-        (Single(feature="bm25"), "feature is 'bm25'"),
-        (Single(sign=0), "sign is 0, expected 1 or -1"),
-        (Single(sign=True), "sign is True"),
+        (SingleFeatureRanker(feature=3), "feature is 3, expected a column from 0 to 2"),
+        (SingleFeatureRanker(feature=-1), "feature is -1, expected a whole number from 0"),
+        (SingleFeatureRanker(feature="bm25"), "feature is 'bm25'"),
+        (SingleFeatureRanker(sign=0), "sign is 0, expected 1 or -1"),
+        (SingleFeatureRanker(sign=True), "sign is True"),
     ],
 )
 def test_what_is_no_column_is_refused(ranker, message):
@@ -78,5 +78,5 @@ def test_what_is_no_column_is_refused(ranker, message):
 
 def test_a_table_without_columns_or_rows_is_handled():
     with pytest.raises(SettingError, match="X has no features"):
-        Single().fit(np.zeros((2, 0)), [0, 1], [1, 1])
-    assert Single().fit(np.zeros((0, 2)), [], []).details_ == {"feature": 0}
+        SingleFeatureRanker().fit(np.zeros((2, 0)), [0, 1], [1, 1])
+    assert SingleFeatureRanker().fit(np.zeros((0, 2)), [], []).details_ == {"feature": 0}

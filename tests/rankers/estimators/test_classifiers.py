@@ -11,9 +11,10 @@ from sklearn.svm import SVC, LinearSVC
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators import classifiers
-from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.estimators.classifiers import Examples, MaxEnt, SVMClassifier
-from searchlab.rankers.models import KernelModel, LinearModel
+from searchlab.rankers.estimators.classifiers import Examples, MaxEntClassifier, SVMClassifier
+from searchlab.rankers.models.kernel_model import KernelModel
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.training_data import TrainingData
 
 
 def some_rows(n_rows=120, seed=3):
@@ -51,11 +52,11 @@ def test_scores_of_linear_machines_are_decision_values_without_the_intercept():
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_maximum_entropy_is_logistic_regression(class_weight):
     X, y, qid = some_rows()
-    ranker = MaxEnt(C=0.5, class_weight=class_weight).fit(X, y, qid)
+    ranker = MaxEntClassifier(C=0.5, class_weight=class_weight).fit(X, y, qid)
     expected = LogisticRegression(C=0.5, class_weight=class_weight, tol=1e-6).fit(X, y > 0)
     assert ranker.predict(X) == pytest.approx(expected.decision_function(X) - expected.intercept_[0], abs=1e-4)
     # The gradient of ½‖w‖² + C·Σ v_i·(−ln P) vanishes.
-    weights = Examples.of(Training.of(X, y, qid), 1, class_weight).weights
+    weights = Examples.of(TrainingData.of(X, y, qid), 1, class_weight).weights
     w = ranker.model_.weights
     P = 1 / (1 + np.exp(-(X @ w + expected.intercept_[0])))
     assert w + 0.5 * ((P - (y > 0)) * weights) @ X == pytest.approx(np.zeros(4), abs=1e-2)
@@ -63,12 +64,12 @@ def test_maximum_entropy_is_logistic_regression(class_weight):
 
 def test_relevant_is_the_least_grade_that_counts():
     X, y, qid = some_rows()
-    strict = MaxEnt(relevant=2).fit(X, y, qid)
+    strict = MaxEntClassifier(relevant=2).fit(X, y, qid)
     assert strict.details_["n_relevant"] == (y == 2).sum()
-    assert np.array_equal(strict.model_.weights, MaxEnt().fit(X, y == 2, qid).model_.weights)
+    assert np.array_equal(strict.model_.weights, MaxEntClassifier().fit(X, y == 2, qid).model_.weights)
 
 
-@pytest.mark.parametrize("ranker", [MaxEnt(), SVMClassifier(), SVMClassifier(kernel="rbf")])
+@pytest.mark.parametrize("ranker", [MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="rbf")])
 def test_a_row_of_weight_two_counts_as_if_it_occurred_twice(ranker):
     X, y, qid = some_rows(60)
     times = np.random.default_rng(1).integers(0, 3, 60)
@@ -78,9 +79,9 @@ def test_a_row_of_weight_two_counts_as_if_it_occurred_twice(ranker):
 
 
 def test_balanced_classes_weigh_the_same_and_rows_as_before_in_the_mean():
-    training = Training.of(np.zeros((4, 1)), [1, 0, 0, 0], [0, 0, 0, 0], [3, 1, 1, 1])
+    training = TrainingData.of(np.zeros((4, 1)), [1, 0, 0, 0], [0, 0, 0, 0], [3, 1, 1, 1])
     assert Examples.of(training, 1, None).weights.tolist() == [3, 1, 1, 1]
-    training = Training.of(np.zeros((5, 1)), [1, 0, 0, 0, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 0])
+    training = TrainingData.of(np.zeros((5, 1)), [1, 0, 0, 0, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 0])
     assert Examples.of(training, 1, "balanced").weights.tolist() == pytest.approx([2, 2 / 3, 2 / 3, 2 / 3])
 
 
@@ -94,7 +95,7 @@ def test_kernel_machines_learn_from_a_sample_of_many_rows():
     other = SVMClassifier(kernel="rbf", max_rows=100, seed=1).fit(X, y, qid)
     assert not np.array_equal(ranker.predict(X), other.predict(X))
     # A sample has both classes by their shares, and weighs what all rows did.
-    examples = Examples.of(Training.of(X, y, qid), 1, None)
+    examples = Examples.of(TrainingData.of(X, y, qid), 1, None)
     drawn = examples.sampled(100, 0)
     assert drawn.labels.sum() == round(100 * (y > 0).mean())
     assert drawn.weights.sum() == pytest.approx(300)
@@ -107,7 +108,7 @@ def test_too_few_steps_are_told_in_the_details(monkeypatch):
     X, y, qid = some_rows()
     monkeypatch.setattr(classifiers, "STEPS", 1)
     monkeypatch.setattr(classifiers, "KERNEL_STEPS", 1)
-    for ranker in (MaxEnt(), SVMClassifier(), SVMClassifier(kernel="rbf")):
+    for ranker in (MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="rbf")):
         assert ranker.fit(X, y, qid).details_["converged"] is False
 
 
@@ -121,7 +122,7 @@ def test_other_warnings_are_passed_on():
         assert classifiers._fit(Machine(), examples) is True
 
 
-@pytest.mark.parametrize("ranker", [MaxEnt(), SVMClassifier()])
+@pytest.mark.parametrize("ranker", [MaxEntClassifier(), SVMClassifier()])
 def test_one_class_is_not_enough(ranker):
     with pytest.raises(SettingError, match="none of 2 rows have a grade from 1, expected some but not all"):
         ranker.fit([[1.0], [2.0]], [0, 0], [1, 1])
@@ -146,8 +147,8 @@ def test_constant_features_leave_all_scores_equal():
         (SVMClassifier(max_rows=1), "max_rows is 1, expected a whole number from 2"),
         (SVMClassifier(seed=-1), "seed is -1"),
         (SVMClassifier(class_weight="even"), "class_weight is 'even', expected None or 'balanced'"),
-        (MaxEnt(C=math.nan), "C is nan"),
-        (MaxEnt(relevant="d"), "relevant is 'd', expected a number"),
+        (MaxEntClassifier(C=math.nan), "C is nan"),
+        (MaxEntClassifier(relevant="d"), "relevant is 'd', expected a number"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(ranker, message):
@@ -155,10 +156,10 @@ def test_settings_that_make_no_sense_are_refused(ranker, message):
         ranker.fit([[1.0], [0.0]], [1, 0], [0, 0])
 
 
-@pytest.mark.parametrize("ranker", [MaxEnt(), SVMClassifier(), SVMClassifier(kernel="poly")])
+@pytest.mark.parametrize("ranker", [MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="poly")])
 def test_a_path_is_what_each_value_gives_alone(ranker):
     X, y, qid = some_rows()
-    training = Training.of(X, y, qid)
+    training = TrainingData.of(X, y, qid)
     values = ranker.values(training)
     assert len(values) > 3 and list(values) == sorted(values)
     for value, fitted in zip(values[:2], ranker.fit_path(training, values[:2]), strict=True):

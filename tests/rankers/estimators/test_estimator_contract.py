@@ -16,10 +16,11 @@ from sklearn.utils.estimator_checks import (
 )
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training, require_positive, require_whole
-from searchlab.rankers.estimators.ordrank import MultipleHyperplanes, OrdRank
-from searchlab.rankers.estimators.ranksvm import RankingSVM, RankingSVMIR
+from searchlab.rankers.estimators.base_ranker import require_positive, require_whole
+from searchlab.rankers.estimators.ordrank import MHR, OrdRank
+from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
+from searchlab.rankers.training_data import TrainingData
 
 RANDOM = np.random.default_rng(3)
 N = 60
@@ -249,7 +250,7 @@ def test_where_no_grades_differ_there_are_no_hyperplanes(name):
     for grades in (np.ones(N), QID):
         with pytest.raises(SettingError, match="no two documents of a query have different grades"):
             ranker.fit(X, grades, QID)
-    training = Training.of(X, np.ones(N), QID)
+    training = TrainingData.of(X, np.ones(N), QID)
     assert list(ranker.values(training)) == [1.0]
     with pytest.raises(SettingError, match="no two documents"):
         list(ranker.fit_path(training, [1.0]))
@@ -263,7 +264,7 @@ def test_numbers_of_any_kind_are_settings(value):
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, True, "1", None, [1], 10**400, 1j])
 def test_what_is_no_number_above_zero_is_refused(value):
     with pytest.raises(SettingError, match=r"C is .*expected a number above 0"):
-        RankingSVM(C=value if value is not None else "none").fit(X, Y, QID)
+        RankSVM(C=value if value is not None else "none").fit(X, Y, QID)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
@@ -281,7 +282,7 @@ def test_a_grid_of_settings_can_be_searched_by_scikit_learn():
         return float(np.corrcoef(scores, y)[0, 1])
 
     folds = [(np.flatnonzero(part == QID % 2), np.flatnonzero(part != QID % 2)) for part in (0, 1)]
-    grid = GridSearchCV(RankingSVM(), {"C": np.array([1e-9, 1, 2])}, scoring=score, cv=folds, error_score="raise")
+    grid = GridSearchCV(RankSVM(), {"C": np.array([1e-9, 1, 2])}, scoring=score, cv=folds, error_score="raise")
     grid.fit(X, Y, qid=QID)
     assert set(grid.best_params_) == {"C"}
     assert len(grid.cv_results_["params"]) == 3
@@ -326,15 +327,15 @@ def test_settings_that_make_no_sense_are_refused_when_a_ranker_is_made(name, set
 def test_the_catalogue_and_the_classes_tell_the_same_names():
     for name, kind in RANKERS.items():
         made = make_ranker(name)
-        assert made.name == name or kind.implied
+        assert made.name == name or kind.settings
         assert made.title
-        assert kind.what
+        assert kind.description
         if made.tuned is not None:
             assert made.tuned in made.get_params()
 
 
 def test_settings_of_a_family_are_inherited():
-    assert set(RankingSVM().get_params()) < set(RankingSVMIR().get_params())
-    assert set(OrdRank().get_params()) == set(MultipleHyperplanes().get_params())
-    assert (OrdRank().averaged, OrdRank().bends) == (False, "none")
-    assert (OrdRank(votes="score").averaged, OrdRank(votes="score").bends) == (True, "powers")
+    assert set(RankSVM().get_params()) < set(RankSVMIR().get_params())
+    assert set(OrdRank().get_params()) == set(MHR().get_params())
+    assert (OrdRank().averaged, OrdRank().powers) == (False, False)
+    assert (OrdRank(votes="score").averaged, OrdRank(votes="score").powers) == (True, True)

@@ -8,12 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
-from searchlab.rankers.estimators.ordrank import MultipleHyperplanes, OrdRank
-from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankingSVM
-from searchlab.rankers.models import LinearModel, RuleModel, VotingModel, average
+from searchlab.rankers.estimators.ordrank import MHR, OrdRank
+from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankSVM
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model_kinds import average_models
+from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.models.voting_model import VotingModel
+from searchlab.rankers.training_data import TrainingData
 
-BOTH = pytest.mark.parametrize("kind", [MultipleHyperplanes, OrdRank])
+BOTH = pytest.mark.parametrize("kind", [MHR, OrdRank])
 
 
 def some_training(seed=1, sizes=(10, 7, 13), grades=(0, 1, 2, 4), weighted=False):
@@ -22,12 +25,7 @@ def some_training(seed=1, sizes=(10, 7, 13), grades=(0, 1, 2, 4), weighted=False
     y = random.choice(grades, offsets[-1])
     X = random.normal(size=(offsets[-1], 3)) + 0.4 * y[:, None]
     weights = random.integers(0, 3, len(X)).astype(float) if weighted else None
-    return Training(X, y.astype(float), offsets, weights)
-
-
-def fit(ranker, training):
-    ranker._check_settings()
-    return ranker._take(training, *ranker._learn(training))
+    return TrainingData(X, y.astype(float), offsets, weights)
 
 
 def test_mean_votes_worked_by_hand():
@@ -96,12 +94,12 @@ def test_weighed_votes_are_mean_clipped_margins(seed, sizes):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        (MultipleHyperplanes, ((4, 2), (4, 1), (4, 0), (2, 1), (2, 0), (1, 0))),
+        (MHR, ((4, 2), (4, 1), (4, 0), (2, 1), (2, 0), (1, 0))),
         (OrdRank, ((4, 2), (2, 1), (1, 0))),
     ],
 )
 def test_there_is_a_hyperplane_for_all_or_for_adjacent_grades(kind, expected):
-    fitted = fit(kind(), some_training())
+    fitted = kind().fit_data(some_training())
     assert fitted.model_.grades == expected
     assert fitted.model_.planes.shape == (len(expected), 3)
     assert fitted.details_["n_hyperplanes"] == len(expected)
@@ -112,13 +110,13 @@ def test_there_is_a_hyperplane_for_all_or_for_adjacent_grades(kind, expected):
 @pytest.mark.parametrize("C", [None, 0.05])
 def test_each_hyperplane_is_a_ranking_svm_of_two_grades(kind, weighted, C):
     training = some_training(weighted=weighted)
-    fitted = fit(kind(C=C, tolerance=1e-9), training)
+    fitted = kind(C=C, tolerance=1e-9).fit_data(training)
     n_pairs = 0
     for plane, pair in zip(fitted.model_.planes, fitted.model_.grades, strict=True):
         rows = np.isin(training.grades, pair)
         qid = np.repeat(np.arange(3), np.diff(training.offsets))[rows]
         weights = None if training.weights is None else training.weights[rows]
-        alone = RankingSVM(C=C, tolerance=1e-9).fit(training.X[rows], training.grades[rows], qid, weights)
+        alone = RankSVM(C=C, tolerance=1e-9).fit(training.X[rows], training.grades[rows], qid, weights)
         assert plane == pytest.approx(alone.model_.weights, abs=1e-4)
         n_pairs += alone.details_["n_pairs"]
     assert fitted.details_["n_pairs"] == n_pairs
@@ -129,9 +127,9 @@ def test_each_hyperplane_is_a_ranking_svm_of_two_grades(kind, weighted, C):
 
 def test_of_two_grades_there_is_one_hyperplane_whatever_the_method():
     training = some_training(grades=(0, 1))
-    ordrank, mhr = fit(OrdRank(), training), fit(MultipleHyperplanes(), training)
+    ordrank, mhr = OrdRank().fit_data(training), MHR().fit_data(training)
     assert np.array_equal(ordrank.model_.planes, mhr.model_.planes)
-    linear = fit(RankingSVM(), training).model_.score(training.X, training.offsets)
+    linear = RankSVM().fit_data(training).model_.score(training.X, training.offsets)
     votes = ordrank.model_.score(training.X, training.offsets)
     for begin, end in pairwise(training.offsets.tolist()):
         assert np.argsort(linear[begin:end]).tolist() == np.argsort(votes[begin:end]).tolist()
@@ -139,7 +137,7 @@ def test_of_two_grades_there_is_one_hyperplane_whatever_the_method():
 
 def test_grades_that_never_meet_in_a_query_have_no_hyperplane():
     X = np.random.default_rng(2).normal(size=(6, 2))
-    fitted = MultipleHyperplanes().fit(X, [2, 1, 2, 1, 1, 0], [1, 1, 2, 2, 3, 3])
+    fitted = MHR().fit(X, [2, 1, 2, 1, 1, 0], [1, 1, 2, 2, 3, 3])
     assert fitted.model_.grades == ((2, 1), (1, 0))
     with pytest.raises(SettingError, match="no two documents of a query have different grades: ordrank has nothing"):
         # 2 and 0 meet, but they are not adjacent: 1 is between them.
@@ -159,7 +157,7 @@ def test_a_path_is_single_fits(kind):
     path = list(kind(tolerance=1e-9, votes="score").fit_path(training, values))
     assert [each.C for each in path] == values
     for value, each in zip(values, path, strict=True):
-        alone = fit(kind(C=value, votes="score", tolerance=1e-9), training)
+        alone = kind(C=value, votes="score", tolerance=1e-9).fit_data(training)
         assert each.model_.planes == pytest.approx(alone.model_.planes, abs=1e-3)
         assert each.model_.grades == alone.model_.grades
         assert each.model_.votes == "score"
@@ -169,7 +167,7 @@ def test_a_path_is_single_fits(kind):
 @BOTH
 def test_what_is_worth_trying_depends_on_the_pairs_of_a_hyperplane(kind):
     training = some_training()
-    fitted = fit(kind(), training)
+    fitted = kind().fit_data(training)
     each = fitted.details_["n_pairs"] / fitted.details_["n_hyperplanes"]
     assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / each).tolist())
 
@@ -178,7 +176,7 @@ def test_the_average_of_votes_is_that_over_the_hyperplanes_of_all():
     random = np.random.default_rng(3)
     X, offsets = random.normal(size=(9, 2)), np.array([0, 4, 9])
     models = [VotingModel(random.normal(size=(2, 2)), ((2.0, 1.0), (1.0, 0.0)), "score") for _ in range(3)]
-    together = average(models, [0.1, 5.0, 0.0])
+    together = average_models(models, [0.1, 5.0, 0.0])
     assert np.array_equal(together.planes, np.vstack([model.planes for model in models]))
     assert together.grades == models[0].grades * 3
     assert together.votes == "score"
@@ -189,8 +187,8 @@ def test_the_average_of_votes_is_that_over_the_hyperplanes_of_all():
 def test_linear_models_are_averaged_by_their_spreads():
     models = [LinearModel(np.array([1.0, 0.0])), LinearModel(np.array([0.0, 8.0])), LinearModel(np.array([5.0, 5.0]))]
     # ⅓·(1/½)·(1, 0) + ⅓·¼·(0, 8); what does not vary has no say.
-    assert average(models, [0.5, 4.0, 0.0]).weights.tolist() == pytest.approx([2 / 3, 2 / 3])
-    assert average(models[:1], [0.5]) is models[0]
+    assert average_models(models, [0.5, 4.0, 0.0]).weights.tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert average_models(models[:1], [0.5]) is models[0]
     rules = RuleModel(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), 1)
     with pytest.raises(SettingError, match="rules models cannot be averaged"):
-        average([rules, rules], [1.0, 1.0])
+        average_models([rules, rules], [1.0, 1.0])

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
 from searchlab.rankers.estimators.rankboost import RankBoost, cut_features
 from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
+from searchlab.rankers.training_data import TrainingData
 
-NOTHING = Training.of(np.zeros((0, 1)), [], [])
+NOTHING = TrainingData.of(np.zeros((0, 1)), [], [])
 
 
 def list_pairs(training):
@@ -65,7 +65,7 @@ def some_training(seed=3, n_grades=3, n_rows=24, weighted=False):
     grades = random.integers(0, n_grades, n_rows)
     X[:, 0] += 0.7 * grades
     qid = np.sort(random.integers(0, 4, n_rows))
-    return Training.of(X, grades, qid, random.integers(0, 4, n_rows) if weighted else None)
+    return TrainingData.of(X, grades, qid, random.integers(0, 4, n_rows) if weighted else None)
 
 
 @pytest.mark.parametrize("weighing", ["pair", "query"])
@@ -148,7 +148,7 @@ def test_the_loss_falls_in_every_round_whatever_the_shape(rows, weighing, rate, 
     scores = ranker.predict(X)
     assert np.isfinite(scores).all()
     if contrasted:
-        training = Training.of(X, grades, qids)
+        training = TrainingData.of(X, grades, qids)
         f = ranker.model_.score(training.X, training.offsets)
         per_query = [[math.exp(f[j] - f[i]) for i, j in own] for own in list_pairs(training) if own]
         counted = [np.mean(own) for own in per_query] if weighing == "query" else list(chain(*per_query))
@@ -163,7 +163,7 @@ def test_the_loss_falls_in_every_round_whatever_the_shape(rows, weighing, rate, 
     st.sampled_from([1, 3, 150, 300, 2000]),
 )
 def test_potentials_are_sums_over_explicit_pairs(rows, scale):
-    training = Training.of(np.zeros((len(rows), 1)), *zip(*rows, strict=True)) if rows else NOTHING
+    training = TrainingData.of(np.zeros((len(rows), 1)), *zip(*rows, strict=True)) if rows else NOTHING
     kept = GradedRows.of(training)
     random = np.random.default_rng(len(rows))
     f = random.normal(scale=scale, size=len(rows))

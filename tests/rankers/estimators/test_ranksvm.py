@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Training
 from searchlab.rankers.estimators.ranksvm import (
     USUAL,
     WORTH_TRYING,
-    RankingSVM,
-    RankingSVMIR,
-    RankingSVMIRQuery,
-    RankingSVMIRRank,
+    RankSVM,
+    RankSVMIR,
+    RankSVMIRQuery,
+    RankSVMIRRank,
 )
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
+from searchlab.rankers.training_data import TrainingData
 
-KINDS = {kind.name: kind for kind in (RankingSVM, RankingSVMIR, RankingSVMIRRank, RankingSVMIRQuery)}
+KINDS = {kind.name: kind for kind in (RankSVM, RankSVMIR, RankSVMIRRank, RankSVMIRQuery)}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
@@ -30,7 +30,7 @@ def some_training(seed=1, sizes=(9, 4, 12, 1), n_grades=3, n_features=3, weighte
     grades = random.integers(0, n_grades, offsets[-1])
     X = random.normal(size=(offsets[-1], n_features)) + 0.5 * grades[:, None]
     weights = random.integers(0, 3, len(X)).astype(float) if weighted else None
-    return Training(X, grades.astype(float), offsets, weights)
+    return TrainingData(X, grades.astype(float), offsets, weights)
 
 
 def explicit_pairs(training, cost):
@@ -51,7 +51,7 @@ def costs_of(kind, training, depth=1):
     """c = τ·μ, of which an ablation has only one and RSVM none."""
     tau = rank_factors(training.offsets, training.grades, depth, training.weights)
     mu = query_factors(training.offsets, training.grades, training.weights)
-    by_rank, by_query = kind in (RankingSVMIR, RankingSVMIRRank), kind in (RankingSVMIR, RankingSVMIRQuery)
+    by_rank, by_query = kind in (RankSVMIR, RankSVMIRRank), kind in (RankSVMIR, RankSVMIRQuery)
 
     def cost(query, high, low):
         return (tau[high, low] if by_rank else 1.0) * (mu[query] if by_query else 1.0)
@@ -63,17 +63,12 @@ def objective_of(weights, differences, costs, C):
     return 0.5 * weights @ weights + C * costs @ np.maximum(0, 1 - differences @ weights)
 
 
-def fit(ranker, training):
-    ranker._check_settings()
-    return ranker._take(training, *ranker._learn(training))
-
-
 @every_kind
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("C", [0.02, 1.5, None])
 def test_objective_and_gap_are_true(kind, weighted, C):
     training = some_training(weighted=weighted)
-    fitted = fit(kind(C=C, tolerance=1e-6), training)
+    fitted = kind(C=C, tolerance=1e-6).fit_data(training)
     differences, costs = explicit_pairs(training, costs_of(kind, training))
     used = fitted.details_["C"]
     assert used == (C if C is not None else pytest.approx(USUAL / costs.sum()))
@@ -112,7 +107,7 @@ def solve_dual(differences, costs, C):
 )
 def test_the_weights_are_those_of_the_quadratic_programme(seed, sizes, n_grades, C, kind, weighted):
     training = some_training(seed, tuple(sizes), n_grades, weighted=weighted)
-    fitted = fit(kind(C=C, tolerance=1e-9), training)
+    fitted = kind(C=C, tolerance=1e-9).fit_data(training)
     differences, costs = explicit_pairs(training, costs_of(kind, training))
     if not len(costs):
         assert fitted.model_.weights.tolist() == [0, 0, 0]
@@ -128,17 +123,17 @@ def test_the_weights_are_those_of_the_quadratic_programme(seed, sizes, n_grades,
 def test_one_pair_worked_by_hand():
     # ½w² + C·max(0, 1 − 2w): the slope w − 2C vanishes at w = 2C, unless the corner w = ½ comes first.
     for C, weight in ((0.1, 0.2), (0.2, 0.4), (5.0, 0.5)):
-        fitted = RankingSVM(C=C, tolerance=1e-10).fit([[3.0], [1.0]], [1, 0], [7, 7])
+        fitted = RankSVM(C=C, tolerance=1e-10).fit([[3.0], [1.0]], [1, 0], [7, 7])
         assert fitted.model_.weights.tolist() == pytest.approx([weight], abs=1e-4)
         assert fitted.details_["objective"] == pytest.approx(0.5 * weight**2 + C * (1 - 2 * weight), rel=1e-8)
 
 
 def test_pairs_are_counted_within_queries():
     # Grades 2, 1, 0 make three pairs; 1, 0, 0 two; and what is in different queries makes none.
-    fitted = RankingSVM().fit(np.eye(6), [2, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2])
+    fitted = RankSVM().fit(np.eye(6), [2, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2])
     assert fitted.details_["n_pairs"] == 5
     assert fitted.details_["C"] == 100 / 5
-    weighed = RankingSVM().fit(np.eye(6), [2, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2], [2, 1, 0, 1, 3, 0])
+    weighed = RankSVM().fit(np.eye(6), [2, 1, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2], [2, 1, 0, 1, 3, 0])
     assert weighed.details_["n_pairs"] == 2 + 3
 
 
@@ -148,14 +143,14 @@ def test_if_all_factors_are_one_weighing_pairs_changes_nothing():
     grades = np.tile([0, 0, 1, 0, 0], 6)
     X = random.normal(size=(30, 3)) + grades[:, None]
     qid = np.repeat(np.arange(6), 5)
-    plain = RankingSVM(C=0.3, tolerance=1e-9).fit(X, grades, qid)
+    plain = RankSVM(C=0.3, tolerance=1e-9).fit(X, grades, qid)
     for kind in KINDS.values():
         same = kind(C=0.3, tolerance=1e-9).fit(X, grades, qid)
         assert same.model_.weights == pytest.approx(plain.model_.weights, abs=1e-5)
         assert same.details_.get("tau", {"1 over 0": 1.0}) == {"1 over 0": pytest.approx(1.0)}
     # And with queries of another shape it does change something.
     grades[:2] = 1
-    other, plain = (kind(C=0.3).fit(X, grades, qid).model_.weights for kind in (RankingSVMIR, RankingSVM))
+    other, plain = (kind(C=0.3).fit(X, grades, qid).model_.weights for kind in (RankSVMIR, RankSVM))
     assert np.max(np.abs(other - plain)) > 0.01
 
 
@@ -163,9 +158,9 @@ def test_if_all_factors_are_one_weighing_pairs_changes_nothing():
 def test_the_ablations_are_the_two_factors_of_a_pairs_cost(depth):
     training = some_training(7, (10, 6, 14), 4, weighted=True)
     whole, by_rank, by_query = (
-        kind(depth=depth)._cost(training) for kind in (RankingSVMIR, RankingSVMIRRank, RankingSVMIRQuery)
+        kind(depth=depth)._cost(training) for kind in (RankSVMIR, RankSVMIRRank, RankSVMIRQuery)
     )
-    expected = costs_of(RankingSVMIR, training, depth)
+    expected = costs_of(RankSVMIR, training, depth)
     seen = set()
     for query in range(3):
         for high in range(1, 4):
@@ -175,28 +170,28 @@ def test_the_ablations_are_the_two_factors_of_a_pairs_cost(depth):
                 assert found == pytest.approx(expected(query, high, low), rel=1e-12)
                 seen.add(round(found, 9))
     assert len(seen) > 9
-    assert RankingSVM()._cost(training) is None
+    assert RankSVM()._cost(training) is None
 
 
 def test_simulated_factors_are_near_the_exact_ones_and_the_seeds_own():
     training = some_training(7, (10, 6, 14), 3)
-    exact = fit(RankingSVMIR(), training).details_["tau"]
+    exact = RankSVMIR().fit_data(training).details_["tau"]
     assert list(exact) == ["2 over 1", "2 over 0", "1 over 0"]
-    drawn = fit(RankingSVMIR(draws=4000), training).details_["tau"]
+    drawn = RankSVMIR(draws=4000).fit_data(training).details_["tau"]
     assert drawn == pytest.approx(exact, abs=0.03)
     assert drawn != exact
-    assert fit(RankingSVMIR(draws=4000), training).details_["tau"] == drawn
-    assert fit(RankingSVMIR(draws=4000, seed=1), training).details_["tau"] != drawn
+    assert RankSVMIR(draws=4000).fit_data(training).details_["tau"] == drawn
+    assert RankSVMIR(draws=4000, seed=1).fit_data(training).details_["tau"] != drawn
     with pytest.raises(SettingError, match="sample_weight cannot be simulated, expected draws=None"):
-        fit(RankingSVMIR(draws=10), some_training(weighted=True))
+        RankSVMIR(draws=10).fit_data(some_training(weighted=True))
 
 
-@pytest.mark.parametrize("kind", [RankingSVMIR, RankingSVMIRRank, RankingSVMIRQuery])
+@pytest.mark.parametrize("kind", [RankSVMIR, RankSVMIRRank, RankSVMIRQuery])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_gradient_descent_finds_the_same_optimum(kind, weighted):
     training = some_training(9, (20, 15, 30), 3, 5, weighted)
-    exact = fit(kind(tolerance=1e-8), training).details_
-    descended = fit(kind(solver="gd", tolerance=1e-4), training).details_
+    exact = kind(tolerance=1e-8).fit_data(training).details_
+    descended = kind(solver="gd", tolerance=1e-4).fit_data(training).details_
     assert descended["converged"]
     assert descended["gap"] <= 1e-4
     assert descended["objective"] == pytest.approx(exact["objective"], rel=1e-4)
@@ -205,7 +200,7 @@ def test_gradient_descent_finds_the_same_optimum(kind, weighted):
 
 def test_gradient_descent_goes_as_far_as_it_is_told_to():
     training = some_training(9, (20, 15, 30), 3, 5)
-    gaps = [fit(RankingSVMIR(solver="gd", tolerance=tolerance), training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
+    gaps = [RankSVMIR(solver="gd", tolerance=tolerance).fit_data(training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
     assert [each["gap"] <= limit for each, limit in zip(gaps, (0.1, 1e-3, 1e-6), strict=True)] == [True] * 3
     assert gaps[0]["n_iterations"] < gaps[1]["n_iterations"] < gaps[2]["n_iterations"]
 
@@ -220,7 +215,7 @@ def test_a_path_is_single_fits(kind):
     assert ranker.C is None
     assert not hasattr(ranker, "model_")
     for value, each in zip(values, path, strict=True):
-        alone = fit(kind(C=value, tolerance=1e-8), training)
+        alone = kind(C=value, tolerance=1e-8).fit_data(training)
         assert each.details_["C"] == alone.details_["C"]
         assert each.details_["objective"] == pytest.approx(alone.details_["objective"], rel=1e-7)
         assert each.model_.weights == pytest.approx(alone.model_.weights, abs=1e-3)
@@ -229,15 +224,15 @@ def test_a_path_is_single_fits(kind):
 
 def test_a_path_by_gradient_descent_is_single_fits():
     training = some_training(11, (12, 8, 15), 3, 4)
-    ranker = RankingSVMIR(solver="gd", tolerance=1e-6)
+    ranker = RankSVMIR(solver="gd", tolerance=1e-6)
     for each in ranker.fit_path(training, [0.01, 1.0]):
-        alone = fit(RankingSVMIR(C=each.C, solver="gd", tolerance=1e-6), training)
+        alone = RankSVMIR(C=each.C, solver="gd", tolerance=1e-6).fit_data(training)
         assert np.array_equal(each.model_.weights, alone.model_.weights)
 
 
 def test_a_path_refuses_a_bad_value_before_it_begins():
     with pytest.raises(SettingError, match=r"C is -1, expected a number above 0"):
-        next(RankingSVM().fit_path(some_training(), [1.0, -1]))
+        next(RankSVM().fit_path(some_training(), [1.0, -1]))
 
 
 @every_kind
@@ -246,9 +241,9 @@ def test_what_is_worth_trying_depends_on_what_all_pairs_cost(kind):
     _, costs = explicit_pairs(training, costs_of(kind, training))
     assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / costs.sum()).tolist())
     assert WORTH_TRYING[0] < USUAL < WORTH_TRYING[-1]
-    alike = Training(training.X, np.ones(len(training.X)), training.offsets)
+    alike = TrainingData(training.X, np.ones(len(training.X)), training.offsets)
     assert list(kind().values(alike)) == [1.0]
-    assert fit(kind(), alike).details_["C"] == 1.0
+    assert kind().fit_data(alike).details_["C"] == 1.0
 
 
 def test_the_default_learns_alike_from_twice_the_queries():
@@ -256,14 +251,14 @@ def test_the_default_learns_alike_from_twice_the_queries():
     grades = random.integers(0, 3, 40)
     X = random.normal(size=(40, 3)) + 0.4 * grades[:, None]
     qid = np.repeat([0, 1], 20)
-    once = RankingSVMIR(tolerance=1e-9).fit(X, grades, qid)
-    twice = RankingSVMIR(tolerance=1e-9).fit(np.tile(X, (2, 1)), np.tile(grades, 2), [*qid, *(qid + 2)])
+    once = RankSVMIR(tolerance=1e-9).fit(X, grades, qid)
+    twice = RankSVMIR(tolerance=1e-9).fit(np.tile(X, (2, 1)), np.tile(grades, 2), [*qid, *(qid + 2)])
     assert twice.model_.weights == pytest.approx(once.model_.weights, abs=1e-4)
     assert twice.details_["C"] == pytest.approx(once.details_["C"] / 2)
 
 
 def test_grades_without_a_gain_are_refused_where_gains_matter():
     X, y, qid = np.eye(3), [1, 0, -1], [1, 1, 1]
-    assert RankingSVM().fit(X, y, qid).details_["n_pairs"] == 3
+    assert RankSVM().fit(X, y, qid).details_["n_pairs"] == 3
     with pytest.raises(SettingError, match="grade is -1, expected a number from 0"):
-        RankingSVMIR().fit(X, y, qid)
+        RankSVMIR().fit(X, y, qid)

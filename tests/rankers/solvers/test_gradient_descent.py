@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.rankers.solvers.gradient_descent import descend
-from searchlab.rankers.solvers.hinge import solve
+from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
+from searchlab.rankers.solvers.pairwise_hinge import solve
 
 
 def example(n_queries=6, n_docs=30, n_features=8, n_grades=4, seed=1):
@@ -54,7 +54,7 @@ def figure_3(differences, costs, lam, step, n_steps):
 def test_fixed_step_is_figure_3(n_steps):
     X, offsets, grades = example(n_queries=2, n_docs=15)
     differences, costs = explicit_pairs(X, offsets, grades, uneven)
-    found = descend(X, offsets, grades, uneven, 2.0, step=1e-4, max_iterations=n_steps)
+    found = solve_by_gradient_descent(X, offsets, grades, uneven, 2.0, step=1e-4, max_iterations=n_steps)
     path = list(figure_3(differences, costs, 2.0, 1e-4, n_steps))
     objectives = [2.0 * w @ w + costs @ np.maximum(0, 1 - differences @ w) for w in path]
     # The loss still falls: the last is the least.
@@ -66,7 +66,7 @@ def test_fixed_step_is_figure_3(n_steps):
 
 def test_one_step_worked_by_hand():
     # x = 2, λ = ¼: from 0 the step is ¼·2, to w = ½, where the margin is 1 and the loss λw² alone.
-    found = descend([[2.0], [0.0]], [0, 2], [1, 0], None, 0.25, step=0.25, max_iterations=1)
+    found = solve_by_gradient_descent([[2.0], [0.0]], [0, 2], [1, 0], None, 0.25, step=0.25, max_iterations=1)
     assert found.weights.tolist() == [0.5]
     assert found.objective == 1 / 16
 
@@ -74,7 +74,7 @@ def test_one_step_worked_by_hand():
 def test_fixed_step_comes_to_rest_near_the_optimum():
     X, offsets, grades = example()
     best = solve(X, offsets, grades, uneven, 5.0)
-    found = descend(X, offsets, grades, uneven, 5.0, step=2e-6, max_iterations=20_000)
+    found = solve_by_gradient_descent(X, offsets, grades, uneven, 5.0, step=2e-6, max_iterations=20_000)
     assert found.converged
     assert found.n_iterations < 20_000
     assert best.dual_objective <= found.objective <= best.objective * 1.01
@@ -83,7 +83,7 @@ def test_fixed_step_comes_to_rest_near_the_optimum():
 
 def test_step_that_is_too_large_ends_at_the_best_that_was_seen():
     X, offsets, grades = example()
-    found = descend(X, offsets, grades, uneven, 5.0, step=1e6)
+    found = solve_by_gradient_descent(X, offsets, grades, uneven, 5.0, step=1e6)
     assert not found.converged
     assert np.isfinite(found.weights).all()
     loss_of_zero = explicit_pairs(X, offsets, grades, uneven)[1].sum()
@@ -95,7 +95,7 @@ def test_step_that_is_too_large_ends_at_the_best_that_was_seen():
 def test_line_search_finds_the_optimum_of_the_quadratic_programme(lam, cost):
     X, offsets, grades = example(n_queries=10, n_docs=60, n_features=12)
     best = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
-    found = descend(X, offsets, grades, cost, lam)
+    found = solve_by_gradient_descent(X, offsets, grades, cost, lam)
     assert found.converged
     assert found.gap <= 1e-4
     assert found.dual_objective <= best.objective
@@ -114,7 +114,9 @@ def test_both_agree_on_small_problems(seed, n_grades, lam, weighted):
     grades = random.integers(0, n_grades, len(X))
     mass = random.uniform(0, 3, len(X)) if weighted else None
     best = solve(X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-7)
-    found = descend(X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-3, max_iterations=20_000)
+    found = solve_by_gradient_descent(
+        X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-3, max_iterations=20_000
+    )
     assert found.objective <= best.objective * (1 + 1e-3) + 1e-12
     assert found.objective >= best.dual_objective * (1 - 1e-9)
     assert found.dual_objective <= best.objective * (1 + 1e-9)
@@ -123,19 +125,19 @@ def test_both_agree_on_small_problems(seed, n_grades, lam, weighted):
 def test_descent_is_deterministic():
     X, offsets, grades = example()
     for step in (None, 1e-6):
-        first, second = (descend(X, offsets, grades, uneven, 5.0, step=step) for _ in range(2))
+        first, second = (solve_by_gradient_descent(X, offsets, grades, uneven, 5.0, step=step) for _ in range(2))
         assert first.weights.tobytes() == second.weights.tobytes()
 
 
 def test_without_pairs_weights_are_zero():
     for step in (None, 0.1):
-        found = descend(np.ones((2, 2)), [0, 1, 2], [0, 1], None, 1.0, step=step)
+        found = solve_by_gradient_descent(np.ones((2, 2)), [0, 1, 2], [0, 1], None, 1.0, step=step)
         assert (found.weights.tolist(), found.objective, found.converged) == ([0, 0], 0, True)
 
 
 def test_rows_that_do_not_differ_lose_all():
     for step in (None, 0.1):
-        found = descend(np.ones((4, 2)), [0, 4], [0, 0, 1, 1], None, 1.0, step=step)
+        found = solve_by_gradient_descent(np.ones((4, 2)), [0, 4], [0, 0, 1, 1], None, 1.0, step=step)
         assert (found.weights.tolist(), found.objective, found.converged) == ([0, 0], 4, True)
 
 
@@ -154,4 +156,4 @@ def test_rows_that_do_not_differ_lose_all():
 def test_what_cannot_be_descended_is_refused_by_name(changes, message):
     given = {"X": [[0.0], [1.0]], "offsets": [0, 2], "grades": [1, 0], "cost": None, "lam": 1.0} | changes
     with pytest.raises(SettingError, match=message):
-        descend(**given)
+        solve_by_gradient_descent(**given)

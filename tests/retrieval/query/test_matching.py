@@ -614,7 +614,7 @@ def test_in_the_plain_language_nothing_is_syntax(engine):
 
 
 def test_an_unknown_language_is_refused(engine):
-    with pytest.raises(SettingError, match=r"unknown query language 'lucene'.*there is: full, plain"):
+    with pytest.raises(SettingError, match=r"unknown query syntax 'lucene'.*there is: full, plain"):
         engine.search("cell", syntax="lucene")
 
 

@@ -75,7 +75,7 @@ def test_rankers_are_measured_as_runs_are(desk):
         assert (told["name"], told["label"], told["kind"]) == (name, system.label, "scorer")
         assert (told["learnt_from_these"], told["cross_validated"]) == (False, None)
         values = {topic["qid"]: topic["values"][name] for topic in found["topics"]}
-        assert values == dict(zip(expected.qids, expected.of("AP").tolist(), strict=True))
+        assert values == dict(zip(expected.qids, expected.values_of("AP").tolist(), strict=True))
     json.dumps(found)
 
 

@@ -6,10 +6,10 @@ import shutil
 import numpy as np
 import pytest
 
-from searchlab.features.preprocessing.preprocessor import Preparation
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.judgments.judgment_store import judgments_file
 from searchlab.rankers.bundle import Bundle, load_bundle
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.web.api import train as train_api
 from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import read_body
@@ -187,7 +187,7 @@ def test_no_name_leads_elsewhere(idle, name):
 
 
 def constant(features=("letor.both.bm25",), **told) -> Bundle:
-    return Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preparation.named(), **told)
+    return Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preprocessor.named(), **told)
 
 
 def test_a_model_from_elsewhere_is_not_replaced(idle, folder):

@@ -9,11 +9,11 @@ import pytest
 
 import searchlab
 from searchlab.errors import IndexMissing, SettingError
-from searchlab.features.preprocessing.preprocessor import Preparation
-from searchlab.features.sets import make_set
+from searchlab.features.feature_sets import make_feature_set
+from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models import LinearModel
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.records import Document
 from searchlab.web.api.http_errors import NotFound
 from searchlab.web.state import open_indexes as shelf_module
@@ -26,9 +26,9 @@ def folder(build, tmp_path):
 
 
 def save_model(path, features="table1", ranker="rsvm"):
-    names = make_set(features).names
+    names = make_feature_set(features).names
     path.parent.mkdir(exist_ok=True)
-    Bundle(ranker, {}, LinearModel(np.ones(len(names))), names, Preparation.named(), first_stage=FirstStage(k=5)).save(
+    Bundle(ranker, {}, LinearModel(np.ones(len(names))), names, Preprocessor.named(), first_stage=FirstStage(k=5)).save(
         path
     )
 
@@ -158,7 +158,7 @@ def test_only_scorers_that_can_be_used_are_offered(folder):
     assert "plsa" not in names
     for name in names:
         assert opened.system(name).search("alpha beta").docnos[0] in "ab"
-    searchlab.build_topics(folder, n_topics=2)
+    searchlab.build_topic_model(folder, n_topics=2)
     assert len(opened.system("bm25").search("alpha")) == 1
     assert "plsa" in [name for name, _, _ in Shelf([folder]).get().systems()]
 

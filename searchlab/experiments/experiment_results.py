@@ -1,0 +1,241 @@
+"""What came out of an experiment, and which files hold it?
+
+    runs/NAME.run       the rankings of each system, as a TREC run
+    models/NAME.json    each ranker, trained on all topics
+    per-query.csv       a line for each topic and system: its fold and all measures
+    manifest.json       the plan, versions, seeds, fingerprints, times, means, and the name and size of every file
+    report.html         what it means, for people; also as .md, .tex and tables as .csv
+    cache/              pieces that an interrupted or changed experiment need not compute again
+
+The manifest is written last: a folder whose manifest names the fingerprint of the plan is complete.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from searchlab import __version__
+from searchlab.atomic_file import open_atomic
+from searchlab.corpus.trec.runs import write_run
+from searchlab.errors import SourceError, WriteFailed
+from searchlab.evaluation.comparison import Comparison, compare_evaluations
+from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
+from searchlab.experiments.inputs import ExperimentInputs
+from searchlab.experiments.plan import ExperimentPlan
+from searchlab.experiments.runner import SystemResult
+from searchlab.rankers.bundle import Bundle
+from searchlab.training.cross_validation import CrossValidationResult
+
+FORMAT = "searchlab experiment 1"
+MANIFEST = "manifest.json"
+PER_QUERY = "per-query.csv"
+TOOLS = ("numpy", "scipy", "scikit-learn", "numba", "whoosh")
+
+
+@dataclass(frozen=True, eq=False)
+class ExperimentResults:
+    """The outcomes of all systems with their evaluations, and each but the baseline compared with it."""
+
+    plan: ExperimentPlan
+    setting: ExperimentInputs
+    outcomes: tuple[SystemResult, ...]
+
+    @cached_property
+    def evaluations(self) -> tuple[Evaluation, ...]:
+        """What each system is worth, by the measures of the plan."""
+        return self.evaluate(self.plan.measures)
+
+    def evaluate(self, measures: Sequence[str]) -> tuple[Evaluation, ...]:
+        """What each system is worth, by any measures."""
+        return tuple(
+            evaluate_run(
+                self.setting.qrels,
+                outcome.rankings,
+                list(measures),
+                dialect=self.plan.dialect,
+                complete=True,
+                name=outcome.system.name,
+            )
+            for outcome in self.outcomes
+        )
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Each system against the baseline, p-values corrected (Holm) over the systems, measure by measure."""
+        if len(self.outcomes) < 2:
+            return ()
+        report = compare_evaluations(
+            self.evaluations, baseline=self.plan.baseline, measures=self.plan.measures, seed=self.plan.seed
+        )
+        return report.comparisons
+
+    def of(self, name: str) -> Evaluation:
+        """The evaluation of a system."""
+        return next(evaluation for evaluation in self.evaluations if evaluation.name == name)
+
+    def outcome(self, name: str) -> SystemResult:
+        """The outcome of a system."""
+        return next(outcome for outcome in self.outcomes if outcome.system.name == name)
+
+    def against_baseline(self, name: str, measure: str) -> Comparison | None:
+        """How a system compares with the baseline; None for the baseline itself."""
+        return next((each for each in self.comparisons if (each.name_a, each.measure) == (name, measure)), None)
+
+    @cached_property
+    def best(self) -> SystemResult | None:
+        """The best ranker by the first measure, of those that are not the baseline; if none learns, the best system."""
+        others = [outcome for outcome in self.outcomes if outcome.system.name != self.plan.baseline]
+        chosen = [outcome for outcome in others if outcome.system.learns] or others
+        return max(chosen, key=lambda each: self.of(each.system.name).mean(self.plan.measure), default=None)
+
+    def bundle(self, outcome: SystemResult) -> Bundle | None:
+        """A ranker trained on all topics, with what its cross-validation said."""
+        name = outcome.system.name
+        found = self.against_baseline(name, self.plan.measure)
+        if outcome.bundle is None or found is None:
+            return outcome.bundle
+        means = {each: self.of(each).means for each in (name, self.plan.baseline)}
+        n_topics, n_folds = len(self.setting.topics), len(self.setting.folds)
+        trial = CrossValidationResult(name, n_topics, n_folds, self.plan.dialect, means, (found,))
+        return replace(outcome.bundle, trial=trial.to_json())
+
+
+def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
+    """Write runs, models and the values of each topic; the names of the files."""
+    names = []
+    for part in ("runs", "models"):
+        make_folder(folder / part)
+    for outcome in results.outcomes:
+        slug = outcome.system.slug
+        names.append(f"runs/{slug}.run")
+        with open_atomic(folder / names[-1]) as file:
+            write_run(file, outcome.rankings, slug)
+        bundle = results.bundle(outcome)
+        if bundle is not None:
+            names.append(f"models/{slug}.json")
+            bundle.save(folder / names[-1])
+    names.append(PER_QUERY)
+    with open_atomic(folder / PER_QUERY) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["qid", "fold", "system", *results.plan.measures])
+        fold_of = results.setting.fold_of()
+        for evaluation in results.evaluations:
+            for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
+                writer.writerow([qid, fold_of[qid], evaluation.name, *values])
+    return names
+
+
+def make_experiment_manifest(
+    results: ExperimentResults, key: str, lead: str, times: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What has to be known to trust and to repeat the results; files are added when they are written."""
+    plan, setting = results.plan, results.setting
+    return {
+        "format": FORMAT,
+        "fingerprint": key,
+        "title": plan.title,
+        "lead": lead,
+        "plan": plan.to_json(),
+        "dialect": make_dialect(plan.dialect).describe(),
+        "versions": {"searchlab": __version__, "python": platform.python_version(), **_versions()},
+        "seeds": {"experiment": plan.seed, "folds": plan.folds.seed if not plan.folds.queries else None},
+        "fingerprints": setting.fingerprints(),
+        "index": {"name": setting.engine.snapshot.folder.name, "n_docs": setting.engine.snapshot.n_docs},
+        "n_topics": len(setting.topics),
+        "n_skipped_topics": setting.n_skipped,
+        "folds": [list(fold) for fold in setting.folds],
+        "times": dict(times),
+        "systems": [_record(results, outcome) for outcome in results.outcomes],
+    }
+
+
+def _record(results: ExperimentResults, outcome: SystemResult) -> dict[str, Any]:
+    name = outcome.system.name
+    found = {measure: results.against_baseline(name, measure) for measure in results.plan.measures}
+    return {
+        "name": name,
+        "what": outcome.system.describe(),
+        "means": results.of(name).means,
+        "against_baseline": {
+            measure: {
+                "difference": each.difference,
+                "p": each.p if each.p_corrected is None else each.p_corrected,
+                "significant": each.significant,
+                "wins": each.wins,
+                "losses": each.losses,
+            }
+            for measure, each in found.items()
+            if each is not None
+        },
+        "chosen": list(outcome.chosen),
+        "seconds": round(outcome.seconds, 3),
+    }
+
+
+def write_experiment_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Write the manifest with the sizes of all files, and remove files of an earlier one that are no longer made."""
+    before = read_experiment_manifest(folder)
+    whole = {**manifest, "files": {name: (folder / name).stat().st_size for name in sorted(names)}}
+    with open_atomic(folder / MANIFEST) as file:
+        file.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    for name in before["files"] if before else ():
+        path = folder / name
+        if name not in whole["files"] and path.resolve().is_relative_to(folder.resolve()):
+            path.unlink(missing_ok=True)
+    return whole
+
+
+def read_experiment_manifest(folder: Path) -> dict[str, Any] | None:
+    """The manifest of a results folder, if there is one that can be read."""
+    try:
+        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    known = isinstance(found, dict) and found.get("format") == FORMAT and isinstance(found.get("files"), dict)
+    return found if known else None
+
+
+def is_complete(folder: Path, key: str) -> bool:
+    """Whether a folder has the results of this very experiment, all files as they were written."""
+    manifest = read_experiment_manifest(folder)
+    if manifest is None or manifest.get("fingerprint") != key:
+        return False
+    files = {name: folder / name for name in manifest["files"]}
+    return all(path.is_file() and path.stat().st_size == manifest["files"][name] for name, path in files.items())
+
+
+def make_folder(folder: Path) -> None:
+    """A folder for results, with its parents."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(f"{folder}: cannot be made ({error.strerror})") from None
+
+
+def require_results_folder(folder: Path, cache: str) -> None:
+    """Refuse to write into a folder that holds something else."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise SourceError(folder, "found a file, expected a folder for results")
+    if any(folder.iterdir()) and not (folder / cache).is_dir() and read_experiment_manifest(folder) is None:
+        raise SourceError(folder, "found other files, expected an empty folder or results of an experiment")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for tool in TOOLS:
+        try:
+            found[tool] = version(tool)
+        except PackageNotFoundError:
+            continue
+    return found

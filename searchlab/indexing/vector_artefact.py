@@ -1,0 +1,119 @@
+"""Artefacts with a vector for each document: how they are opened, written for the first time, and brought up to date.
+
+A kind of artefact derives from `VectorArtefact`. It reads its own arrays from the terms' file, and computes the vectors
+of documents that have none on disk.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Generic, Self
+
+from searchlab.errors import IndexCorrupt, IndexOutdated
+from searchlab.indexing.document_vectors import DocumentVectors
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.artefacts import R, commit, open_file, read_record, swept
+from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.vocabulary import Vocabulary, staleness
+from searchlab.types import Array, Progress
+
+# An artefact is stale if more than this share of the live documents was added or changed after it was made.
+MAX_STALENESS = 0.2
+
+
+class VectorArtefact(ABC, Generic[R]):
+    """An opened artefact: what was learnt about terms, and the vectors of one snapshot's documents."""
+
+    def __init__(self, snapshot: Snapshot, home: Path, record: R, *, verify: bool = False) -> None:
+        if record.analysis_fingerprint != snapshot.manifest.settings.fingerprint:
+            raise IndexOutdated(f"{home}: made with another analyser than the index has; {record.remedy(home)}")
+        self.snapshot = snapshot
+        self.home = home
+        self.record = record
+        try:
+            arrays = open_file(home, record, record.terms, verify=verify)
+            self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
+            self._digests = arrays["digests"]
+            is_consistent = self._load(arrays)
+        except KeyError:
+            is_consistent = False
+        if not is_consistent:
+            raise IndexCorrupt(f"{home}: the files do not fit together; {record.remedy(home)}")
+        self._vectors = DocumentVectors(
+            snapshot, home, record, self._vocabulary, self._compute_vectors, self.n_columns, verify=verify
+        )
+
+    @classmethod
+    @abstractmethod
+    def record_type(cls) -> type[R]:
+        """The class of the artefact's record."""
+
+    @property
+    @abstractmethod
+    def n_columns(self) -> int:
+        """The length of a document's vector."""
+
+    @abstractmethod
+    def _load(self, arrays: Mapping[str, Array]) -> bool:
+        """Take the arrays of the terms' file; whether their shapes fit together. KeyError: one is missing."""
+
+    @abstractmethod
+    def _compute_vectors(self, shard: Shard, docs: Array, numbers: Array) -> Array:
+        """The vectors of documents of a shard, whose terms have these numbers in the vocabulary."""
+
+    @property
+    def n_unwritten(self) -> int:
+        """The number of live documents whose vectors are not on disk but computed on demand."""
+        return self._vectors.n_unwritten
+
+    @cached_property
+    def staleness(self) -> float:
+        """The share of live documents that were added or changed after the artefact was made."""
+        return staleness(self.snapshot, self._digests)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the share of newer documents is so large that the artefact should be made again."""
+        return self.staleness > MAX_STALENESS
+
+    @classmethod
+    def load(cls, snapshot: Snapshot, home: Path, *, verify: bool = False) -> Self:
+        """Open the artefact in `home`; `verify` checks all checksums."""
+        record = read_record(home, cls.record_type())
+        while True:
+            try:
+                return cls(snapshot, home, record, verify=verify)
+            except IndexCorrupt:
+                # Or a newer version has replaced the files since the record was read.
+                newer = read_record(home, cls.record_type())
+                if newer == record:
+                    raise
+                record = newer
+
+    @classmethod
+    def create(
+        cls, snapshot: Snapshot, home: Path, record: R, arrays: Mapping[str, Array], progress: Progress, stage: str
+    ) -> Self:
+        """Write the terms' file and the vectors of all documents, and commit them; the caller holds the lock."""
+        record = record.with_file(home, record.terms, arrays)
+        record = cls(snapshot, home, record)._vectors.write(stage, progress)
+        commit(home, record)
+        return cls(snapshot, home, record)
+
+    @classmethod
+    def update(cls, index: Path, home: Path, progress: Progress, stage: str) -> Self:
+        """Write the vectors of shards that have none on disk, and drop those of shards that no longer exist."""
+        kind = cls.record_type()
+        # Before the lock, which would make the folder: an artefact that does not exist is an error.
+        read_record(home, kind)
+        with writing(home), swept(home, kind):
+            artefact = cls.load(Snapshot(index), home)
+            record = artefact._vectors.write(stage, progress)
+            if record != artefact.record:
+                commit(home, record)
+        return cls(artefact.snapshot, home, record)

@@ -1,0 +1,287 @@
+"""Which weights order documents best, if queries want different things?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from searchlab.errors import SettingError
+from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.model import Model
+from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
+from searchlab.rankers.training_data import TrainingData
+from searchlab.types import Floats
+
+# Gives the value at a point and the gradient there.
+Objective = Callable[[Floats], tuple[float, Floats]]
+
+CATEGORIES = ("informational", "transactional", "navigational")
+
+# A gradient, or a step, no longer than this ends a descent: ε_g and ε_x.
+LEAST_GRADIENT = 1e-8
+LEAST_STEP = 1e-10
+# A loss of e to the power of this is refused like any larger one, and does not overflow.
+LARGEST = 600.0
+# So many steps are looked back upon to see whether a descent still gets anywhere.
+PATIENCE = 10
+
+
+class QueryDependentRankBoost(Ranker):
+    """Query-dependent RankBoost (Lwin and Kham, Query Dependent Ranking by Using Query-Dependent Loss Function).
+
+    A linear f = w·x with the exponential loss of RankBoost, of which each query has three, one for each of Broder's
+    categories, mixed by how much it belongs to them (eq. 5):
+
+        L(w, γ) = (1/|Q|)·Σ_q (α_q·L_I + β_q·L_T + θ_q·L_N) + λ·‖w‖² + δ·‖γ‖²
+        L_c(w; q) = mean over the pairs (i, j) of category c of exp(−(f(x_i) − f(x_j)))
+        (α_q, β_q, θ_q) = softmax of γ_I·z_q, γ_T·z_q, γ_N·z_q
+        z_q = variance of each feature over the `top` documents of q by mean feature value (eq. 1–2)
+
+    w and γ are learnt in turn (Figure 2), each by gradient descent (§3.2.2), until a turn lowers L by no more than
+    `tolerance`, ε. What is left is w: one model serves all queries. L never rises, and pairs are never listed.
+
+    Deviations. Eq. 3 and 5 print −f − f, a misprint. As printed, the three losses are one and the same, and γ could do
+    nothing; here a category is a ranking objective: informational queries want all pairs in order, transactional ones
+    what is relevant (`relevant` is the least grade that is) before what is not, navigational ones the documents of
+    the query's highest grade before all others. Each is divided by the number of its pairs, so that queries and
+    categories count alike; a category without pairs has no share. γ would take each query for what it is easiest as,
+    and w grow as long as that separates anything: both are held back, by δ (`share_decay`) and λ (`decay`). A descent
+    that would diverge (step 5, where f(x_{t+1}) > f(x_t) is meant) takes half the step instead of ending, and steps are
+    those of Barzilai and Borwein; it also ends when ten steps lower L by no more than ε. The start is w = 0 and γ = 0,
+    equal shares, not random. z_q is standardised over queries and gets a constant 1. Features are divided by their
+    standard deviation within queries, which decay then relates to.
+
+    With `categories=False` all queries are informational: plain linear exponential loss, to compare with. Where queries
+    have only two grades, that is the same. `turns` and `iterations` are the most that are made, of alternations and of
+    steps in each descent.
+    """
+
+    name: ClassVar[str] = "rankboost-qd"
+    title: ClassVar[str] = "query-dependent RankBoost: linear, exponential loss by soft query categories"
+    tuned: ClassVar[str | None] = "decay"
+
+    def __init__(
+        self,
+        decay: float = 1.0,
+        categories: bool = True,
+        share_decay: float = 0.01,
+        top: int = 10,
+        relevant: float = 1,
+        tolerance: float = 1e-4,
+        turns: int = 20,
+        iterations: int = 200,
+    ) -> None:
+        self.decay = decay
+        self.categories = categories
+        self.share_decay = share_decay
+        self.top = top
+        self.relevant = relevant
+        self.tolerance = tolerance
+        self.turns = turns
+        self.iterations = iterations
+
+    def _check_settings(self) -> None:
+        for name in ("decay", "share_decay", "tolerance"):
+            require_positive(name, getattr(self, name))
+        require_whole("top", self.top, 2)
+        require_whole("turns", self.turns)
+        require_whole("iterations", self.iterations)
+        if not isinstance(self.categories, bool):
+            raise SettingError(f"categories is {self.categories!r}, expected True or False")
+        if isinstance(self.relevant, bool) or not isinstance(self.relevant, (int, float)):
+            raise SettingError(f"relevant is {self.relevant!r}, expected the least grade that is relevant")
+
+    def values(self, training: TrainingData) -> Sequence[float]:
+        """Decays from 10 down to 0.003."""
+        return [10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.003]
+
+    def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
+        loss = QueryLoss.of(training, self)
+        w = np.zeros(training.X.shape[1])
+        gamma = np.zeros((loss.n_categories, loss.query_features.shape[1]))
+        losses = [loss.by_weights(gamma)(w)[0]]
+        converged = False
+        for _ in range(self.turns):
+            w, converged = minimise(loss.by_weights(gamma), w, self.iterations, self.tolerance)
+            if loss.n_categories > 1:
+                gamma, _ = minimise(loss.by_shares(w), gamma, self.iterations, self.tolerance)
+            losses.append(loss.by_weights(gamma)(w)[0])
+            if losses[-2] - losses[-1] <= self.tolerance or loss.n_categories == 1:
+                break
+        else:
+            converged = False
+        details = {"n_queries_with_pairs": loss.rows.n_queries, "losses": losses, "converged": converged}
+        if loss.n_categories > 1:
+            means = loss.shares(gamma).mean(axis=0) if loss.rows.n_queries else np.full(3, 1 / 3)
+            details["shares"] = dict(zip(CATEGORIES, means.tolist(), strict=True))
+        return LinearModel(w / loss.scales), details
+
+
+@dataclass(frozen=True, eq=False)
+class QueryLoss:
+    """L(w, γ) and its gradients.
+
+    `X` has the rows of `rows`, divided by `scales`. `levels` are for each category what stands for the grade: its pairs
+    are those of different levels. `log_counts` has ln of the number of pairs for each query and category.
+    """
+
+    X: Floats
+    scales: Floats
+    rows: GradedRows
+    levels: list[Floats]
+    log_counts: Floats
+    query_features: Floats
+    decay: float
+    share_decay: float
+
+    @classmethod
+    def of(cls, training: TrainingData, settings: QueryDependentRankBoost) -> QueryLoss:
+        """What a training gives to learn from."""
+        rows = GradedRows.of(training)
+        X = training.X[rows.rows]
+        scales = spreads_within(X, rows)
+        levels = [rows.grades]
+        if settings.categories:
+            last = rows.offsets[1:] - 1
+            highest = rows.grades[last][rows.query_of_rows()]
+            wanted = rows.grades >= settings.relevant, rows.grades == highest
+            levels += [each.astype(np.float64) for each in wanted]
+        zero = np.zeros(len(X))
+        log_counts = np.empty((rows.n_queries, len(levels)))
+        for category, own in enumerate(levels):
+            log_counts[:, category] = pair_potentials(zero, own, rows.log_weights, rows.offsets)[0]
+        described = standardise(describe_queries(X, rows, settings.top))
+        return cls(X / scales, scales, rows, levels, log_counts, described, settings.decay, settings.share_decay)
+
+    @property
+    def n_categories(self) -> int:
+        """Three, or one if all queries are informational."""
+        return len(self.levels)
+
+    def by_weights(self, share_weights: Floats) -> Objective:
+        """L as a function of w, with its gradient."""
+        factors = self.shares(share_weights) / max(self.rows.n_queries, 1)
+        penalty = self.share_decay * float((share_weights**2).sum())
+        queries = self.rows.query_of_rows()
+
+        def evaluate(w: Floats) -> tuple[float, Floats]:
+            losses, slopes = self.category_losses(w)
+            mixed = factors * losses
+            pull = np.zeros(len(self.X))
+            for category, own in enumerate(slopes):
+                pull += mixed[queries, category] * own
+            value = float(mixed.sum()) + self.decay * float(w @ w) + penalty
+            return value, 2 * self.decay * w - pull @ self.X
+
+        return evaluate
+
+    def by_shares(self, w: Floats) -> Objective:
+        """L as a function of γ, which has a row for each category, with its gradient."""
+        losses = self.category_losses(w)[0] / max(self.rows.n_queries, 1)
+        penalty = self.decay * float(w @ w)
+
+        def evaluate(share_weights: Floats) -> tuple[float, Floats]:
+            shares = self.shares(share_weights)
+            mixed = shares * losses
+            surplus = mixed - shares * mixed.sum(axis=1)[:, None]
+            value = float(mixed.sum()) + self.share_decay * float((share_weights**2).sum()) + penalty
+            return value, surplus.T @ self.query_features + 2 * self.share_decay * share_weights
+
+        return evaluate
+
+    def shares(self, share_weights: Floats) -> Floats:
+        """How much each query (row) belongs to each category (column): 0 where it has no pairs for it."""
+        logits = self.query_features @ share_weights.T
+        logits[np.isneginf(self.log_counts)] = -np.inf
+        raised = np.exp(logits - np.max(logits, axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def category_losses(self, w: Floats) -> tuple[Floats, list[Floats]]:
+        """L_c of each query and category, 0 if it has no pairs, and of each category the slopes of ln L_c."""
+        scores = self.X @ w
+        losses, slopes = np.zeros_like(self.log_counts), []
+        for category, levels in enumerate(self.levels):
+            logs, own = pair_potentials(scores, levels, self.rows.log_weights, self.rows.offsets)
+            found = np.isfinite(logs)
+            means = logs[found] - self.log_counts[found, category]
+            losses[found, category] = np.exp(np.minimum(means, LARGEST))
+            slopes.append(own)
+        return losses, slopes
+
+
+def minimise(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
+    """Where gradient descent leads to, and whether it came to rest there before the last of the iterations.
+
+    It rests where the gradient vanishes, where steps do, or where ten steps lower the value by less than the tolerance.
+    A step that does not lower the value by 10⁻⁴ of what the gradient promises is halved (Armijo).
+    """
+    x = start
+    value, gradient = function(x)
+    values = [value]
+    step = 1.0
+    for _ in range(iterations):
+        squares = float((gradient**2).sum())
+        if math.sqrt(squares) <= LEAST_GRADIENT:
+            return x, True
+        if len(values) > PATIENCE and values[-1 - PATIENCE] - value <= tolerance:
+            return x, True
+        moved = x - step * gradient
+        new_value, new_gradient = function(moved)
+        while not new_value <= value - 1e-4 * step * squares:
+            step /= 2
+            if step * math.sqrt(squares) <= LEAST_STEP:
+                return x, True
+            moved = x - step * gradient
+            new_value, new_gradient = function(moved)
+        change = moved - x
+        curvature = float((change * (new_gradient - gradient)).sum())
+        step = float((change**2).sum()) / curvature if curvature > 0 else step * 2
+        x, value, gradient = moved, new_value, new_gradient
+        values.append(value)
+    return x, False
+
+
+def spreads_within(X: Floats, rows: GradedRows) -> Floats:
+    """The standard deviation of each feature within queries; 1 where nothing varies."""
+    weights = np.exp(rows.log_weights)
+    if not len(X):
+        return np.ones(X.shape[1])
+    sizes = np.add.reduceat(weights, rows.offsets[:-1])[:, None]
+    means = np.add.reduceat(X * weights[:, None], rows.offsets[:-1]) / sizes
+    deviations = X - means[rows.query_of_rows()]
+    spread = np.sqrt(weights @ deviations**2 / weights.sum())
+    return np.where(spread > 1e-12 * np.max(np.abs(X), axis=0), spread, 1.0)
+
+
+def describe_queries(X: Floats, rows: GradedRows, top: int) -> Floats:
+    """For each query the variance of each feature over its `top` documents by mean feature value (eq. 1–2)."""
+    described = np.zeros((rows.n_queries, X.shape[1]))
+    weights = np.exp(rows.log_weights)
+    queries = rows.query_of_rows()
+    if not len(X):
+        return described
+    order = np.lexsort((rows.rows, -X.mean(axis=1), queries))
+    ordered = weights[order]
+    before = np.cumsum(ordered) - ordered
+    before -= before[rows.offsets[:-1]][queries]
+    # A row of weight 2 stands there twice, and it may be that only a part of it is among the first.
+    taken = np.clip(top - before, 0.0, ordered)[:, None]
+    sizes = np.add.reduceat(taken, rows.offsets[:-1])
+    chosen = X[order]
+    means = np.add.reduceat(chosen * taken, rows.offsets[:-1]) / sizes
+    return np.asarray(np.add.reduceat((chosen - means[queries]) ** 2 * taken, rows.offsets[:-1]) / sizes)
+
+
+def standardise(described: Floats) -> Floats:
+    """Query features with mean 0 and standard deviation 1 over queries, 0 where all are equal; and a column of 1."""
+    if not len(described):
+        return np.ones((0, described.shape[1] + 1))
+    spread = described.std(axis=0)
+    usable = spread > 1e-12 * np.max(np.abs(described), axis=0)
+    centred = (described - described.mean(axis=0)) * usable / np.where(usable, spread, 1.0)
+    return np.column_stack([centred, np.ones(len(described))])

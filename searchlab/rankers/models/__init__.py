@@ -1,0 +1,1 @@
+"""Trained models: a module for each kind, and the registry of kinds."""

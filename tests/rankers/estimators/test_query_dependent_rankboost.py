@@ -1,0 +1,219 @@
+"""Are the query-dependent loss, its gradients and its descent what the formulas say?"""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from searchlab.errors import SettingError
+from searchlab.rankers.estimators.query_dependent_rankboost import (
+    QueryDependentRankBoost,
+    QueryLoss,
+    describe_queries,
+    minimise,
+    spreads_within,
+    standardise,
+)
+from searchlab.rankers.solvers.exponential_loss import GradedRows
+from searchlab.rankers.training_data import TrainingData
+
+
+def some_training(seed=1, n_grades=4, n_rows=50, weighted=False):
+    random = np.random.default_rng(seed)
+    grades = random.integers(0, n_grades, n_rows)
+    X = random.normal(size=(n_rows, 4)) * [1, 10, 0.1, 1] + grades[:, None] * [0.5, 2.0, -0.02, 0]
+    qid = random.integers(0, 6, n_rows)
+    grades[qid == 5] = 1  # no pairs
+    grades[qid == 4] = np.maximum(grades[qid == 4], 1)  # no transactional pairs
+    return TrainingData.of(X, grades, qid, random.integers(0, 3, n_rows) if weighted else None)
+
+
+def loss_by_pairs(training, settings, w, share_weights, loss):
+    """L as printed, pair by pair; `loss` gives the scales and the query features."""
+    weights = np.ones(len(training.X)) if training.weights is None else training.weights
+    f = training.X / loss.scales @ w
+    total, place = 0.0, 0
+    for begin, end in pairwise(training.offsets.tolist()):
+        y = training.grades
+        rows = [row for row in range(begin, end) if weights[row] > 0]
+        pairs = [(i, j) for i in rows for j in rows if y[i] > y[j]]
+        if not pairs:
+            continue
+        best = max(y[row] for row in rows)
+        kinds = [
+            pairs,
+            [(i, j) for i, j in pairs if y[i] >= settings.relevant > y[j]],
+            [(i, j) for i, j in pairs if y[i] == best],
+        ]
+        logits = [float(own @ loss.query_features[place]) for own in share_weights]
+        raised = [math.exp(logit) if own else 0.0 for logit, own in zip(logits, kinds, strict=True)]
+        for share, own in zip(raised, kinds, strict=True):
+            mass = [weights[i] * weights[j] for i, j in own]
+            terms = [m * math.exp(f[j] - f[i]) for m, (i, j) in zip(mass, own, strict=True)]
+            if own:
+                total += share / sum(raised) * sum(terms) / sum(mass)
+        place += 1
+    return total / place + settings.decay * (w**2).sum() + settings.share_decay * (share_weights**2).sum()
+
+
+def finite_differences(function, x, step=1e-6):
+    gradient = np.empty_like(x)
+    for place in np.ndindex(*x.shape):
+        moved = np.zeros_like(x)
+        moved[place] = step
+        gradient[place] = (function(x + moved)[0] - function(x - moved)[0]) / (2 * step)
+    return gradient
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_loss_is_that_of_explicit_pairs_and_gradients_are_its_slopes(weighted):
+    training = some_training(weighted=weighted)
+    ranker = QueryDependentRankBoost(decay=0.3, share_decay=0.2, top=3)
+    loss = QueryLoss.of(training, ranker)
+    # Queries without transactional pairs: one was made so, rows of weight 0 make another.
+    assert np.isneginf(loss.log_counts).sum() == 1 + weighted
+    random = np.random.default_rng(2)
+    w, share_weights = random.normal(size=4), random.normal(size=(3, 5))
+    expected = loss_by_pairs(training, ranker, w, share_weights, loss)
+    by_weights, by_shares = loss.by_weights(share_weights), loss.by_shares(w)
+    assert by_weights(w)[0] == pytest.approx(expected)
+    assert by_shares(share_weights)[0] == pytest.approx(expected)
+    assert by_weights(w)[1] == pytest.approx(finite_differences(by_weights, w), rel=1e-5, abs=1e-7)
+    assert by_shares(share_weights)[1] == pytest.approx(
+        finite_differences(by_shares, share_weights), rel=1e-5, abs=1e-7
+    )
+
+
+def test_query_features_are_variances_over_the_top_documents_by_mean_value():
+    X = [[0.0, 2.0], [9.0, 9.0], [4.0, 6.0], [0.0, 0.0], [1.0, 1.0], [3.0, 1.0]]
+    training = TrainingData.of(X, [0, 1, 2, 0, 1, 0], ["a"] * 3 + ["b"] * 3)
+    rows = GradedRows.of(training)
+    # a: of means 1, 9, 5 the rows (9, 9) and (4, 6); b: (1, 1) and (3, 1).
+    described = describe_queries(training.X[rows.rows], rows, 2)
+    assert described.tolist() == [[6.25, 2.25], [1.0, 0.0]]
+    # More than there are: all.
+    described = describe_queries(training.X[rows.rows], rows, 50)
+    assert described[1].tolist() == pytest.approx(np.var(X[3:], axis=0).tolist())
+
+
+def test_standardised_query_features_have_a_constant_and_ignore_what_does_not_vary():
+    assert standardise(np.array([[1.0, 0.1], [3.0, 0.1]])).tolist() == [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+
+
+def test_spreads_are_those_within_queries():
+    training = TrainingData.of([[1.0, 5.0], [3.0, 5.0], [100.0, 5.0], [106.0, 5.0]], [0, 1, 0, 1], [0, 0, 1, 1])
+    rows = GradedRows.of(training)
+    # Deviations ±1 and ±3 have the mean square 5; a constant is left as it is.
+    assert spreads_within(training.X[rows.rows], rows).tolist() == pytest.approx([math.sqrt(5), 1.0])
+
+
+def test_minimum_of_one_pair_is_where_its_gradient_vanishes():
+    # X is divided by its deviation ½, so the difference is 2: min exp(−2w) + λw² where exp(−2w) = λw.
+    ranker = QueryDependentRankBoost(decay=0.5, categories=False, tolerance=1e-12).fit([[0.0], [1.0]], [0, 1], [0, 0])
+    w = ranker.model_.weights[0] * 0.5
+    assert math.exp(-2 * w) == pytest.approx(0.5 * w, rel=1e-5)
+    assert ranker.details_["converged"]
+    assert ranker.details_["losses"] == pytest.approx([1.0, math.exp(-2 * w) + 0.5 * w**2])
+
+
+@pytest.mark.parametrize("decay", [10.0, 0.1, 0.001])
+@pytest.mark.parametrize("share_decay", [1.0, 0.01])
+def test_the_loss_never_rises_and_shares_do_not_collapse(decay, share_decay):
+    training = some_training(n_rows=80)
+    (ranker,) = QueryDependentRankBoost(share_decay=share_decay, tolerance=1e-8).fit_path(training, [decay])
+    losses = ranker.details_["losses"]
+    assert losses[0] == pytest.approx(1.0)
+    assert all(after <= before for before, after in pairwise(losses))
+    assert losses[-1] < losses[0]
+    shares = ranker.details_["shares"]
+    assert sum(shares.values()) == pytest.approx(1.0)
+    assert min(shares.values()) > 0.02
+    assert ranker.details_["converged"]
+
+
+def test_strongly_held_shares_stay_equal_where_all_categories_have_pairs():
+    training = some_training()
+    ranker = QueryDependentRankBoost(share_decay=1e6)
+    (fitted,) = ranker.fit_path(training, [1.0])
+    # Five queries have pairs, one of them none that are transactional.
+    shares = fitted.details_["shares"]
+    assert shares["transactional"] == pytest.approx(4 / 5 / 3, abs=1e-4)
+    assert shares["informational"] == pytest.approx((4 / 3 + 1 / 2) / 5, abs=1e-4)
+
+
+def test_two_grades_make_all_categories_one():
+    training = some_training(n_grades=2)
+    plain, dependent = (
+        next(QueryDependentRankBoost(categories=categories, tolerance=1e-10).fit_path(training, [0.1]))
+        for categories in (False, True)
+    )
+    assert dependent.model_.weights == pytest.approx(plain.model_.weights, rel=1e-3)
+    assert "shares" not in plain.details_
+
+
+def test_a_change_of_units_changes_nothing_but_the_weights():
+    training = some_training()
+    units = np.array([1e-3, 1.0, 1e4, 7.0])
+    qid = np.repeat(np.arange(len(training.offsets) - 1), np.diff(training.offsets))
+    plain = QueryDependentRankBoost(categories=False).fit(training.X, training.grades, qid)
+    other = QueryDependentRankBoost(categories=False).fit(training.X * units, training.grades, qid)
+    assert other.model_.weights * units == pytest.approx(plain.model_.weights)
+
+
+def test_a_row_of_weight_two_counts_as_if_it_occurred_twice():
+    random = np.random.default_rng(5)
+    X, y, qid = random.normal(size=(40, 3)), random.integers(0, 3, 40), random.integers(0, 3, 40)
+    times = random.integers(0, 3, 40)
+    weighted = QueryDependentRankBoost(top=5).fit(X, y, qid, sample_weight=times)
+    repeated = QueryDependentRankBoost(top=5).fit(np.repeat(X, times, 0), np.repeat(y, times), np.repeat(qid, times))
+    assert weighted.model_.weights == pytest.approx(repeated.model_.weights)
+    assert weighted.details_["shares"] == pytest.approx(repeated.details_["shares"])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(-3, 3)), max_size=20),
+    st.booleans(),
+)
+@settings(max_examples=30)
+def test_any_shape_is_learnt_from(rows, categories):
+    X = np.array([[value, 3.0, value * grade] for grade, _, value in rows], dtype=float).reshape(-1, 3)
+    ranker = QueryDependentRankBoost(categories=categories, decay=0.1)
+    ranker.fit(X, [grade for grade, _, _ in rows], [qid for _, qid, _ in rows])
+    assert np.isfinite(ranker.model_.weights).all()
+    assert ranker.model_.weights[1] == pytest.approx(0.0, abs=1e-9)
+    losses = ranker.details_["losses"]
+    assert all(after <= before for before, after in pairwise(losses))
+
+
+def test_descent_halves_steps_that_would_diverge():
+    seen = []
+
+    def steep(x):
+        seen.append(float(x[0]))
+        return float(500 * x[0] ** 2), 1000 * x
+
+    found, came_to_rest = minimise(steep, np.array([1.0]), 100, 1e-12)
+    assert min(seen) < -100  # the first step was far too long
+    assert came_to_rest and abs(found[0]) < 1e-6
+    assert minimise(steep, np.array([1.0]), 1, 1e-12)[1] is False
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"decay": 0}, "decay is 0, expected a number above 0"),
+        ({"share_decay": -1}, "share_decay is -1"),
+        ({"tolerance": math.nan}, "tolerance is nan"),
+        ({"top": 1}, "top is 1, expected a whole number from 2"),
+        ({"turns": 0}, "turns is 0"),
+        ({"iterations": 0}, "iterations is 0"),
+        ({"categories": 3}, "categories is 3, expected True or False"),
+        ({"relevant": "d"}, "relevant is 'd', expected the least grade that is relevant"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(wrong, message):
+    with pytest.raises(SettingError, match=message):
+        QueryDependentRankBoost(**wrong).fit([[1.0], [0.0]], [1, 0], [0, 0])
