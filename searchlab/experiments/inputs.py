@@ -21,8 +21,8 @@ from searchlab.indexing.index_names import HOME, collections_of, default_folder,
 from searchlab.indexing.storage.manifest import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.cross_validation import deal_folds
 from searchlab.training.from_index import useful_topics
+from searchlab.training.query_folds import deal_folds
 from searchlab.types import Progress, no_progress
 
 

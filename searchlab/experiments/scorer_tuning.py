@@ -24,8 +24,9 @@ from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.scoring.dense import AnyScorer
-from searchlab.training.cross_validation import MIN_VERDICT_QUERIES, deal_folds
+from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.training.from_index import DEPTH, useful_topics
+from searchlab.training.query_folds import deal_folds
 from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"

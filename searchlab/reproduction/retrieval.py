@@ -20,9 +20,10 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.training.cross_validation import cross_validate_table, deal_folds
+from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import require_different_grades
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.types import Progress, no_progress
 

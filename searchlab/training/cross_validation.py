@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.features.feature_table import FeatureTable
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Floats, Ints, Progress, no_progress
@@ -94,14 +94,6 @@ def _change(compared: Comparison) -> str:
 
 def _certainty(compared: Comparison) -> str:
     return f"{format_p_value(compared.p)}{'' if compared.significant else ', may be chance'}"
-
-
-def deal_folds(n_queries: int, n_folds: int, seed: int) -> list[Ints]:
-    """Deal queries into folds at random: the row numbers of each fold's queries, ascending."""
-    if n_folds > n_queries:
-        raise SettingError(f"{n_folds} folds for {n_queries} queries, expected at least one query for each")
-    shuffled = np.random.default_rng(seed).permutation(n_queries)
-    return [np.sort(shuffled[fold::n_folds]) for fold in range(n_folds)]
 
 
 def cross_validate(

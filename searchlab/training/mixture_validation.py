@@ -29,7 +29,8 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.language_models import UNIGRAMS, Mixture
 from searchlab.scorers.trained_mixture import TopicModel
-from searchlab.training.cross_validation import cross_validate, deal_folds
+from searchlab.training.cross_validation import cross_validate
+from searchlab.training.query_folds import deal_folds
 from searchlab.types import Ints, Progress, no_progress
 
 MEASURES = ("AP", "nDCG@10")

@@ -26,7 +26,7 @@ from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
 from searchlab.rankers.models.model import Model
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.training_data import TrainingData
-from searchlab.training.cross_validation import deal_folds
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Flags, Floats, Progress, no_progress
 

@@ -9,8 +9,8 @@ from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.language_models import Mixture
 from searchlab.training import mixture_validation
-from searchlab.training.cross_validation import deal_folds
 from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, format_cross_validation
+from searchlab.training.query_folds import deal_folds
 
 
 @pytest.fixture(scope="module")
