@@ -98,7 +98,7 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
     engine = searchlab.open(index)
     reranker = Reranker(engine, searchlab.rankers.bundle.load_bundle(model))
     answers, times = {}, {}
-    for name, search in zip(RANKERS, (engine.search, reranker.search), strict=True):
+    for name, search in zip(RANKERS, (engine.search, reranker.pipeline().search), strict=True):
         texts = json.loads(Path(queries).read_text())
         answers[name] = {text: [as_told(hit) for hit in search(text, k=K)] for text in texts}
         times[name] = []

@@ -130,7 +130,7 @@ class Judged:
         chosen = self.topics if topics is None else topics
         run = [
             ir_measures.ScoredDoc(ranking.qid, docno, score)
-            for ranking in searchlab.search_topics(self.engine, chosen, scorer=scorer)
+            for ranking in searchlab.Pipeline(self.engine, scorer).run(chosen)
             for docno, score in zip(ranking.docnos, ranking.scores, strict=True)
         ]
         asked = {topic.qid for topic in chosen}

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
-    from searchlab.retrieval.batch import search_topics as search_topics
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
     from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
+    from searchlab.retrieval.pipeline import Pipeline as Pipeline
     from searchlab.retrieval.query.filters import Filter as Filter
     from searchlab.scorers.bm25 import BM25 as BM25
     from searchlab.scorers.bm25 import BM25F as BM25F
@@ -97,9 +97,9 @@ _HOMES = {
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
-    "searchlab.retrieval.batch": "search_topics",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
+    "searchlab.retrieval.pipeline": "Pipeline",
     "searchlab.retrieval.query.filters": "Filter",
     "searchlab.scorers.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
     "searchlab.scorers.bm25": "BM25 BM25F TFIDF",

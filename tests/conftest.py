@@ -1,6 +1,7 @@
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -10,9 +11,13 @@ from hypothesis import HealthCheck, settings
 
 from searchlab import cli
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features import extraction
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index
+from searchlab.rankers import reranking
 from searchlab.records import Document
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
 
 # The same examples in every run: a test that fails can be run again.
 settings.register_profile("searchlab", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -96,6 +101,27 @@ def browser(tmp_path_factory):
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def work(monkeypatch) -> Counter[str]:
+    """Counts real work from here on: searches of an engine, estimations of RM3, and feature extractions of a query."""
+    counts: Counter[str] = Counter()
+
+    def count(owner: object, name: str, what: str) -> None:
+        function = getattr(owner, name)
+
+        def counting(*arguments, **keywords):
+            counts[what] += 1
+            return function(*arguments, **keywords)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(SearchEngine, "search", "searches")
+    count(RM3, "estimate", "estimations")
+    for module in (extraction, reranking):
+        count(module, "extract_query", "extractions")
+    return counts
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from searchlab.experiments.experiment_results import (
 )
 from searchlab.experiments.inputs import open_inputs
 from searchlab.experiments.plan import ExperimentPlan
-from searchlab.experiments.runner import run_systems, union_of
-from searchlab.features.prerequisites import make_what_is_missing
+from searchlab.experiments.runner import combine_features, run_systems
+from searchlab.features.prerequisites import build_prerequisites
 from searchlab.types import Progress, no_progress
 
 
@@ -56,7 +56,7 @@ def run_experiment(
     require_results_folder(folder, FOLDER)
     inputs = open_inputs(plan, progress)
     if plan.rankers:
-        make_what_is_missing(inputs.engine, union_of(plan.rankers), progress)
+        build_prerequisites(inputs.engine, combine_features(plan.rankers), progress)
     key = fingerprint(plan.to_json(), inputs.fingerprints())
     if not fresh and is_complete(folder, key):
         return FinishedExperiment(folder, read_experiment_manifest(folder) or {}, was_there=True)

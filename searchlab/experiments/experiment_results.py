@@ -31,7 +31,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan
-from searchlab.experiments.runner import Outcome
+from searchlab.experiments.runner import SystemResult
 from searchlab.rankers.bundle import Bundle
 from searchlab.training.cross_validation import CrossValidationResult
 
@@ -47,7 +47,7 @@ class ExperimentResults:
 
     plan: ExperimentPlan
     inputs: ExperimentInputs
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[SystemResult, ...]
 
     @cached_property
     def evaluations(self) -> tuple[Evaluation, ...]:
@@ -82,7 +82,7 @@ class ExperimentResults:
         """The evaluation of a system."""
         return next(evaluation for evaluation in self.evaluations if evaluation.name == name)
 
-    def outcome(self, name: str) -> Outcome:
+    def outcome(self, name: str) -> SystemResult:
         """The outcome of a system."""
         return next(outcome for outcome in self.outcomes if outcome.system.name == name)
 
@@ -91,13 +91,13 @@ class ExperimentResults:
         return next((each for each in self.comparisons if (each.name_a, each.measure) == (name, measure)), None)
 
     @cached_property
-    def best(self) -> Outcome | None:
+    def best(self) -> SystemResult | None:
         """The best ranker by the first measure; if there is none, the best other system. Never the baseline."""
         others = [outcome for outcome in self.outcomes if outcome.system.name != self.plan.baseline]
         chosen = [outcome for outcome in others if outcome.system.learns] or others
         return max(chosen, key=lambda each: self.of(each.system.name).mean(self.plan.measure), default=None)
 
-    def bundle(self, outcome: Outcome) -> Bundle | None:
+    def bundle(self, outcome: SystemResult) -> Bundle | None:
         """The model of a ranker trained on all topics, with the result of its cross-validation."""
         name = outcome.system.name
         compared = self.against_baseline(name, self.plan.measure)
@@ -158,7 +158,7 @@ def make_experiment_manifest(
     }
 
 
-def _record(results: ExperimentResults, outcome: Outcome) -> dict[str, Any]:
+def _record(results: ExperimentResults, outcome: SystemResult) -> dict[str, Any]:
     name = outcome.system.name
     comparisons = {measure: results.against_baseline(name, measure) for measure in results.plan.measures}
     return {

@@ -15,13 +15,13 @@ from searchlab.corpus.trec.topics import read_topics
 from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
 from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import ExperimentPlan, FoldPlan
-from searchlab.experiments.scorer_tuning import useful_topics
 from searchlab.indexing.building.indexer import index as make_index
 from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
 from searchlab.indexing.storage.manifest import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.cross_validation import deal
+from searchlab.training.from_index import useful_topics
+from searchlab.training.query_folds import deal_folds
 from searchlab.types import Progress, no_progress
 
 
@@ -108,8 +108,8 @@ def _find_files(plan: ExperimentPlan, folder: Path) -> tuple[Path | str, Path | 
 def deal_topics(plan: FoldPlan, qids: list[str], known: list[str]) -> tuple[tuple[str, ...], ...]:
     """The qids of each fold; of folds listed in the plan, `known` topics that are not in `qids` are left out."""
     if not plan.queries:
-        dealt = deal(len(qids), plan.number, plan.seed)
-        return tuple(tuple(qids[number] for number in fold.tolist()) for fold in dealt)
+        dealt = deal_folds(len(qids), plan.number, plan.seed)
+        return tuple(tuple(qids[row] for row in fold.tolist()) for fold in dealt)
     listed = {qid for fold in plan.queries for qid in fold}
     unknown = sorted(listed.difference(known))
     if unknown:

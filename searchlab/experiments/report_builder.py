@@ -17,7 +17,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.significance import TIE_TOLERANCE, bootstrap_interval
 from searchlab.experiments.experiment_results import ExperimentResults
-from searchlab.experiments.runner import Outcome
+from searchlab.experiments.runner import SystemResult
 from searchlab.experiments.scorer_tuning import show_settings
 from searchlab.records import Ranking, Topic
 from searchlab.report.content import (
@@ -207,7 +207,7 @@ def _ends(lines: Mapping[str, Sequence[float]]) -> str:
     return "; ".join(f"{name} from {format_value(ys[0])} to {format_value(ys[-1])}" for name, ys in lines.items())
 
 
-def _topic_section(results: ExperimentResults, best: Outcome) -> Section:
+def _topic_section(results: ExperimentResults, best: SystemResult) -> Section:
     """The topics that the best ranker helped and hurt most, with both rankings."""
     plan, name = results.plan, best.system.name
     after, before = (
@@ -291,7 +291,7 @@ def _time_section(results: ExperimentResults) -> Section:
     return Section("Times and chosen settings", (table,))
 
 
-def _chosen(outcome: Outcome) -> str:
+def _chosen(outcome: SystemResult) -> str:
     """The settings chosen for each fold; averaged values are shown as a range."""
     return "; ".join(_value(value) for value in outcome.chosen)
 

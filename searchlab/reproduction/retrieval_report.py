@@ -9,12 +9,12 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_value
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, slugify
-from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, CollectionResults
+from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, RetrievalResult
 
 BETTER, WORSE = "↑", "↓"
 
 
-def retrieval_report(outcomes: Sequence[CollectionResults], seed: int = 0) -> Report:
+def retrieval_report(outcomes: Sequence[RetrievalResult], seed: int = 0) -> Report:
     """A section for each collection; the lead names the best system on each, and compares with the paper."""
     lead = " ".join([*(outcome.verdict() for outcome in outcomes), compare_with_paper(outcomes)])
     facts = {
@@ -31,7 +31,7 @@ def retrieval_report(outcomes: Sequence[CollectionResults], seed: int = 0) -> Re
     return Report("Retrieval experiments", lead, tuple(map(_section, outcomes)), facts)
 
 
-def compare_with_paper(outcomes: Sequence[CollectionResults]) -> str:
+def compare_with_paper(outcomes: Sequence[RetrievalResult]) -> str:
     """The finding of Figure 4 on OHSUMED, and how many of these re-rankers confirm it."""
     rerankers = [
         (outcome, system.name)
@@ -48,7 +48,7 @@ def compare_with_paper(outcomes: Sequence[CollectionResults]) -> str:
     return f"{claim}; here {n_better} of {len(compared)} such re-rankers are, {n_significant} of them significantly."
 
 
-def marks_of(outcome: CollectionResults) -> dict[tuple[int, int], str]:
+def marks_of(outcome: RetrievalResult) -> dict[tuple[int, int], str]:
     """Marks where a system is significantly better or worse than BM25, by row and column of the table."""
     marks = {}
     for row, system in enumerate(outcome.systems):
@@ -59,7 +59,7 @@ def marks_of(outcome: CollectionResults) -> dict[tuple[int, int], str]:
     return marks
 
 
-def _section(outcome: CollectionResults) -> Section:
+def _section(outcome: RetrievalResult) -> Section:
     name = slugify(outcome.name)
     rows: list[tuple[Cell, ...]] = [
         (system.name, *(outcome.mean(system.name, measure) for measure in MEASURES)) for system in outcome.systems
@@ -106,7 +106,7 @@ def _section(outcome: CollectionResults) -> Section:
     return Section(outcome.name, tuple(blocks))
 
 
-def format_retrieval_table(outcome: CollectionResults) -> str:
+def format_retrieval_table(outcome: RetrievalResult) -> str:
     """The table for a terminal: a row for each system, with marks where a difference is significant."""
     marks = marks_of(outcome)
     width = max(len(system.name) for system in outcome.systems)

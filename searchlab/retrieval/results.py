@@ -155,6 +155,11 @@ class Hits(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return self._hits(slice(None))
 
+    def take(self, rows: slice | Array) -> Hits:
+        """The hits in these rows, ranked from 1."""
+        columns = self.shards[rows], self.docs[rows], self.scores[rows]
+        return Hits(self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled)
+
     @cached_property
     def docnos(self) -> list[str]:
         """The names of the documents found, without reading the documents."""

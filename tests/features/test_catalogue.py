@@ -279,8 +279,9 @@ def test_every_kind_of_feature_is_worked_by_hand():
 
 def test_the_centroid_of_rm3_is_that_of_ten_documents_by_their_scores(engine):
     from searchlab.retrieval.expansion import RM3
+    from searchlab.retrieval.pipeline import Pipeline
 
-    hits = engine.search(RM3().expand(engine, "heat flow"), k=10)
+    hits = Pipeline(engine, expansion=RM3()).search("heat flow", k=10)
     scores = dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
     assert set(scores) == {"a", "b", "c", "d"}  # d has no vector
     east, north = scores["a"] + scores["b"], scores["c"]

@@ -29,7 +29,7 @@ from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
-from searchlab.records import Document
+from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.from_table import train_from_table
 from searchlab.training.recipe import Recipe
@@ -443,3 +443,26 @@ def test_the_fingerprint_changes_with_any_row_value_or_grade():
     ]
     found = {fingerprint_of(other) for other in others} | {fingerprint_of(table, others[0]), first}
     assert len(found) == len(others) + 2
+
+
+# What was learnt from.
+
+
+def test_topics_that_were_learnt_from_are_known_by_their_texts():
+    bundle = replace(make_bundle(), training={"topics": {"1": "Heat  flow", "2": "wings"}})
+    never = lambda: pytest.fail("recorded topics need no others")  # noqa: E731
+    assert bundle.has_learnt_from([Topic("9", "cells"), Topic("7", " heat FLOW")], "mine", never)
+    assert not bundle.has_learnt_from([Topic("1", "heat")], "mine", never)
+    assert not bundle.has_learnt_from([], "mine", never)
+
+
+def test_without_recorded_topics_those_of_the_collection_count_if_it_was_trained_on_them():
+    source = "topics of its collection, judgments of its collection"
+    bundle = replace(make_bundle(), training={"source": source, "index": {"name": "mine"}})
+    collection = [Topic("1", "heat flow")]
+    assert bundle.has_learnt_from([Topic("7", "Heat flow")], "mine", lambda: collection)
+    assert not bundle.has_learnt_from([Topic("7", "wings")], "mine", lambda: collection)
+    assert not bundle.has_learnt_from(collection, "other", lambda: collection)
+    other = replace(bundle, training={"source": "topics t.tsv, judgments q.txt", "index": {"name": "mine"}})
+    assert not other.has_learnt_from(collection, "mine", lambda: collection)
+    assert not replace(bundle, training={}).has_learnt_from(collection, "mine", lambda: collection)

@@ -1,4 +1,4 @@
-"""Why does a document have its score, and why is it above another? The answers, for people to read."""
+"""The command explain: why a document has its score, or ranks above another."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ import typer
 from searchlab.cli.app import IndexOption, app, choose_index, note
 from searchlab.cli.model_printing import NORMALISATIONS, print_columns
 from searchlab.cli.printing import INDENT, print_explanation, visible
-from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_what_a_model_brings
-from searchlab.cli.search_options import Asking, ExpandOption, ScorerOption, SetOption, StreamOption, WeightsOption
+from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
+from searchlab.cli.search_options import (
+    ExpandOption,
+    ScorerOption,
+    SearchOptions,
+    SetOption,
+    StreamOption,
+    WeightsOption,
+)
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
     from searchlab.rankers.explanation import Contribution, ScoreExplanation
-    from searchlab.retrieval.engine import SearchEngine
-    from searchlab.retrieval.results import Query
+    from searchlab.retrieval.pipeline import PipelineSearch
 
-# So many shares are shown one by one; what the others add is said in one line.
-SHOWN = 10
+# How many shares are shown one by one; the sum of the others is shown in one line.
+MAX_SHOWN = 10
 
 
 @app.command("explain")
@@ -47,54 +53,52 @@ def explain_command(
     if len(docnos) > 2 or len(set(docnos)) < len(docnos):
         raise SettingError(f"{len(docnos)} documents ({', '.join(docnos)}), expected one, or two different ones")
     if rerank is not None:
-        refuse_what_a_model_brings(context)
-    asking = Asking.of(scorer, settings, stream, None, expand, full=not plain, weights=weights)
+        refuse_first_stage_options(context)
+    options = SearchOptions.read(scorer, settings, stream, None, expand, full=not plain, weights=weights)
     with searchlab.open(choose_index(index), compiled=False) as engine:
         if rerank is not None:
             reranker = open_reranker(rerank, engine)
             bundle: Bundle | None = reranker.bundle
-            accounts = reranker.explain(reranker.parse(text, asking.syntax), docnos)
+            explanations: list[ScoreExplanation] = reranker.pipeline().explain(text, docnos, syntax=options.syntax)
         else:
-            bundle, asking = None, asking.at(engine)
-            query = asking.understand(engine, text)
-            explanations = [asking.explain(engine, query, docno) for docno in docnos]
-            accounts = list(map(explain_terms, explanations))
-            _warn_of_missing(engine, asking, query, docnos)
+            bundle = None
+            search = options.for_index(engine).pipeline(engine).start(text, syntax=options.syntax)
+            by_term = search.explain(docnos)
+            explanations = list(map(explain_terms, by_term))
+            _warn_of_missing(search, docnos)
     if as_json:
-        print(json.dumps(_as_record(text, accounts), ensure_ascii=False, indent=2))
-    elif len(accounts) == 2:
-        _print_comparison(accounts[0], accounts[1], bundle)
+        print(json.dumps(_as_record(text, explanations), ensure_ascii=False, indent=2))
+    elif len(explanations) == 2:
+        _print_comparison(explanations[0], explanations[1], bundle)
     elif bundle is None:
         print(visible(docnos[0]))
-        print_explanation(explanations[0])
+        print_explanation(by_term[0])
     else:
         print(visible(docnos[0]))
-        print_account(accounts[0], bundle)
+        print_model_explanation(explanations[0], bundle)
     if bundle is not None and not as_json:
-        tell_scale(bundle)
+        print_scale(bundle)
 
 
-def _warn_of_missing(engine: SearchEngine, asking: Asking, query: Query, docnos: Sequence[str]) -> None:
-    """Say which documents do not match the query: they have no place, whatever they would score."""
-    from searchlab.rankers.systems import finds
-
+def _warn_of_missing(search: PipelineSearch, docnos: Sequence[str]) -> None:
+    """Say which documents the query does not find: they have no rank, whatever their score would be."""
     for docno in docnos:
-        if not finds(engine, query, docno, scorer=asking.scorer, stream=asking.stream):
+        if not search.finds(docno):
             note(f"{docno} is not found by this query: this is what would add up to its score")
 
 
-def print_account(account: ScoreExplanation, bundle: Bundle) -> None:
-    """A table of the largest shares, which add up to the score with what the others add."""
+def print_model_explanation(explanation: ScoreExplanation, bundle: Bundle) -> None:
+    """Print a table of the largest shares of a score, and the sum of the others."""
     header = _HEADERS[bundle.model.kind]
     rows = [["feature", "value", header, "share"]]
     rows += [
         [share.label, _value(share), _how(share, bundle), f"{share.amount:+.4f}"]
-        for share in account.contributions[:SHOWN]
+        for share in explanation.contributions[:MAX_SHOWN]
     ]
-    if len(account.contributions) > SHOWN:
-        rest = _rest(account.score, [share.amount for share in account.contributions[:SHOWN]])
-        rows.append([f"{len(account.contributions) - SHOWN} others", "", "", f"{rest:+.4f}"])
-    rows.append(["score", "", "", f"{account.score:.4f}"])
+    if len(explanation.contributions) > MAX_SHOWN:
+        rest = _remainder(explanation.score, [share.amount for share in explanation.contributions[:MAX_SHOWN]])
+        rows.append([f"{len(explanation.contributions) - MAX_SHOWN} others", "", "", f"{rest:+.4f}"])
+    rows.append(["score", "", "", f"{explanation.score:.4f}"])
     print()
     print_columns(rows, indent=len(INDENT))
     print()
@@ -103,13 +107,13 @@ def print_account(account: ScoreExplanation, bundle: Bundle) -> None:
 _HEADERS = {"linear": "weight × scaled", "votes": "votes", "rules": "rules that hold", "kernel": "scaled"}
 
 
-def tell_scale(bundle: Bundle) -> None:
-    """What readers of accounts should know."""
+def print_scale(bundle: Bundle) -> None:
+    """Say how the values of an explanation are scaled."""
     name = bundle.preprocessor.normalisation.name
     note(f"values are {NORMALISATIONS.get(name, name)}; `searchlab features --list` says what the features are")
 
 
-def account_record(account: ScoreExplanation) -> list[dict[str, Any]]:
+def explanation_record(explanation: ScoreExplanation) -> list[dict[str, Any]]:
     """All shares of a score as JSON values."""
     return [
         {
@@ -119,48 +123,49 @@ def account_record(account: ScoreExplanation) -> list[dict[str, Any]]:
             "meaning": share.meaning,
             "how": list(share.how),
         }
-        for share in account.contributions
+        for share in explanation.contributions
     ]
 
 
-def _as_record(text: str, accounts: Sequence[ScoreExplanation]) -> dict[str, Any]:
+def _as_record(text: str, explanations: Sequence[ScoreExplanation]) -> dict[str, Any]:
     from searchlab.rankers.explanation import compare_explanations
 
     record: dict[str, Any] = {
         "query": text,
         "documents": [
-            {"docno": account.docno, "score": account.score, "shares": account_record(account)} for account in accounts
+            {"docno": each.docno, "score": each.score, "shares": explanation_record(each)} for each in explanations
         ],
     }
-    if len(accounts) == 2:
-        first, second = accounts
-        apart = [{"label": each.label, "difference": each.amount} for each in compare_explanations(first, second)]
-        record |= {"difference": first.score - second.score, "differences": apart}
+    if len(explanations) == 2:
+        first, second = explanations
+        differences = [{"label": each.label, "difference": each.amount} for each in compare_explanations(first, second)]
+        record |= {"difference": first.score - second.score, "differences": differences}
     return record
 
 
 def _print_comparison(one: ScoreExplanation, other: ScoreExplanation, bundle: Bundle | None) -> None:
-    """A sentence, and a table of what makes the difference; the higher document comes first."""
+    """Print a sentence, and a table of the differences; the higher document comes first."""
     from searchlab.rankers.explanation import compare_explanations, describe_lead
 
-    first, second = sorted([one, other], key=lambda account: (account.score, account.docno.encode()), reverse=True)
+    first, second = sorted([one, other], key=lambda each: (each.score, each.docno.encode()), reverse=True)
     differences = compare_explanations(first, second)
     print(visible(describe_lead(first, second, differences)))
     rows = [["term" if bundle is None else "feature", first.docno, second.docno, "difference"]]
-    # Votes have no value of a feature: what they add stands there instead.
+    # Votes have no value of a feature: their amounts are shown instead.
     show = _amount if bundle is not None and bundle.model.kind == "votes" else _value
-    rows += [[each.label, show(each.first), show(each.second), f"{each.amount:+.4f}"] for each in differences[:SHOWN]]
+    shown = differences[:MAX_SHOWN]
+    rows += [[each.label, show(each.first), show(each.second), f"{each.amount:+.4f}"] for each in shown]
     lead = round(first.score, 4) - round(second.score, 4)
-    if len(differences) > SHOWN:
-        rest = _rest(lead, [each.amount for each in differences[:SHOWN]])
-        rows.append([f"{len(differences) - SHOWN} others", "", "", f"{rest:+.4f}"])
+    if len(differences) > MAX_SHOWN:
+        rest = _remainder(lead, [each.amount for each in shown])
+        rows.append([f"{len(differences) - MAX_SHOWN} others", "", "", f"{rest:+.4f}"])
     rows.append(["score", f"{first.score:.4f}", f"{second.score:.4f}", f"{lead:+.4f}"])
     print()
     print_columns(rows, indent=2)
 
 
-def _rest(total: float, amounts: Sequence[float]) -> float:
-    """What is left of a total, so that the numbers add up as they are printed."""
+def _remainder(total: float, amounts: Sequence[float]) -> float:
+    """The total without these amounts, rounded so that the printed numbers add up."""
     return round(round(total, 4) - sum(round(amount, 4) for amount in amounts), 4) + 0.0
 
 
@@ -177,7 +182,7 @@ def _amount(share: Contribution | None) -> str:
 
 
 def _how(share: Contribution, bundle: Bundle) -> str:
-    """How a share came about, in a few words."""
+    """How a share was computed, in a few words."""
     if bundle.model.kind == "linear":
         return " + ".join(share.how)
     if bundle.model.kind == "rules" and len(share.how) > 1:

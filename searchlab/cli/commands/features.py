@@ -11,7 +11,7 @@ import typer
 from searchlab.cli.app import IndexOption, app, choose_index, count, megabytes, note, warn_of_latin1
 from searchlab.cli.collection_files import own_topics, read_judgments
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.search_options import Asking, ExpandOption, ScorerOption
+from searchlab.cli.search_options import ExpandOption, ScorerOption, SearchOptions
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -70,23 +70,23 @@ def features_command(
     from searchlab.atomic_file import open_atomic
     from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.letor.letor_files import write_letor
-    from searchlab.features.prerequisites import make_what_is_missing
+    from searchlab.features.prerequisites import build_prerequisites
 
     if listing:
         _list_features(None if set_name is None else make_feature_set(set_name))
         return
     chosen = make_feature_set(set_name or "letor45")
     steps = _steps(fill, normalise)
-    asking = Asking.of(scorer, settings, expand=expand)
+    options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
     notes = searchlab.Notes()
     wanted = searchlab.read_topics(topics or own_topics(folder), notes=notes)
     grades = read_judgments(folder, qrels, own=topics is None, notes=notes)
     warn_of_latin1(notes)
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        for remark in make_what_is_missing(engine, chosen, progress):
+        for remark in build_prerequisites(engine, chosen, progress):
             note(remark)
-        candidates = _candidates(engine, wanted, grades, run, k, asking, union=union)
+        candidates = _candidates(engine, wanted, grades, run, k, options, union=union)
         table = searchlab.extract(
             engine, wanted, candidates, chosen, qrels=grades, unjudged=unjudged, strict=strict, progress=progress
         )
@@ -148,7 +148,7 @@ def _candidates(
     qrels: Qrels | None,
     run: str | None,
     k: int | None,
-    asking: Asking,
+    options: SearchOptions,
     *,
     union: bool,
 ) -> Candidates:
@@ -162,10 +162,10 @@ def _candidates(
     if run is not None:
         found = choose.ranked(engine, read_run(run), k=k)
     else:
-        found = choose.searched(engine, topics, k=k or 100, scorer=asking.scorer, expansion=asking.expansion)
+        found = choose.searched(options.pipeline(engine), topics, k=k or 100)
     if union and qrels is None:
         raise SettingError("--union takes the judged documents too: expected --qrels")
-    return choose.union(found, choose.judged(engine, qrels)) if union and qrels is not None else found
+    return found.union(choose.judged(engine, qrels)) if union and qrels is not None else found
 
 
 def _tell(table: FeatureTable, candidates: Candidates, topics: list[Topic], output: str) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import Collection
     from searchlab.report.content import Report
     from searchlab.reproduction.letor import RankerResult
-    from searchlab.reproduction.retrieval import CollectionResults
+    from searchlab.reproduction.retrieval import RetrievalResult
 
 ReportOption = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FOLDER", help="Write a report with figures and tables here")
@@ -165,7 +165,7 @@ def retrieval_command(
     _ = [make_feature_set(name) for name in sets], make_recipes(names, folds, seed)
     _require_folder(output)
     found = _find_collections(collections)
-    outcomes: list[CollectionResults] = []
+    outcomes: list[RetrievalResult] = []
     for name, collection in found.items():
         outcomes.append(_try_collection(name, collection, output, sets, names, folds, seed))
         print(format_retrieval_table(outcomes[-1]) + "\n")
@@ -204,7 +204,7 @@ def _find_collections(folders: list[str]) -> dict[str, Collection]:
 
 def _try_collection(
     name: str, collection: Collection, output: str | None, sets: list[str], rankers: list[str], folds: int, seed: int
-) -> CollectionResults:
+) -> RetrievalResult:
     import searchlab
     from searchlab.indexing.index_names import default_folder
     from searchlab.reproduction.retrieval import run_retrieval

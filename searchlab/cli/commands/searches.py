@@ -1,4 +1,4 @@
-"""How is an index searched from the command line?"""
+"""The commands query and run: searching an index for one query, or for all topics of a file."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
 from searchlab.cli.collection_files import own_topics
-from searchlab.cli.commands.explaining import account_record, print_account, tell_scale
+from searchlab.cli.commands.explaining import explanation_record, print_model_explanation, print_scale
 from searchlab.cli.printing import as_record, comment, print_explanation, print_hit
 from searchlab.cli.progress import tracked
 from searchlab.cli.rerank_options import (
     RerankOption,
     explain_hits,
     open_reranker,
-    refuse_what_a_model_brings,
+    refuse_first_stage_options,
     warn_of_known_topics,
 )
 from searchlab.cli.search_options import (
-    Asking,
     ExpandOption,
     FilterOption,
     ScorerOption,
+    SearchOptions,
     SetOption,
     StreamOption,
     WeightsOption,
@@ -36,14 +36,16 @@ from searchlab.errors import SettingError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from searchlab.records import Ranking
     from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.results import Explanation
 
 
 @app.command("query")
 def query_command(
     context: typer.Context,
     text: Annotated[
-        str | None, typer.Argument(metavar="QUERY", help="What to search for [default: ask for one after the other]")
+        str | None, typer.Argument(metavar="QUERY", help="What to search for [default: read queries one by one]")
     ] = None,
     index: IndexOption = None,
     k: Annotated[int, typer.Option("-k", help="How many results")] = 10,
@@ -61,26 +63,26 @@ def query_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Search, and print rank, score, docno, title and a snippet with the matched words marked."""
-    asking = Asking.of(scorer, settings, stream, filters, expand, full=not plain, weights=weights)
+    options = SearchOptions.read(scorer, settings, stream, filters, expand, full=not plain, weights=weights)
     if text is None and (explain or as_json):
         raise SettingError("--explain and --json need a query; a session has :explain")
     if rerank is not None:
-        refuse_what_a_model_brings(context)
+        refuse_first_stage_options(context)
         if text is None:
             raise SettingError("--rerank needs a query: a session orders by a scorer")
-        _query_reranked(rerank, asking, text, index, k, explain=explain, as_json=as_json)
+        _query_reranked(rerank, options, text, index, k, explain=explain, as_json=as_json)
         return
-    # Someone who types would notice the time that the compiled kernels take to load, not the time that they save.
+    # At a terminal, the time to load the compiled kernels would be noticed, the time that they save would not.
     engine = _open(choose_index(index), compiled=text is None and not sys.stdin.isatty())
-    asking = asking.at(engine)
+    options = options.for_index(engine)
     if text is None:
         from searchlab.cli.session.session_loop import Session
 
-        Session(engine, asking, k).run()
+        Session(engine, options, k).run()
         return
-    query = asking.understand(engine, text)
-    hits = asking.search(engine, query, k)
-    explanations = [asking.explain(engine, query, docno) if explain else None for docno in hits.docnos]
+    pipeline = options.pipeline(engine)
+    hits = pipeline.search(text, k=k, syntax=options.syntax, filters=options.filters).with_expanded_query()
+    explanations: list[Explanation | None] = pipeline.explain(hits, hits.docnos) if explain else [None] * len(hits)
     if as_json:
         print(json.dumps(as_record(hits, explanations, engine, scorer), ensure_ascii=False, indent=2))
     else:
@@ -94,26 +96,25 @@ def query_command(
 
 
 def _query_reranked(
-    model: str, asking: Asking, text: str, index: str | None, k: int, *, explain: bool, as_json: bool
+    model: str, options: SearchOptions, text: str, index: str | None, k: int, *, explain: bool, as_json: bool
 ) -> None:
-    """The same, with the best ordered by a model."""
+    """Search, and print the hits as a model orders them."""
     engine = _open(choose_index(index), compiled=False)
     reranker = open_reranker(model, engine)
-    query = reranker.parse(text, asking.syntax)
-    hits = reranker.search(query, k=k, filters=asking.filters)
-    accounts = explain_hits(reranker, query, hits, asking.filters) if explain else [None] * len(hits)
+    hits = reranker.pipeline().search(text, k=k, syntax=options.syntax, filters=options.filters)
+    explanations = explain_hits(hits) if explain else [None] * len(hits)
     if as_json:
         record = as_record(hits, [None] * len(hits), engine, reranker.first_stage.scorer) | {"model": model}
-        for hit, account in zip(record["hits"], accounts, strict=True):
-            hit |= {"explanation": account_record(account)} if account else {}
+        for hit_record, explanation in zip(record["hits"], explanations, strict=True):
+            hit_record |= {"explanation": explanation_record(explanation)} if explanation else {}
         print(json.dumps(record, ensure_ascii=False, indent=2))
     else:
-        for found, account in zip(hits, accounts, strict=True):
-            print_hit(found)
-            if account:
-                print_account(account, reranker.bundle)
+        for hit, explanation in zip(hits, explanations, strict=True):
+            print_hit(hit)
+            if explanation:
+                print_model_explanation(explanation, reranker.bundle)
     if explain and hits and not as_json:
-        tell_scale(reranker.bundle)
+        print_scale(reranker.bundle)
     comment(hits, engine)
     if not hits:
         raise typer.Exit(1)
@@ -157,54 +158,43 @@ def run_command(
     from searchlab.atomic_file import open_atomic
 
     if rerank is not None:
-        refuse_what_a_model_brings(context)
-    asking = Asking.of(scorer, settings, stream, filters, expand, full=syntax, weights=weights)
+        refuse_first_stage_options(context)
+    options = SearchOptions.read(scorer, settings, stream, filters, expand, full=syntax, weights=weights)
     folder = choose_index(index)
     parts = fields.split(",") if fields else None
     notes = searchlab.Notes()
     wanted = searchlab.read_topics(topics or own_topics(folder), format=topic_format, fields=parts, notes=notes)
     warn_of_latin1(notes)
     engine = _open(folder)
-    asking = asking.at(engine)
-    name = "-".join([scorer, *([expand.partition(":")[0]] if expand else [])])
-    if rerank is not None:
+    options = options.for_index(engine)
+    if rerank is None:
+        pipeline = options.pipeline(engine)
+        name = "-".join([scorer, *([expand.partition(":")[0]] if expand else [])])
+    else:
         reranker = open_reranker(rerank, engine)
-        name = reranker.bundle.ranker
-        warn_of_known_topics(reranker, topics)
+        pipeline, name = reranker.pipeline(), reranker.bundle.ranker
+        warn_of_known_topics(reranker, wanted, of_collection=topics is None)
     with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
-        if rerank is not None:
-            rankings = reranker.rank_topics(tracked(wanted), k=k, syntax=asking.syntax, filters=asking.filters)
-        else:
-            rankings = searchlab.search_topics(
-                engine,
-                tracked(wanted),
-                k=k,
-                scorer=asking.scorer,
-                stream=stream,
-                syntax=asking.syntax,
-                filters=asking.filters,
-                expansion=asking.expansion,
-            )
-        counted = _Count(rankings)
+        counted = _CountedRankings(pipeline.run(tracked(wanted), k=k, syntax=options.syntax, filters=options.filters))
         searchlab.write_run(file, counted, tag or name)
     where = "" if output == "-" else f" → {output}"
-    note(f"{count(len(wanted), 'topic')}, {count(counted.results, 'result')}{where}")
+    note(f"{count(len(wanted), 'topic')}, {count(counted.n_results, 'result')}{where}")
     if counted.empty:
         more = ", …" if len(counted.empty) > 10 else ""
         note(f"{count(len(counted.empty), 'topic')} without results: {', '.join(counted.empty[:10])}{more}")
 
 
-class _Count:
-    """Counts results on their way to the file."""
+class _CountedRankings:
+    """Rankings that are counted as they are written."""
 
-    def __init__(self, rankings: Iterator[Any]) -> None:
+    def __init__(self, rankings: Iterator[Ranking]) -> None:
         self._rankings = rankings
-        self.results = 0
+        self.n_results = 0
         self.empty: list[str] = []
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Ranking]:
         for ranking in self._rankings:
-            self.results += len(ranking.docnos)
+            self.n_results += len(ranking.docnos)
             if not ranking.docnos:
                 self.empty.append(ranking.qid)
             yield ranking

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.topics import read_topics
 from searchlab.errors import InputError, StoreError
 from searchlab.indexing.index_names import collections_of
-from searchlab.judgments.input_checks import fold_case
 from searchlab.rankers.bundle import Bundle
 from searchlab.records import Topic
 from searchlab.web.state.open_indexes import Opened
@@ -38,14 +37,12 @@ def own_topics(opened: Opened) -> Own | None:
 
 def has_learnt_from(opened: Opened, bundle: Bundle, topics: Sequence[Topic]) -> bool:
     """Whether a model was trained on any of these topics, as far as its file tells."""
-    seen = bundle.training.get("topics")
-    texts = {fold_case(topic.text) for topic in topics}
-    if isinstance(seen, Mapping):
-        return any(fold_case(str(text)) in texts for text in seen.values())
-    # Models of former versions do not name their topics, but say whether they were those of the collection.
-    own = own_topics(opened) if str(bundle.training.get("source", "")).startswith("topics of its collection") else None
-    trained_here = dict(bundle.training.get("index") or {}).get("name") == opened.name
-    return own is not None and trained_here and any(fold_case(topic.text) in texts for topic in own.topics)
+
+    def collection_topics() -> tuple[Topic, ...]:
+        own = own_topics(opened)
+        return () if own is None else own.topics
+
+    return bundle.has_learnt_from(topics, opened.name, collection_topics)
 
 
 def _read(opened: Opened) -> Own | None:

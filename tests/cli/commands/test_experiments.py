@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from searchlab.experiments import report_builder, runner
+from searchlab.experiments import report_builder
+from searchlab.retrieval.pipeline import Pipeline
 
 N_TOPICS = 12
 PLAN = """
@@ -73,15 +74,15 @@ def test_the_same_again_does_nothing_and_says_so(home, run_cli):
 
 
 def test_an_interruption_is_told_and_the_folder_can_be_gone_on_with(home, run_cli, monkeypatch):
-    search, calls = runner.search_topics, []
+    search, calls = Pipeline.run, []
 
-    def interrupted(*given, **named):
+    def interrupted(pipeline, *given, **named):
         calls.append(given)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return search(*given, **named)
+        return search(pipeline, *given, **named)
 
-    monkeypatch.setattr(runner, "search_topics", interrupted)
+    monkeypatch.setattr(Pipeline, "run", interrupted)
     code, out, err = run_cli("experiment", "plan.toml")
     assert (code, out) == (130, "")
     assert err.splitlines() == [

@@ -14,6 +14,7 @@ from searchlab.indexing.building.indexer import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.language_models import JelinekMercer, Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
 from tests.retrieval.reference import CLOSE, Reference, random_documents
@@ -210,7 +211,7 @@ def test_a_word_after_an_unknown_one_stands_alone_and_repeats_keep_their_neighbo
 
 def test_words_that_an_expansion_adds_have_none_before_them(build):
     with SearchEngine(build(random_documents(2, 30, WORDS, 12))) as engine:
-        query = RM3(documents=3, terms=4, weight=0.4).expand(engine, "a b", scorer=UNI_BI)
+        query = Pipeline(engine, UNI_BI, expansion=RM3(documents=3, terms=4, weight=0.4)).start("a b").expanded_query
         words = engine.mixer.words(query)
         assert {word.term for word in words if word.before is not None} == {"b"}
         assert sum(word.count for word in words) == pytest.approx(sum(term.count for term in query.terms))
