@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from searchlab.analysis.analyzer import STEMMERS
+from searchlab.analysis.stemmers import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
 from searchlab.indexing.building.indexer import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import STREAMS

@@ -53,7 +53,7 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest, self.shards = _open(folder)
-        self.analyzer = Analyzer(self.manifest.settings, recall=self._recall)
+        self.analyzer = Analyzer(self.manifest.settings, lookup=self._lookup_term)
         self.find_term = lru_cache(REMEMBERED_TERMS)(self._find_term)
         self.count_term = lru_cache(REMEMBERED_TERMS)(self._count_term)
         self.term_stats = lru_cache(REMEMBERED_TERMS)(self._term_stats)
@@ -102,7 +102,7 @@ class Snapshot:
         """The fields that documents have beside title and body, by name."""
         return tuple(sorted({name for shard in self.shards for name in shard.columns.fields.names}))
 
-    def _recall(self, word: str) -> str | None:
+    def _lookup_term(self, word: str) -> str | None:
         """What the index knows of a word: its term, None for a stop word; KeyError for a new word."""
         for shard in self.shards:
             with suppress(KeyError):

@@ -136,7 +136,7 @@ def build_index(
             with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
                 changes = Changes(old)
                 written = write_shards(
-                    changes.pick(documents), folder, name, chosen, jobs or _cores(), counter.all_read, changes.recall
+                    changes.pick(documents), folder, name, chosen, jobs or _cores(), counter.all_read, changes.lookup
                 )
                 if not counter.n_docs:
                     raise SourceError(", ".join(sources) or "source", "holds no documents")
@@ -210,11 +210,11 @@ def _choose_settings(
 ) -> AnalysisSettings:
     """The settings to analyse by: an index cannot change its own."""
     if before is None:
-        return wanted if isinstance(wanted, AnalysisSettings) else AnalysisSettings.choose(*_or_defaults(*wanted))
+        return wanted if isinstance(wanted, AnalysisSettings) else AnalysisSettings.from_names(*_or_defaults(*wanted))
     own = before.settings
     if isinstance(wanted, tuple):
         stemmer, stop_list = wanted
-        named = AnalysisSettings.choose(stemmer or own.stemmer, stop_list or "default")
+        named = AnalysisSettings.from_names(stemmer or own.stemmer, stop_list or "default")
         wanted = named if stop_list else replace(own, stemmer=named.stemmer)
     if wanted.fingerprint != own.fingerprint:
         raise SettingError(

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Analyzer, words
+from searchlab.analysis.analyzer import Analyzer
+from searchlab.analysis.tokenizer import split_words
 from searchlab.errors import RecordError
 from searchlab.indexing.building.inversion import Inverted, TokenStream, arrange, invert
 from searchlab.indexing.storage.array_file import write_arrays
@@ -52,7 +53,7 @@ class _Tokens:
         self.ends = array("q", [0])
 
     def add(self, text: str, vocabulary: _Vocabulary) -> None:
-        self.numbers.extend(map(vocabulary.__getitem__, words(text)))
+        self.numbers.extend(map(vocabulary.__getitem__, split_words(text)))
         self.ends.append(len(self.numbers))
 
     def as_stream(self, ranks: Array) -> TokenStream:

@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Recall
+from searchlab.analysis.analyzer import TermLookup
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.shard import Shard, ShardRecord, bury, recall_largest
@@ -40,7 +40,7 @@ class Changes:
         self.n_added = self.n_updated = self.n_unchanged = self.n_removed = 0
 
     @property
-    def recall(self) -> Recall | None:
+    def lookup(self) -> TermLookup | None:
         """What the largest shard knows of words."""
         return recall_largest(self._shards)
 

@@ -22,7 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, Recall
+from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, TermLookup
 from searchlab.errors import SearchlabError, WriteFailed
 from searchlab.indexing.building.shard_writer import ShardBuilder
 from searchlab.indexing.storage.shard import ShardRecord
@@ -42,16 +42,16 @@ def write_shards(
     settings: AnalysisSettings,
     jobs: int,
     all_read: Callable[[], None],
-    recall: Recall | None = None,
+    lookup: TermLookup | None = None,
 ) -> list[ShardRecord]:
     """Write documents as shards whose names begin with `name`; calls `all_read` when only writing is left.
 
-    A few documents are analysed with the help of `recall`, so that words that are known need not be stemmed.
+    A few documents are analysed with the help of `lookup`, so that words that are known need not be stemmed.
     """
     start = list(islice(documents, WORTH_SHARING)) if jobs > 1 else []
     if len(start) == WORTH_SHARING:
         return _write_side_by_side(chain(start, documents), folder, name, settings, jobs, all_read)
-    shards = ShardSequence(folder, name, settings, recall)
+    shards = ShardSequence(folder, name, settings, lookup)
     for document in chain(start, documents):
         shards.add(document)
     all_read()
@@ -85,10 +85,10 @@ def _write_side_by_side(
 class ShardSequence:
     """Documents in, shards out: begins a new shard whenever one is full."""
 
-    def __init__(self, folder: Path, name: str, settings: AnalysisSettings, recall: Recall | None = None) -> None:
+    def __init__(self, folder: Path, name: str, settings: AnalysisSettings, lookup: TermLookup | None = None) -> None:
         self._folder = folder
         self._name = name
-        self._analyzer = Analyzer(settings, recall)
+        self._analyzer = Analyzer(settings, lookup)
         self._builder = ShardBuilder(self._analyzer)
         self._written: list[ShardRecord] = []
 

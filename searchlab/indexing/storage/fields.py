@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from searchlab.analysis.analyzer import fold, words
+from searchlab.analysis.tokenizer import fold_text, split_words
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.streams import Passages, Text, make_stream
 from searchlab.indexing.storage.string_table import Strings
@@ -75,7 +75,7 @@ def seconds(moment: datetime) -> float:
 
 def as_value(text: str) -> str:
     """A value as it is compared: without case and accents, white space as one blank."""
-    return " ".join(fold(text).split())
+    return " ".join(fold_text(text).split())
 
 
 def _scalars(value: Any) -> Iterator[Any]:
@@ -147,7 +147,7 @@ class FieldBuilder:
     def _add_scalar(self, field: int, doc: int, text: str, *, gap: bool) -> None:
         if gap:
             self._tokens.append(GAP)
-        for term in map(self._term_of, words(text)):
+        for term in map(self._term_of, split_words(text)):
             if term is not None:
                 self._tokens.append(self._terms.setdefault(term, len(self._terms)))
         if len(text) > LONGEST_VALUE:

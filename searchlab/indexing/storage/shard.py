@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Recall
+from searchlab.analysis.analyzer import TermLookup
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
@@ -142,7 +142,7 @@ class Shard:
         return self.whoosh.document(number)
 
 
-def recall_largest(shards: Sequence[Shard]) -> Recall | None:
+def recall_largest(shards: Sequence[Shard]) -> TermLookup | None:
     """What the shard with the most words knows of them: most words of new documents have been stemmed before."""
     if not shards:
         return None

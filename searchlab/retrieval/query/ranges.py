@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from searchlab.analysis.analyzer import fold
+from searchlab.analysis.tokenizer import fold_text
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
 from searchlab.indexing.storage.fields import as_date, as_number, seconds
 from searchlab.indexing.storage.string_table import Strings
@@ -83,8 +83,8 @@ def _with_words(columns: ShardColumns, asked: Range) -> Array:
     text = columns.text(asked.field)
     if text is None:
         return np.zeros(0, np.int64)
-    low = None if asked.low is None else text.prefix + fold(asked.low)
-    high = None if asked.high is None else text.prefix + fold(asked.high)
+    low = None if asked.low is None else text.prefix + fold_text(asked.low)
+    high = None if asked.high is None else text.prefix + fold_text(asked.high)
     own = _between(text.terms, text.numbers, asked, low, high)
     offsets, first = text.stream.offsets, text.numbers.start
     return text.stream.docs[offsets[own.start - first] : offsets[own.stop - first]]

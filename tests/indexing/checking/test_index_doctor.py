@@ -229,7 +229,7 @@ def test_an_index_of_a_later_version_asks_for_an_update(folder):
 
 
 def test_an_index_of_other_rules_asks_to_be_made_anew(folder, monkeypatch):
-    monkeypatch.setattr(analyzer, "WORD_RULES", analyzer.WORD_RULES + 1)
+    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
     (finding,) = examine(folder).findings
     assert (finding.place, finding.remedy, finding.serious) == (MANIFEST, REBUILD, True)
 

@@ -129,7 +129,7 @@ def test_an_index_of_a_later_version_is_not_overwritten(build, folder):
 
 
 def test_an_index_whose_words_were_cut_by_other_rules_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(analyzer, "WORD_RULES", analyzer.WORD_RULES + 1)
+    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
     with pytest.raises(StoreError, match=r"--rebuild"):
         Snapshot(folder)
 
