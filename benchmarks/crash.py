@@ -40,7 +40,7 @@ from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import LOCK, MANIFEST, SHARD_PREFIX
+from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX, WRITER_LOCK
 from searchlab.records import Document
 
 Documents = dict[str, Document]
@@ -273,7 +273,7 @@ def leftovers(folder: Path) -> list[str]:
     with closing(Snapshot(folder)) as snapshot:
         named = {f"{record.name}/{name}" for record in snapshot.manifest.shards for name in record.files}
     empty = {path.name for path in folder.glob(f"{SHARD_PREFIX}*") if not any(path.iterdir())}
-    return sorted(files_of(folder) - named - {MANIFEST, LOCK} | empty)
+    return sorted(files_of(folder) - named - {MANIFEST, WRITER_LOCK} | empty)
 
 
 def summarise(steps: list[Step], outcomes: list[Outcome]) -> str:

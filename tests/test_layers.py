@@ -45,7 +45,7 @@ HOMES = {
     "numba": [
         "corpus/trec/line_kernels.py",
         "indexing/building/inversion_kernel.py",
-        "indexing/storage/docnos.py",
+        "indexing/docno_kernels.py",
         "retrieval/topk_kernels.py",
         "retrieval/highlight/passage_kernels.py",
         "topic_models/plsa_kernels.py",

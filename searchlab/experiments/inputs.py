@@ -19,7 +19,7 @@ from searchlab.experiments.plan import FoldPlan, Plan
 from searchlab.experiments.scorer_tuning import useful_topics
 from searchlab.indexing.building.indexer import index as make_index
 from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.from_table import deal

@@ -159,7 +159,7 @@ def _locate(snapshot: Snapshot, docnos: list[str]) -> dict[str, tuple[int, int]]
             with suppress(SettingError):
                 places[docno] = snapshot.locate(docno)
         return places
-    from searchlab.indexing.storage.docnos import find_docnos
+    from searchlab.indexing.docno_kernels import find_docnos
 
     places = {}
     for place, shard in enumerate(snapshot.shards):

@@ -13,7 +13,8 @@ from pathlib import Path
 from searchlab.corpus import Collection, find_collection
 from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.errors import IndexMissing, SettingError
-from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
+from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.manifest import read_manifest
 
 HOME = Path("indexes")
 

@@ -151,7 +151,7 @@ class Snapshot:
     @cached_property
     def _standings(self) -> tuple[Array, Array]:
         """The standings of all documents, shard after shard, and where each shard begins."""
-        from searchlab.indexing.storage.docnos import docno_standings
+        from searchlab.indexing.docno_kernels import docno_standings
 
         columns = [shard.columns.docnos for shard in self.shards]
         return docno_standings(columns), np.cumsum([0, *map(len, columns)])

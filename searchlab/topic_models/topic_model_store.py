@@ -18,7 +18,7 @@ from searchlab.errors import IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import commit, open_file, read_record, swept
-from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.vocabulary import all_digests, digests_of
 from searchlab.topic_models.plsa import MOST_TOPICS, SEED, TOPICS
 from searchlab.topic_models.topic_model import TopicModel
@@ -70,7 +70,7 @@ def build_topics(
         raise SettingError(f"topics is {n_topics}, expected 1 to {MOST_TOPICS}")
     index = existing(folder)
     home = home_of(index, name or method)
-    with writing(home), swept(home, TopicRecord):
+    with writer_lock(home), swept(home, TopicRecord):
         snapshot = Snapshot(index)
         learnt = learn(snapshot, method, n_topics, seed, progress)
         record = TopicRecord(
@@ -109,7 +109,7 @@ def save_topics(
     made = datetime.now(UTC).isoformat(timespec="seconds")
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
-    with writing(home), swept(home, TopicRecord):
+    with writer_lock(home), swept(home, TopicRecord):
         return _commit(snapshot, home, record, arrays, no_progress)
 
 
@@ -118,7 +118,7 @@ def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress 
     index = existing(folder)
     home = home_of(index, name)
     read_record(home, TopicRecord)
-    with writing(home), swept(home, TopicRecord):
+    with writer_lock(home), swept(home, TopicRecord):
         model = open_topics(Snapshot(index), name)
         record = model.write_vectors(progress)
         if record != model.record:

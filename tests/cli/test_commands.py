@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import searchlab
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.layout import MANIFEST
 
 
 def test_index_prints_a_summary(tmp_path, run_cli, docs):

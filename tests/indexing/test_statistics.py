@@ -15,7 +15,7 @@ from whoosh.util.numeric import byte_to_length, length_to_byte
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.shard import WHOOSH
+from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.records import Document, TermStats

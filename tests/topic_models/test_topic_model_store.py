@@ -12,7 +12,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, SettingError
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Document
 from searchlab.topic_models import topic_model_store
 from searchlab.topic_models.plsa import fold_in

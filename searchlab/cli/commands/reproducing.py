@@ -235,7 +235,8 @@ def _try_collection(
 def _refuse_strangers(folder: Path, source: str) -> None:
     """An index of other documents is left alone."""
     from searchlab.indexing.index_names import lasting_name
-    from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
+    from searchlab.indexing.storage.layout import MANIFEST
+    from searchlab.indexing.storage.manifest import read_manifest
 
     if (folder / MANIFEST).exists():
         sources = list(read_manifest(folder).sources)

@@ -36,7 +36,7 @@ from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import commit, open_file, swept
-from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of, staleness
@@ -194,7 +194,7 @@ def build_space(
         raise SettingError(f"dims is {dims}, expected 1 to {MOST_DIMS}")
     folder = existing(name)
     place = home or folder / FOLDER
-    with writing(place), swept(place, SpaceRecord):
+    with writer_lock(place), swept(place, SpaceRecord):
         snapshot = Snapshot(folder)
         weights = _Weights.count(snapshot)
         A = _matrix(snapshot, weights, progress)
@@ -222,7 +222,7 @@ def update_space(name: str | Path, *, progress: Progress = no_progress, home: Pa
     folder = existing(name)
     place = home or folder / FOLDER
     read_record(place)
-    with writing(place), swept(place, SpaceRecord):
+    with writer_lock(place), swept(place, SpaceRecord):
         space = SemanticSpace.open(Snapshot(folder), home=place)
         record = space._write_vectors(progress)
         if record != space.record:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,6 @@ from pathlib import Path
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus import Notes, read_documents
 from searchlab.errors import (
-    DuplicateError,
     IndexCorrupt,
     IndexMissing,
     IndexOutdated,
@@ -25,19 +24,19 @@ from searchlab.errors import (
     SourceError,
     unknown_name,
 )
+from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
 from searchlab.indexing.building.merge import merge_shards, merge_where_worth
 from searchlab.indexing.building.update import Changes
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.index_names import default_folder, lasting_name, resolve
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import Manifest, commit, new_shards, read_manifest, sweep, writing
+from searchlab.indexing.storage.lock import writer_lock
+from searchlab.indexing.storage.manifest import Manifest, commit, new_shards, read_manifest, sweep
 from searchlab.records import Document
 from searchlab.types import Progress, no_progress
 
 # Documents between two signs of progress.
 STEP = 200
-
-ReadDocuments = Callable[[], Iterable[Document]]
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,8 @@ def build_index(
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     began = time.perf_counter()
     counter = _Counter(progress)
-    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter))
-    with writing(folder):
+    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter.count_duplicate))
+    with writer_lock(folder):
         before = _previous(folder, rebuild=rebuild)
         chosen = _choose_settings(folder, settings, None if rebuild else before)
         with new_shards(folder) as name:
@@ -157,7 +156,7 @@ def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_p
     """Remove documents from an index; if it lacks one of them, nothing is removed."""
     began = time.perf_counter()
     folder = existing(name)
-    with writing(folder):
+    with writer_lock(folder):
         sweep(folder, read_manifest(folder))
         with closing(Snapshot(folder)) as snapshot:
             changes = Changes(snapshot)
@@ -176,7 +175,7 @@ def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) 
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     began = time.perf_counter()
     folder = existing(name)
-    with writing(folder):
+    with writer_lock(folder):
         manifest = read_manifest(folder)
         sweep(folder, manifest)
         if len(manifest.shards) > 1 or any(shard.n_dead for shard in manifest.shards):
@@ -265,46 +264,9 @@ class _Counter:
                 self.progress("reading", self.n_docs, 0)
             yield document
 
+    def count_duplicate(self) -> None:
+        self.n_duplicates += 1
+
     def all_read(self) -> None:
         """Only writing is left."""
         self.progress("writing", self.n_docs, 0)
-
-
-def _refuse_duplicates(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
-    places: dict[str, str] = {}
-    for document in read():
-        if document.docno in places:
-            raise DuplicateError(
-                document.place,
-                f"docno {document.docno!r} was read already at {places[document.docno]}; make it unique, "
-                "or choose --on-duplicate keep-first or keep-last",
-            )
-        places[document.docno] = document.place
-        yield document
-
-
-def _keep_first(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
-    seen: set[str] = set()
-    for document in read():
-        if document.docno in seen:
-            counter.n_duplicates += 1
-        else:
-            seen.add(document.docno)
-            yield document
-
-
-def _keep_last(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
-    """Read twice: the first time to learn which of the documents with one name is the last."""
-    last = {document.docno: number for number, document in enumerate(read())}
-    for number, document in enumerate(read()):
-        if last.get(document.docno) == number:
-            yield document
-        else:
-            counter.n_duplicates += 1
-
-
-DUPLICATE_RULES: dict[str, Callable[[ReadDocuments, _Counter], Iterator[Document]]] = {
-    "error": _refuse_duplicates,
-    "keep-first": _keep_first,
-    "keep-last": _keep_last,
-}

@@ -14,11 +14,13 @@ import numpy as np
 from searchlab.analysis.analyzer import Analyzer
 from searchlab.analysis.tokenizer import split_words
 from searchlab.errors import RecordError
+from searchlab.indexing.building.field_builder import FieldBuilder
 from searchlab.indexing.building.inversion import Inverted, TokenStream, arrange, invert
 from searchlab.indexing.storage.array_file import write_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
-from searchlab.indexing.storage.fields import FieldBuilder
-from searchlab.indexing.storage.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord, seal_folder
+from searchlab.indexing.storage.file_sync import sync_tree
+from searchlab.indexing.storage.layout import COLUMNS, IN_USE, WHOOSH
+from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.indexing.storage.streams import count_terms
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
@@ -124,7 +126,7 @@ class ShardBuilder:
         write_arrays(folder / COLUMNS, columns)
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
-        return ShardRecord(folder.name, len(ordered), self.n_words, seal_folder(folder))
+        return ShardRecord(folder.name, len(ordered), self.n_words, sync_tree(folder))
 
 
 def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:

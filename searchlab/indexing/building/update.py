@@ -77,7 +77,7 @@ class Changes:
         self._n_looked_up += len(docnos)
         if self._n_looked_up < WORTH_COMPILING:
             return np.array([known.find(docno) for docno in docnos])
-        from searchlab.indexing.storage.docnos import find_docnos
+        from searchlab.indexing.docno_kernels import find_docnos
 
         return find_docnos(known, docnos)
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
-from searchlab.indexing.storage.fields import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
+from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
 from searchlab.indexing.storage.streams import Stream, count_terms
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array

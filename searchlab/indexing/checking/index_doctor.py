@@ -23,8 +23,10 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew
 from searchlab.indexing.checking.column_checks import check_columns
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
-from searchlab.indexing.storage.manifest import MANIFEST, SHARD_PREFIX, Manifest, read_manifest
-from searchlab.indexing.storage.shard import COLUMNS, DEAD_PREFIX, WHOOSH, ShardRecord, hold, read_alive
+from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST, SHARD_PREFIX, WHOOSH
+from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.manifest import Manifest, read_manifest
+from searchlab.indexing.storage.shard import ShardRecord, read_alive
 from searchlab.indexing.whoosh.comparison import Disagreement, compare_contents, compare_postings, count_postings
 from searchlab.types import Array, Progress, no_progress
 
@@ -89,7 +91,7 @@ def _hold(folder: Path, held: ExitStack) -> Manifest:
     while True:
         for record in manifest.shards:
             with suppress(IndexCorrupt, OSError):  # what is missing will be found
-                held.callback(os.close, hold(folder / record.name))
+                held.callback(os.close, lock_shard(folder / record.name))
         newer = read_manifest(folder)
         if newer.generation == manifest.generation:
             return manifest
@@ -174,7 +176,7 @@ class _Examination:
         for path in sorted(shard.rglob("*")):
             name = path.relative_to(shard).as_posix()
             if name not in record.files and not path.is_dir():
-                remedy = SWEPT if name.startswith(DEAD_PREFIX) else "remove it"
+                remedy = SWEPT if name.startswith(DELETED_PREFIX) else "remove it"
                 self._found(record.name, name, "a file that the manifest does not name", remedy, serious=False)
 
     def _checksum(self, path: Path) -> int:

@@ -27,8 +27,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
-from searchlab.indexing.storage.manifest import LOCK, MANIFEST
-from searchlab.indexing.storage.shard import seal, sync_folder
+from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.layout import MANIFEST, WRITER_LOCK
 from searchlab.types import Array
 
 
@@ -78,7 +78,7 @@ class Record:
     def with_file(self, home: Path, name: str, arrays: Mapping[str, Array], shard: str | None = None) -> Self:
         """Write a file, with the vectors of `shard` if one is given; the record that names it."""
         write_arrays(home / name, arrays)
-        files = self.files | {name: seal(home / name)}
+        files = self.files | {name: sync_file(home / name)}
         return replace(self, files=files, vectors=self.vectors if shard is None else self.vectors | {shard: name})
 
 
@@ -117,7 +117,7 @@ def open_file(home: Path, record: Record, name: str, *, verify: bool = False) ->
         found = path.stat().st_size
         if found != size:
             raise IndexCorrupt(f"{path}: {found} bytes, expected {size}; {record.remedy(home)}")
-        if verify and seal(path) != (size, crc):
+        if verify and sync_file(path) != (size, crc):
             raise IndexCorrupt(f"{path}: its checksum does not match; {record.remedy(home)}")
     except (KeyError, OSError):
         raise IndexCorrupt(f"{path}: missing; {record.remedy(home)}") from None
@@ -152,5 +152,5 @@ def swept(home: Path, kind: type[Record]) -> Iterator[None]:
 
 def _sweep(home: Path, record: Record) -> None:
     for path in home.iterdir():
-        if path.name not in {MANIFEST, LOCK, *record.files}:
+        if path.name not in {MANIFEST, WRITER_LOCK, *record.files}:
             path.unlink(missing_ok=True)

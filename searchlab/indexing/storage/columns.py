@@ -14,7 +14,7 @@ As arrays in one file that is memory-mapped when read (see `archive`). A shard's
                              before each word; so a document is looked up without reading the postings
     tokens, tokens.offsets   the terms of each document in their order, those of the title first
     digests                  for each document, sixteen bytes that tell whether it has changed
-    field.*                  the other fields of the documents (see `fields`)
+    field.*                  the other fields of the documents (see `field_columns`)
 
 The streams are title, body, and both (the two texts as one).
 """
@@ -31,7 +31,7 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import open_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES
-from searchlab.indexing.storage.fields import FieldColumns
+from searchlab.indexing.storage.field_columns import FieldColumns
 from searchlab.indexing.storage.streams import Passages, Stream, Text
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array

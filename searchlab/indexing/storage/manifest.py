@@ -9,12 +9,8 @@ holds `writer.lock`; readers need no lock.
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import getpass
 import json
 import os
-import platform
 import secrets
 import shutil
 import zlib
@@ -29,19 +25,15 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import (
     REBUILD,
     IndexCorrupt,
-    IndexLocked,
     IndexMissing,
     IndexOutdated,
     IndexTooNew,
     StoreError,
-    WriteFailed,
 )
-from searchlab.indexing.storage.shard import DEAD_PREFIX, ShardRecord, hold, sync_folder
-
-MANIFEST = "manifest.json"
-LOCK = "writer.lock"
-SHARD_PREFIX = "shard-"
-LAYOUT_VERSION = 2
+from searchlab.indexing.storage.file_sync import sync_folder
+from searchlab.indexing.storage.layout import DELETED_PREFIX, LAYOUT_VERSION, MANIFEST, SHARD_PREFIX
+from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.shard import ShardRecord
 
 
 @dataclass(frozen=True)
@@ -154,7 +146,7 @@ def sweep(folder: Path, manifest: Manifest | None) -> None:
             _remove_unless_in_use(path)
             continue
         # Readers have read such a list when they opened the index, and do not come back to it.
-        for old in path.glob(f"{DEAD_PREFIX}*"):
+        for old in path.glob(f"{DELETED_PREFIX}*"):
             if old.name != named[path.name].dead:
                 old.unlink(missing_ok=True)
     (folder / f"{MANIFEST}.new").unlink(missing_ok=True)
@@ -184,7 +176,7 @@ def _is_committed(folder: Path, name: str) -> bool:
 def _remove_unless_in_use(shard: Path) -> None:
     """Remove a shard; one that a reader still holds is left for the sweep of a later writer."""
     try:
-        held = hold(shard, alone=True)
+        held = lock_shard(shard, exclusive=True)
     except IndexCorrupt:
         shutil.rmtree(shard, ignore_errors=True)  # half-written: it has no readers
         return
@@ -194,52 +186,3 @@ def _remove_unless_in_use(shard: Path) -> None:
         shutil.rmtree(shard, ignore_errors=True)
     finally:
         os.close(held)
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Hold the index in `folder` for writing; a new folder that ends up without an index is removed."""
-    existed = folder.exists()
-    with _refusals_of_the_disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        _lock(lock, folder)
-        try:
-            with _refusals_of_the_disk(folder):
-                yield
-        finally:
-            os.ftruncate(lock, 0)
-            if not existed and not (folder / MANIFEST).exists():
-                shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(lock)
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            raise WriteFailed(f"{folder}: cannot be locked ({error.strerror})") from None
-        holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip()
-        raise IndexLocked(f"{folder}: being written by {holder or 'another process'}; try again later") from None
-    now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
-    note = f"process {os.getpid()} ({_user()} on {platform.node()}) since {now}\n"
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, note.encode(), 0)
-
-
-def _user() -> str:
-    with suppress(OSError, KeyError):
-        return getpass.getuser()
-    return f"user {os.getuid()}"
-
-
-@contextmanager
-def _refusals_of_the_disk(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        place = error.filename or folder
-        raise WriteFailed(f"{place}: cannot be written ({error.strerror or error}); the index is as it was") from error

@@ -8,11 +8,9 @@ grows; the manifest says which list is true.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import weakref
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,36 +22,15 @@ from searchlab.analysis.analyzer import TermLookup
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
+from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, WHOOSH
+from searchlab.indexing.storage.lock import lock_shard
 from searchlab.indexing.whoosh.stored_documents import WhooshShard
 from searchlab.records import Document
 from searchlab.types import Array
 
-COLUMNS = "columns"
-WHOOSH = "whoosh"
-IN_USE = "in-use"
-DEAD_PREFIX = "dead-"
 # Up to so many words it is faster to read them all than to look for some thousands one by one.
 WORDS_AT_ONCE = 500_000
-
-
-def hold(folder: Path, *, alone: bool = False) -> int:
-    """Hold a shard, together with other readers or alone; a descriptor, which is to be closed in the end.
-
-    The lock belongs to the process, so that it ends with it however it ends. Raises BlockingIOError where
-    the shard is in use and should be held alone.
-    """
-    try:
-        descriptor = os.open(folder / IN_USE, os.O_RDONLY)
-    except OSError:
-        raise IndexCorrupt(f"{folder / IN_USE}: missing; {REBUILD}") from None
-    try:
-        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        if alone:
-            raise
-        raise IndexCorrupt(f"{folder}: is being removed; {REBUILD}") from None
-    return descriptor
 
 
 @dataclass(frozen=True)
@@ -114,7 +91,7 @@ class Shard:
     """A shard opened for reading; until it is closed, or forgotten, no writer removes its folder."""
 
     def __init__(self, folder: Path, record: ShardRecord) -> None:
-        self._let_go = weakref.finalize(self, os.close, hold(folder))
+        self._let_go = weakref.finalize(self, os.close, lock_shard(folder))
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
@@ -168,44 +145,9 @@ def read_alive(folder: Path, record: ShardRecord) -> Array | None:
 
 def bury(folder: Path, record: ShardRecord, dead: Array) -> ShardRecord:
     """Write the list of a shard's dead documents, old and new; the shard's record with the new list."""
-    name = f"{DEAD_PREFIX}{secrets.token_hex(4)}"
+    name = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
     write_arrays(folder / name, {"dead": np.sort(dead).astype(np.uint32)})
     files = {path: sealed for path, sealed in record.files.items() if path != record.dead}
-    files[name] = seal(folder / name)
+    files[name] = sync_file(folder / name)
     sync_folder(folder)
     return replace(record, files=files, dead=name, n_dead=len(dead))
-
-
-def seal(path: Path) -> tuple[int, int]:
-    """Bring a file safely to disk; its size and its CRC-32."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        checksum = size = 0
-        while piece := os.read(descriptor, 1 << 20):
-            checksum = zlib.crc32(piece, checksum)
-            size += len(piece)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    return size, checksum
-
-
-def seal_folder(folder: Path) -> dict[str, tuple[int, int]]:
-    """Bring everything below a folder safely to disk; each file with its size and CRC-32."""
-    sealed = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            sealed[path.relative_to(folder).as_posix()] = seal(path)
-        else:
-            sync_folder(path)
-    sync_folder(folder)
-    return sealed
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring to disk which files a folder holds."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

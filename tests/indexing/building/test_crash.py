@@ -16,8 +16,9 @@ from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import SHARD_PREFIX, read_manifest
-from searchlab.indexing.storage.shard import hold
+from searchlab.indexing.storage.layout import SHARD_PREFIX
+from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.manifest import read_manifest
 from searchlab.records import Document
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
@@ -189,7 +190,7 @@ def test_a_reader_that_comes_while_its_shard_is_removed_opens_the_newer_state(bu
     manifest = read_manifest(folder)
     with closing(Snapshot(folder)):  # so that the next run leaves the shard
         build([Document("new")], folder=folder)
-    removing = hold(folder / manifest.shards[0].name, alone=True)
+    removing = lock_shard(folder / manifest.shards[0].name, exclusive=True)
     manifests = iter([manifest])
     monkeypatch.setattr(snapshots, "read_manifest", lambda where: next(manifests, None) or read_manifest(where))
     with closing(Snapshot(folder)) as snapshot:

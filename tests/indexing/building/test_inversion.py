@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from searchlab.indexing.building import inversion
 from searchlab.indexing.building.inversion import TokenStream, arrange, invert
-from searchlab.indexing.storage.docnos import find_docnos
-from searchlab.indexing.storage.string_table import Strings
 
 N_TERMS = 6
 texts = st.lists(st.lists(st.integers(0, N_TERMS - 1), max_size=8), max_size=7)
@@ -56,10 +54,3 @@ def test_streams_are_arranged_document_by_document(pairs, random):
     expected = [pairs[number][0] + pairs[number][1] for number in order]
     assert arranged.tokens.tolist() == [token for text in expected for token in text]
     assert arranged.starts.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
-
-
-@given(st.sets(st.text(max_size=3)), st.lists(st.text(max_size=3), max_size=5))
-def test_docnos_are_found_by_either_way(known, wanted):
-    strings = Strings(*Strings.pack("s", sorted(known, key=str.encode)).values())
-    wanted += sorted(known)[:2]
-    assert find_docnos(strings, wanted).tolist() == [strings.find(docno) for docno in wanted]

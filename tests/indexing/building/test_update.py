@@ -16,7 +16,8 @@ from searchlab.indexing.building.indexer import build_index, delete, index, merg
 from searchlab.indexing.building.merge import tier, worth_merging
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
+from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.manifest import read_manifest
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine

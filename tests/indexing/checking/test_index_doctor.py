@@ -17,8 +17,11 @@ from searchlab.indexing.checking import column_checks, index_doctor
 from searchlab.indexing.checking.index_doctor import ONLY_SHOWN, Finding, examine
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
-from searchlab.indexing.storage.manifest import LAYOUT_VERSION, LOCK, MANIFEST, commit, read_manifest, sweep
-from searchlab.indexing.storage.shard import COLUMNS, IN_USE, WHOOSH, bury, hold, seal_folder
+from searchlab.indexing.storage.file_sync import sync_tree
+from searchlab.indexing.storage.layout import COLUMNS, IN_USE, LAYOUT_VERSION, MANIFEST, WHOOSH, WRITER_LOCK
+from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.manifest import commit, read_manifest, sweep
+from searchlab.indexing.storage.shard import bury
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
@@ -58,7 +61,7 @@ def reseal(folder, *, shard=0, **changes):
     """Let the manifest say what a shard's files are now: of what was changed, no checksum tells any longer."""
     manifest = read_manifest(folder)
     record = manifest.shards[shard]
-    sealed = replace(record, files=seal_folder(folder / record.name), **changes)
+    sealed = replace(record, files=sync_tree(folder / record.name), **changes)
     shards = [*manifest.shards[:shard], sealed, *manifest.shards[shard + 1 :]]
     commit(folder, manifest.next(shards))
 
@@ -206,7 +209,7 @@ def test_what_an_interrupted_run_left_harms_nothing_and_is_swept(folder):
     shutil.copytree(shard, folder / "shard-0badc0de-0")
     (shard / "dead-0badc0de").write_bytes(b"half")
     (folder / f"{MANIFEST}.new").write_text("{")
-    (folder / LOCK).write_text("process 7 (who died)")
+    (folder / WRITER_LOCK).write_text("process 7 (who died)")
     diagnosis = examine(folder)
     places = {"shard-0badc0de-0", f"{shard.name}/dead-0badc0de", f"{MANIFEST}.new"}
     assert {finding.place for finding in diagnosis.findings} == places
@@ -527,10 +530,10 @@ def test_what_is_examined_is_held_and_then_let_go(folder):
 
     def hold_alone(stage, done, total):
         with pytest.raises(BlockingIOError):
-            hold(shard, alone=True)
+            lock_shard(shard, exclusive=True)
 
     examine(folder, hold_alone)
-    os.close(hold(shard, alone=True))
+    os.close(lock_shard(shard, exclusive=True))
 
 
 def test_an_index_that_is_made_anew_while_it_is_opened_is_examined_anew(build, folder, monkeypatch):

@@ -20,8 +20,9 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.storage.manifest import Manifest, commit, read_manifest
-from searchlab.indexing.storage.shard import WHOOSH, bury
+from searchlab.indexing.storage.shard import bury
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query import lexicon, phrases
