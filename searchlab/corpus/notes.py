@@ -49,7 +49,7 @@ class Notes:
         self.n_bad += 1
         if len(self.bad_records) < BAD_RECORDS_KEPT:
             # A copy: the error that was raised holds on to its frames, and through them to the record.
-            self.bad_records.append(RecordError(error.place, error.message))
+            self.bad_records.append(RecordError(error.location, error.message))
 
     def clear(self) -> None:
         """Begin anew, for reading the same sources again."""

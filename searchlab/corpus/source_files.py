@@ -76,7 +76,7 @@ class OpenedFile:
         """The suffix of the name in lower case; that of `a.txt.gz` is `.txt`."""
         return Path(self.file.path.name.lower().removesuffix(".gz")).suffix
 
-    def place(self, line_number: int) -> str:
+    def location(self, line_number: int) -> str:
         """Where a record starts, for messages."""
         return f"{self.name}:{line_number}"
 

@@ -114,7 +114,7 @@ def extract(
 def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
     for qid, number in Counter(topic.qid for topic in topics).items():
         if number > 1:
-            place = next(topic.place for topic in reversed(topics) if topic.qid == qid)
+            place = next(topic.location for topic in reversed(topics) if topic.qid == qid)
             raise DuplicateError(place or "topics", f"topic {qid} occurs {number} times, expected once")
     if len(candidates.without_any(topics)) == len(topics):
         known = ", ".join(qid for qid, chosen in candidates.chosen.items() if len(chosen))

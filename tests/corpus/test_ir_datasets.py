@@ -62,7 +62,7 @@ def test_documents_are_mapped_by_the_names_of_their_parts(datasets):
     fields = {"date": 1999, "parts": [{"name": "a", "text": "b c"}], "raw": "café"}
     assert first == Document("p1", "Title", "Abstract.", fields)
     assert second == Document("7", "", "Abstract.", fields)
-    assert second.place == "ir_datasets:cord19/covid:2"
+    assert second.location == "ir_datasets:cord19/covid:2"
     assert notes.n_documents == 2
 
 

@@ -44,7 +44,7 @@ def test_bad_records_are_noted_and_the_next_ones_read(write, format):
     notes = Notes()
     documents = list(read_documents(path, format=format, notes=notes, strict=False))
     assert [document.docno for document in documents] == ["1", "2"]
-    assert sorted(error.place for error in notes.bad_records) == sorted(f"{path}:{line}" for line in bad_lines)
+    assert sorted(error.location for error in notes.bad_records) == sorted(f"{path}:{line}" for line in bad_lines)
     assert notes.n_bad == len(bad_lines)
     assert notes.n_documents == 2
 
@@ -56,7 +56,7 @@ def test_strict_reading_ends_at_the_first_bad_record(write, format):
     notes = Notes()
     with pytest.raises(RecordError) as caught:
         list(read_documents(path, format=format, notes=notes))
-    assert caught.value.place == f"{path}:{bad_lines[0]}"
+    assert caught.value.location == f"{path}:{bad_lines[0]}"
     assert (notes.n_bad, notes.bad_records) == (0, [])
 
 

@@ -42,7 +42,7 @@ def test_a_corrupt_gzip_file_is_refused(write, message, position):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_kind_of_line_end_is_one(write, end):
     path = write("a", end.join(['{"id": 1}', "", '{"id": 2}', ""]))
-    assert [document.place for document in read_documents([path])] == [f"{path}:1", f"{path}:3"]
+    assert [document.location for document in read_documents([path])] == [f"{path}:1", f"{path}:3"]
 
 
 def test_a_byte_order_mark_is_no_text(write):

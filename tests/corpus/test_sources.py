@@ -179,7 +179,7 @@ def test_names_that_are_not_utf8_become_docnos_that_can_be_written(tmp_path):
         pytest.skip("this file system takes UTF-8 names only")
     [document] = read_documents([tmp_path])
     assert document.docno == "caf\ufffd.txt"
-    assert document.place.encode()
+    assert document.location.encode()
 
 
 def test_the_notes_count_what_was_read_and_skipped(write, tmp_path):
@@ -206,7 +206,7 @@ def test_a_hyphen_reads_json_lines_from_standard_input(standard_input, message):
     notes = Notes()
     documents = list(read_documents("-", notes=notes))
     assert documents == [Document("1"), Document("2", "", "x")]
-    assert [document.place for document in documents] == ["-:1", "-:3"]
+    assert [document.location for document in documents] == ["-:1", "-:3"]
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, 34, 0)
     assert not sys.stdin.closed
     standard_input(b"words")

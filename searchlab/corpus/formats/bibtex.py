@@ -43,7 +43,7 @@ _AND = re.compile(" and ", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    place: str
+    location: str
     kind: str
     content: str
 
@@ -67,7 +67,7 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
         position = 0
         if not began and (parenthesis := _PARENTHESIS.match(line)):
             message = f"expected an entry in braces, found {excerpt(on_one_line(parenthesis[0]))}"
-            opened.reading.bad(RecordError(opened.place(number), message))
+            opened.reading.bad(RecordError(opened.location(number), message))
         # Entries within a comment are commented out.
         if began and kind not in NOT_ENTRIES and _START.match(line):
             message = f"expected a closing brace, found another entry at line {number}"
@@ -75,7 +75,7 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
             began = ""
         while began or _START.match(line, position):
             if not began and (start := _START.match(line, position)):
-                began, kind, depth, content = opened.place(number), start[1].lower(), 1, []
+                began, kind, depth, content = opened.location(number), start[1].lower(), 1, []
                 position = start.end()
             end, depth = _closing_brace(line, depth, position)
             content.append(line[position:end])
@@ -104,7 +104,7 @@ def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
         strings |= _read_definitions(entry, strings)
         return None
     key, _, _ = entry.content.partition(",")
-    docno = check_name("docno", key, entry.place)
+    docno = check_name("docno", key, entry.location)
     values = _read_values(entry, len(key), strings)
     fields = bibliographic_fields(
         authors=_authors(values.get("author", "")),
@@ -115,7 +115,7 @@ def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
         doi=values.get("doi", ""),
     )
     title, abstract = (on_one_line(plain_latex(values.get(name, ""))) for name in ("title", "abstract"))
-    return Document(docno, title, abstract, fields, entry.place)
+    return Document(docno, title, abstract, fields, entry.location)
 
 
 def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
@@ -123,7 +123,7 @@ def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
     for name, value in values.items():
         if len(value) > LONGEST_DEFINITION:
             found = f"{len(value):,} for {excerpt(name)}"
-            raise RecordError(entry.place, f"expected at most {LONGEST_DEFINITION:,} characters, found {found}")
+            raise RecordError(entry.location, f"expected at most {LONGEST_DEFINITION:,} characters, found {found}")
     return values
 
 
@@ -134,7 +134,7 @@ def _read_values(entry: _Entry, position: int, strings: dict[str, str]) -> dict[
         name = _NAME.match(entry.content, position)
         if name is None or not entry.content.startswith("=", name.end()):
             found = excerpt(on_one_line(entry.content[position : position + 60]))
-            raise RecordError(entry.place, f"expected 'name = value' in the entry, found {found}")
+            raise RecordError(entry.location, f"expected 'name = value' in the entry, found {found}")
         value, position = _read_value(entry, name.end() + 1, strings)
         values.setdefault(name[1].lower(), clean(value))
     return values
@@ -148,7 +148,7 @@ def _read_value(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
         length += len(piece)
         if pieces and length > LONGEST_JOINED:
             message = f"expected a joined value of at most {LONGEST_JOINED:,} characters, found a longer one"
-            raise RecordError(entry.place, message)
+            raise RecordError(entry.location, message)
         pieces.append(piece)
         position = _after_blanks(entry.content, position)
         if not entry.content.startswith("#", position):
@@ -168,7 +168,7 @@ def _read_piece(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
     name = _NAME.match(text, position)
     if name is None:
         found = excerpt(on_one_line(text[position : position + 60])) if position < len(text) else "none"
-        raise RecordError(entry.place, f"expected a value in braces or quotes, found {found}")
+        raise RecordError(entry.location, f"expected a value in braces or quotes, found {found}")
     return strings.get(name[1].lower(), name[1]), name.end()
 
 
@@ -180,7 +180,7 @@ def _closing_quote(entry: _Entry, start: int) -> int:
                 return sign.start()
         else:
             depth += 1 if sign[0] == "{" else -1
-    raise RecordError(entry.place, "expected a closing quote, found the end of the entry")
+    raise RecordError(entry.location, "expected a closing quote, found the end of the entry")
 
 
 def _after_blanks(text: str, position: int, also: str = "") -> int:

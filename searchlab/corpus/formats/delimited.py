@@ -35,7 +35,7 @@ _LINE_END = re.compile(r"[\r\n]")
 class _Row:
     """A row as far as it has been read; `quoted` holds the value whose closing quote is still to come."""
 
-    place: str
+    location: str
     values: list[str] = field(default_factory=list)
     quoted: list[str] | None = None
     length: int = 0
@@ -67,8 +67,8 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
     def document(row: _Row) -> Document:
         if len(row.values) != len(columns):
             found = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
-            raise RecordError(row.place, f"expected {len(columns)} columns, {found}")
-        return keyed_document(row.place, dict(zip(columns, row.values, strict=True)))
+            raise RecordError(row.location, f"expected {len(columns)} columns, {found}")
+        return keyed_document(row.location, dict(zip(columns, row.values, strict=True)))
 
     return opened.reading.each(document, _read_rows(opened, lines, delimiter))
 
@@ -96,7 +96,7 @@ def _read_header(opened: OpenedFile, first: tuple[int, str], lines: _Lines, deli
         return _read_row(opened, first, lines, delimiter)
     except RecordError as error:
         # Without a header no other row can be understood.
-        raise SourceError(error.place, error.message) from error
+        raise SourceError(error.location, error.message) from error
 
 
 def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_Row]:
@@ -113,7 +113,7 @@ def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_R
 
 def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
     """The row that begins with the line `first`."""
-    row = _Row(opened.place(first[0]))
+    row = _Row(opened.location(first[0]))
     later: list[tuple[int, str]] = []
     try:
         _read_line(row, first[1], delimiter)
@@ -130,11 +130,11 @@ def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimit
 def _line_within(row: _Row, lines: _Lines) -> tuple[int, str]:
     numbered = next(lines, None)
     if numbered is None:
-        raise RecordError(row.place, "expected a closing quote, found the end of the file")
+        raise RecordError(row.location, "expected a closing quote, found the end of the file")
     row.length += len(numbered[1])
     if row.length > LONGEST_ROW:
         lines.give_back([numbered])
-        raise RecordError(row.place, f"expected a closing quote, found none in {LONGEST_ROW:,} characters")
+        raise RecordError(row.location, f"expected a closing quote, found none in {LONGEST_ROW:,} characters")
     return numbered
 
 
@@ -166,7 +166,7 @@ def _read_line(row: _Row, line: str, delimiter: str) -> None:
         end = _find(line, delimiter, quote + 1)
         if after := line[quote + 1 : end].strip():
             message = f"expected {DELIMITERS[delimiter]} after a closing quote, found {excerpt(after)}"
-            raise RecordError(row.place, message)
+            raise RecordError(row.location, message)
         row.values.append("".join(row.quoted))
         row.quoted = None
         position = end + 1
@@ -191,10 +191,10 @@ def _columns(header: _Row) -> list[str]:
         found = found[:200] + "…"
     if not any(key in names for key in DOCNO_KEYS):
         expected = f"expected a column with the docno (one of {', '.join(DOCNO_KEYS)})"
-        raise SourceError(header.place, f"{expected}, found the columns {found}")
+        raise SourceError(header.location, f"{expected}, found the columns {found}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise SourceError(header.place, f"expected every column once, found {excerpt(twice)} more than once")
+        raise SourceError(header.location, f"expected every column once, found {excerpt(twice)} more than once")
     return names
 
 

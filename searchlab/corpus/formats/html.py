@@ -56,7 +56,7 @@ def read_html_document(opened: OpenedFile) -> Iterator[Document]:
     page = _Page(without_comments("\n".join(line for _, line in opened.lines())))
     title, body = page.title, page.body
     if title or body:
-        yield Document(path_docno(opened.file.relative), title, body, place=opened.name)
+        yield Document(path_docno(opened.file.relative), title, body, location=opened.name)
 
 
 class _Page:

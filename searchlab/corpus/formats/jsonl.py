@@ -37,23 +37,23 @@ def read_jsonl_topics(opened: OpenedFile) -> Iterator[TopicParts]:
 
 
 def _filled_lines(opened: OpenedFile) -> Iterator[tuple[str, str]]:
-    return ((opened.place(number), line) for number, line in opened.lines() if line.strip())
+    return ((opened.location(number), line) for number, line in opened.lines() if line.strip())
 
 
-def _parse_object(placed: tuple[str, str]) -> tuple[str, dict[str, Any]]:
-    place, line = placed
+def _parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+    location, line = located
     try:
         value = _cleaned(_DECODER.decode(line))
     except RecursionError:
-        raise RecordError(place, "expected a JSON object, found one nested too deeply") from None
+        raise RecordError(location, "expected a JSON object, found one nested too deeply") from None
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at column {error.colno}"
-        raise RecordError(place, f"expected a JSON object, found invalid JSON ({reason})") from None
+        raise RecordError(location, f"expected a JSON object, found invalid JSON ({reason})") from None
     except ValueError as error:
-        raise RecordError(place, f"expected a JSON object, found invalid JSON ({error})") from None
+        raise RecordError(location, f"expected a JSON object, found invalid JSON ({error})") from None
     if not isinstance(value, dict):
-        raise RecordError(place, f"expected a JSON object, found {kind_of(value)}")
-    return place, value
+        raise RecordError(location, f"expected a JSON object, found {kind_of(value)}")
+    return location, value
 
 
 def _refuse_constant(constant: str) -> NoReturn:

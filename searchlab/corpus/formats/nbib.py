@@ -45,14 +45,14 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         if tag and tag[1] == FIRST_TAG:
             if record is not None:
                 yield record
-            record, strayed = TaggedRecord(opened.place(number)), False
+            record, strayed = TaggedRecord(opened.location(number)), False
         if record is not None and tag:
             record.add(tag[1], tag[2] or "")
         elif record is not None and line.startswith((" ", "\t")):
             record.extend(line)
         elif line.strip() and not strayed:
             expected = "a line such as 'TI  - …'" if record else f"a line '{FIRST_TAG}- …'"
-            opened.reading.bad(RecordError(opened.place(number), f"expected {expected}, found {excerpt(line)}"))
+            opened.reading.bad(RecordError(opened.location(number), f"expected {expected}, found {excerpt(line)}"))
             # The rest of a record with such a line cannot be trusted, and is one mistake with it.
             record, strayed = None, True
     if record is not None:
@@ -60,7 +60,7 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
 
 
 def _document(record: TaggedRecord) -> Document:
-    docno = check_name("docno", record.text(FIRST_TAG), record.place)
+    docno = check_name("docno", record.text(FIRST_TAG), record.location)
     identifiers = [match[1] for match in map(_DOI.fullmatch, record.all("LID") + record.all("AID")) if match]
     fields = bibliographic_fields(
         authors=record.all("FAU", "AU"),
@@ -71,4 +71,4 @@ def _document(record: TaggedRecord) -> Document:
         year=record.text("DP"),
         doi=next(iter(identifiers), ""),
     )
-    return Document(docno, record.text("TI"), record.text("AB"), fields, record.place)
+    return Document(docno, record.text("TI"), record.text("AB"), fields, record.location)

@@ -57,8 +57,8 @@ def read_ohsumed_by_sequence(opened: OpenedFile) -> Iterator[Document]:
 def _named_by_medline(record: MarkedRecord) -> Document:
     parts = _parts(record)
     if "medline" not in parts:
-        raise RecordError(record.place, "expected a .U with the docno, found none")
-    docno = check_name("docno", parts.pop("medline"), record.place)
+        raise RecordError(record.location, "expected a .U with the docno, found none")
+    docno = check_name("docno", parts.pop("medline"), record.location)
     return _document(docno, parts, record)
 
 
@@ -71,7 +71,7 @@ def _named_by_sequence(record: MarkedRecord) -> Document:
 
 def _document(docno: str, parts: dict[str, Any], record: MarkedRecord) -> Document:
     title, body = parts.pop("title", ""), parts.pop("text", "")
-    return Document(docno, title, body, parts, record.place)
+    return Document(docno, title, body, parts, record.location)
 
 
 def _parts(record: MarkedRecord) -> dict[str, Any]:

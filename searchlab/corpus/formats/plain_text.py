@@ -27,7 +27,7 @@ def read_text_document(opened: OpenedFile) -> Iterator[Document]:
     text = "\n".join(line for _, line in opened.lines()).strip()
     if text:
         title, body = _split_title(text)
-        yield Document(path_docno(opened.file.relative), title, body, place=opened.name)
+        yield Document(path_docno(opened.file.relative), title, body, location=opened.name)
 
 
 def _split_title(text: str) -> tuple[str, str]:

@@ -56,7 +56,7 @@ _HEAD = re.compile(r"<Pubmed(?:Book)?Article(?:Set)?[\s>/]")
 
 @dataclass(slots=True)
 class _Article:
-    place: str
+    location: str
     texts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     authors: list[str] = field(default_factory=list)
     doi: str = ""
@@ -92,10 +92,10 @@ def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
             parser.Parse(data, not more)
         except ExpatError as error:
             reason = str(error).partition(":")[0]
-            mistake = RecordError(opened.place(error.lineno), f"expected well-formed XML, found {reason}")
+            mistake = RecordError(opened.location(error.lineno), f"expected well-formed XML, found {reason}")
         except (LookupError, ValueError) as error:
-            place = opened.place(parser.CurrentLineNumber)
-            mistake = RecordError(place, f"expected XML in a known encoding, found {on_one_line(str(error))}")
+            location = opened.location(parser.CurrentLineNumber)
+            mistake = RecordError(location, f"expected XML in a known encoding, found {on_one_line(str(error))}")
         except RecordError as error:
             mistake = error
         yield from gathering.take()
@@ -132,7 +132,7 @@ class _Gathering:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name in ARTICLES:
-            self._article = _Article(self._opened.place(self._parser.CurrentLineNumber))
+            self._article = _Article(self._opened.location(self._parser.CurrentLineNumber))
         elif name == AUTHOR:
             self._author = {}
         around = self._around[-1] if self._around else ""
@@ -171,13 +171,13 @@ class _Gathering:
             article.texts[self._wanted].append(f"{label}: {text}" if label else text)
 
     def _refuse(self, *declaration: object) -> NoReturn:
-        place = self._opened.place(self._parser.CurrentLineNumber)
-        raise RecordError(place, "entity declarations are not allowed")
+        location = self._opened.location(self._parser.CurrentLineNumber)
+        raise RecordError(location, "entity declarations are not allowed")
 
 
 def _document(article: _Article) -> Document:
     if not article.texts["pmid"]:
-        raise RecordError(article.place, "expected a <PMID> in the article, found none")
+        raise RecordError(article.location, "expected a <PMID> in the article, found none")
     fields = bibliographic_fields(
         authors=article.authors,
         keywords=article.texts["keyword"],
@@ -187,5 +187,5 @@ def _document(article: _Article) -> Document:
         year=article.text("year"),
         doi=article.doi,
     )
-    docno = check_name("docno", article.text("pmid"), article.place)
-    return Document(docno, article.text("title"), " ".join(article.texts["abstract"]), fields, article.place)
+    docno = check_name("docno", article.text("pmid"), article.location)
+    return Document(docno, article.text("title"), " ".join(article.texts["abstract"]), fields, article.location)

@@ -44,7 +44,7 @@ _MARKER = re.compile(r"\.([A-Z])\s*")
 class MarkedRecord:
     """What stands between one `.I` and the next; `name` is what follows the `.I`."""
 
-    place: str
+    location: str
     name: str
     lines: dict[str, list[str]] = field(default_factory=dict)
 
@@ -56,8 +56,8 @@ class MarkedRecord:
     def checked_name(self, kind: str) -> str:
         """The name as a docno or qid (`kind`)."""
         if not self.name.strip():
-            raise RecordError(self.place, "expected a name after .I, found none")
-        return check_name(kind, self.name, self.place)
+            raise RecordError(self.location, "expected a name after .I, found none")
+        return check_name(kind, self.name, self.location)
 
 
 def is_smart(opened: OpenedFile) -> bool:
@@ -84,10 +84,12 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
         if item := _ITEM.fullmatch(line):
             if record is not None:
                 yield record
-            record, part = MarkedRecord(opened.place(number), item[1]), "text"
+            record, part = MarkedRecord(opened.location(number), item[1]), "text"
         elif record is None:
             if line.strip() and not strayed:
-                opened.reading.bad(RecordError(opened.place(number), f"expected a line '.I …', found {excerpt(line)}"))
+                opened.reading.bad(
+                    RecordError(opened.location(number), f"expected a line '.I …', found {excerpt(line)}")
+                )
                 strayed = True
         elif (marker := _MARKER.fullmatch(line)) and marker[1] in markers:
             part = markers[marker[1]]
@@ -100,10 +102,10 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
 def _document(record: MarkedRecord) -> Document:
     parts = record.parts()
     title, body = parts.pop("title", ""), parts.pop("text", "")
-    return Document(record.checked_name("docno"), title, body, parts, record.place)
+    return Document(record.checked_name("docno"), title, body, parts, record.location)
 
 
 def _topic(record: MarkedRecord) -> TopicParts:
     parts = record.parts()
     main = next((part for part in MAIN_PARTS if part in parts), MAIN_PARTS[0])
-    return TopicParts(record.checked_name("qid"), parts, main, record.place)
+    return TopicParts(record.checked_name("qid"), parts, main, record.location)

@@ -22,13 +22,13 @@ def is_tsv(opened: OpenedFile) -> bool:
 
 def read_tsv_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file, one a line."""
-    lines = ((opened.place(number), line) for number, line in opened.lines() if line.strip())
+    lines = ((opened.location(number), line) for number, line in opened.lines() if line.strip())
     return opened.reading.each(_topic, lines)
 
 
-def _topic(placed: tuple[str, str]) -> TopicParts:
-    place, line = placed
+def _topic(located: tuple[str, str]) -> TopicParts:
+    location, line = located
     columns = line.split("\t")
     if len(columns) != 2:
-        raise RecordError(place, f"expected 2 columns separated by a tab, found {len(columns)}")
-    return TopicParts(check_name("qid", columns[0], place), {MAIN: columns[1]}, MAIN, place)
+        raise RecordError(location, f"expected 2 columns separated by a tab, found {len(columns)}")
+    return TopicParts(check_name("qid", columns[0], location), {MAIN: columns[1]}, MAIN, location)

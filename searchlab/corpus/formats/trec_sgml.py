@@ -61,19 +61,19 @@ def read_trec_topics(opened: OpenedFile) -> Iterator[TopicParts]:
 
 
 def _topic(record: tuple[str, str]) -> TopicParts:
-    place, content = record
+    location, content = record
     parts = _topic_parts(content)
     if "num" not in parts:
-        raise RecordError(place, "expected a <num> in the topic, found none")
-    return TopicParts(check_name("qid", parts.pop("num"), place), parts, "title", place)
+        raise RecordError(location, "expected a <num> in the topic, found none")
+    return TopicParts(check_name("qid", parts.pop("num"), location), parts, "title", location)
 
 
 def _document(record: tuple[str, str]) -> Document:
-    place, content = record
+    location, content = record
     elements = list(find_elements(content, _is_known))
     docno = _first(elements, frozenset({"DOCNO"}))
     if docno is None:
-        raise RecordError(place, "expected a <DOCNO> in the document, found none")
+        raise RecordError(location, "expected a <DOCNO> in the document, found none")
     title = _first(elements, TITLE_ELEMENTS)
     texts = [element for element in elements if element.name in BODY_ELEMENTS]
     particulars = [element for element in elements if _is_particular(element, bool(texts))]
@@ -82,11 +82,11 @@ def _document(record: tuple[str, str]) -> Document:
     else:
         body = _without([docno, *([title] if title else []), *particulars], content)
     return Document(
-        check_name("docno", plain_text(docno.inner), place),
+        check_name("docno", plain_text(docno.inner), location),
         plain_text(title.inner) if title else "",
         plain_text(body),
         _fields(particulars),
-        place,
+        location,
     )
 
 

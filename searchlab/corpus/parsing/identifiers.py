@@ -12,13 +12,13 @@ from searchlab.corpus.text_cleaning import clean, excerpt
 from searchlab.errors import RecordError
 
 
-def check_name(kind: str, written: str, place: str) -> str:
+def check_name(kind: str, written: str, location: str) -> str:
     """The docno or qid (`kind`) without the blanks around it."""
     name = clean(written).strip()
     if not name:
-        raise RecordError(place, f"expected a {kind}, found an empty one")
+        raise RecordError(location, f"expected a {kind}, found an empty one")
     if len(name.split()) > 1:
-        raise RecordError(place, f"expected a {kind} without blanks, found {excerpt(name)}")
+        raise RecordError(location, f"expected a {kind} without blanks, found {excerpt(name)}")
     return name
 
 

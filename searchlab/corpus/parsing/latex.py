@@ -57,7 +57,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Line breaks and blanks of several widths, and places where a word may be broken.
+# Line breaks and blanks of several widths, and points where a word may be broken.
 _SIGNS = {**dict.fromkeys("\\,;:! \n", " "), **dict.fromkeys("-/", "")}
 _OTHERS = {"``": '"', "''": '"', "---": "—", "--": "–", "~": " "}
 

@@ -33,7 +33,7 @@ def begins_with(tag: str) -> Callable[[OpenedFile], bool]:
 
 
 def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
-    """The place and the content of every <tag> … </tag> in the file."""
+    """The location and the content of every <tag> … </tag> in the file."""
     outside = _Outside()
     strayed = False
     began = ""
@@ -42,19 +42,19 @@ def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
         if began:
             content.append(text)
         elif (stray := outside.words_in(text)) and not strayed:
-            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found {excerpt(stray)}"))
+            opened.reading.bad(RecordError(opened.location(number), f"expected <{tag}>, found {excerpt(stray)}"))
             # Whatever stands between two records is one mistake, however many lines it has.
             strayed = True
         if bracket == "<":
             if began:
                 error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
                 opened.reading.bad(error)
-            began, content, strayed = opened.place(number), [], False
+            began, content, strayed = opened.location(number), [], False
         elif began and bracket:
             yield began, _COMMENT.sub(" ", "".join(content))
             began = ""
         elif bracket and not strayed:
-            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found </{tag}>"))
+            opened.reading.bad(RecordError(opened.location(number), f"expected <{tag}>, found </{tag}>"))
     if began:
         opened.reading.bad(RecordError(began, f"expected </{tag}>, found the end of the file"))
 

@@ -15,7 +15,7 @@ from searchlab.corpus.text_cleaning import on_one_line
 class TaggedRecord:
     """A record being read: for each tag its values, each a list of lines."""
 
-    place: str
+    location: str
     number: int = 0
     values: defaultdict[str, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
     last: list[str] = field(default_factory=list)

@@ -23,7 +23,7 @@ class TopicParts:
     qid: str
     parts: Mapping[str, str]
     main: str
-    place: str
+    location: str
 
     def resolve(self, name: str) -> str:
         """The part that `name` means: `text` is the main one unless a part is really called so."""
@@ -46,5 +46,5 @@ def _compose(topic: TopicParts, chosen: Sequence[str]) -> Topic:
     others = {name: line for name, line in lines.items() if line and name not in names}
     if not text:
         found = f"found only {', '.join(others)}" if others else "found none"
-        raise RecordError(topic.place, f"expected a text for topic {topic.qid}, {found}")
-    return Topic(topic.qid, text, others, topic.place)
+        raise RecordError(topic.location, f"expected a text for topic {topic.qid}, {found}")
+    return Topic(topic.qid, text, others, topic.location)

@@ -95,8 +95,8 @@ def _by_topic(opened: OpenedFile) -> dict[str, dict[str, int]]:
         line = lines.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.line)
         if grade != judgment.grade:
             pair = f"document {judgment.docno} of topic {judgment.qid}"
-            message = f"{pair} has the grade {judgment.grade}, but {grade} at {opened.place(line)}"
-            raise DuplicateError(opened.place(judgment.line), message)
+            message = f"{pair} has the grade {judgment.grade}, but {grade} at {opened.location(line)}"
+            raise DuplicateError(opened.location(judgment.line), message)
     return grades
 
 
@@ -116,7 +116,7 @@ def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
             n_columns = len(columns)
             continue
         try:
-            judgment = _judgment(columns, n_columns, number, opened.place(number))
+            judgment = _judgment(columns, n_columns, number, opened.location(number))
         except RecordError as error:
             opened.reading.bad(error)
         else:
@@ -129,10 +129,10 @@ def _is_smart(columns: list[str]) -> bool:
     return len(columns) == 4 and columns[1] != "0" and columns[2] == "0" and columns[3].rstrip("0") in ("", "0.", ".")
 
 
-def _judgment(columns: list[str], n_columns: int, number: int, place: str) -> _Judgment:
+def _judgment(columns: list[str], n_columns: int, number: int, location: str) -> _Judgment:
     if len(columns) not in _COLUMNS or len(columns) != (n_columns or len(columns)):
         expected = [f"{n} columns ({names})" for n, names in _COLUMNS.items() if n == (n_columns or n)]
-        raise RecordError(place, f"expected {' or '.join(expected)}, found {len(columns)}")
+        raise RecordError(location, f"expected {' or '.join(expected)}, found {len(columns)}")
     if not _WHOLE_NUMBER.fullmatch(columns[-1]):
-        raise RecordError(place, f"expected a whole number as grade, found {excerpt(columns[-1])}")
+        raise RecordError(location, f"expected a whole number as grade, found {excerpt(columns[-1])}")
     return _Judgment(columns[0], columns[-2], int(columns[-1]), number)

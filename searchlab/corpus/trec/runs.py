@@ -107,8 +107,8 @@ def _by_topic(opened: OpenedFile) -> dict[str, dict[str, _Result]]:
         first = found.setdefault(result.qid, {}).setdefault(result.docno, result)
         if first is not result:
             pair = f"document {result.docno} of topic {result.qid}"
-            message = f"{pair} occurs already at {opened.place(first.line)}"
-            raise DuplicateError(opened.place(result.line), message)
+            message = f"{pair} occurs already at {opened.location(first.line)}"
+            raise DuplicateError(opened.location(result.line), message)
     return found
 
 
@@ -116,21 +116,21 @@ def _results(opened: OpenedFile, lines: Iterator[tuple[int, list[str]]]) -> Iter
     def build(numbered: tuple[int, list[str]]) -> _Result:
         number, columns = numbered
         if len(columns) != N_COLUMNS:
-            raise RecordError(opened.place(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
+            raise RecordError(opened.location(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
         qid, _, docno, _, score, _ = columns
-        return _Result(qid, docno, _number(score, opened.place(number)), number)
+        return _Result(qid, docno, _number(score, opened.location(number)), number)
 
     return opened.reading.each(build, lines)
 
 
-def _number(written: str, place: str) -> float:
+def _number(written: str, location: str) -> float:
     try:
         # An underscore between digits is Python's own habit.
         score = math.nan if "_" in written else float(written)
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise RecordError(place, f"expected a finite number as score, found {excerpt(written)}")
+        raise RecordError(location, f"expected a finite number as score, found {excerpt(written)}")
     return score
 
 

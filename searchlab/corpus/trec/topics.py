@@ -76,9 +76,9 @@ def _read_file(path: str | Path | SourceFile, chosen: Format[TopicParts] | None,
 
 
 def _check_qids(topics: Sequence[TopicParts]) -> None:
-    places: dict[str, str] = {}
+    locations: dict[str, str] = {}
     for topic in topics:
-        if topic.qid in places:
-            message = f"topic {topic.qid} occurs already at {places[topic.qid]}"
-            raise DuplicateError(topic.place, message)
-        places[topic.qid] = topic.place
+        if topic.qid in locations:
+            message = f"topic {topic.qid} occurs already at {locations[topic.qid]}"
+            raise DuplicateError(topic.location, message)
+        locations[topic.qid] = topic.location

@@ -83,7 +83,7 @@ def examine_files(
         try:
             files.append(read_filed(path))
         except InputError as error:
-            found.add(error.place, error.message)
+            found.add(error.location, error.message)
             continue
         examined.append(files[-1].describe())
         _check_alone(files[-1], found)
@@ -221,7 +221,7 @@ def _check_folds(folder: Path, found: _Findings) -> str:
         folds = read_folds(folder)
         parts = [[set(table.query_ids) for table in fold.read()] for fold in folds]
     except InputError as error:
-        found.add(error.place, error.message)
+        found.add(error.location, error.message)
         return f"{folder} (unreadable)"
     names = ("training", "validation", "test")
     for fold, sets in zip(folds, parts, strict=True):

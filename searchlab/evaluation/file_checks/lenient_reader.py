@@ -118,7 +118,7 @@ def _read_run(opened: OpenedFile) -> Filed:
     found = Filed("run", opened.name)
     seen: dict[tuple[str, str], int] = {}
     for number, text in opened.lines():
-        columns, place = text.split(), opened.place(number)
+        columns, place = text.split(), opened.location(number)
         if not columns:
             continue
         if len(columns) != RUN_COLUMNS:
@@ -145,7 +145,7 @@ def _read_judgments(opened: OpenedFile) -> Filed:
     n_columns = 0
     is_smart = False
     for number, text in opened.lines():
-        columns, place = text.split(), opened.place(number)
+        columns, place = text.split(), opened.location(number)
         if not columns or (not n_columns and [word.lower() for word in columns] == BEIR_HEADER):
             continue
         if not n_columns:
@@ -184,12 +184,12 @@ def _read_topics(opened: OpenedFile) -> Filed:
     found = Filed("topics", opened.name)
     for topic in format.read(opened):
         if topic.qid in found.qids:
-            found.fault("a qid occurs twice", f"{topic.place}: topic {topic.qid}")
+            found.fault("a qid occurs twice", f"{topic.location}: topic {topic.qid}")
         if not topic.parts.get(topic.resolve("text"), "").strip():
-            found.fault("a topic without a text", f"{topic.place}: topic {topic.qid}")
+            found.fault("a topic without a text", f"{topic.location}: topic {topic.qid}")
         found.qids.add(topic.qid)
     for error in opened.reading.notes.bad_records:
-        found.fault(error.message, error.place)
+        found.fault(error.message, error.location)
     if not found.qids and not found.faults:
         raise SourceError(opened.name, "holds no topics")
     return found

@@ -18,11 +18,11 @@ def _refuse_duplicates(read: ReadDocuments, count_duplicate: Callable[[], None])
     for document in read():
         if document.docno in locations:
             raise DuplicateError(
-                document.place,
+                document.location,
                 f"docno {document.docno!r} was read already at {locations[document.docno]}; make it unique, "
                 "or choose --on-duplicate keep-first or keep-last",
             )
-        locations[document.docno] = document.place
+        locations[document.docno] = document.location
         yield document
 
 

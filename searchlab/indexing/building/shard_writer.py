@@ -92,7 +92,7 @@ class ShardBuilder:
         try:
             document.docno.encode()
         except UnicodeEncodeError:
-            raise RecordError(document.place, f"docno {document.docno!r} is not valid Unicode") from None
+            raise RecordError(document.location, f"docno {document.docno!r} is not valid Unicode") from None
         self._title.add(document.title, self._vocabulary)
         self._body.add(document.body, self._vocabulary)
         self._fields.add(len(self._documents), document.fields)

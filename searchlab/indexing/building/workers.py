@@ -139,7 +139,7 @@ class Worker:
     def give(self, documents: list[Document]) -> None:
         """Hand over documents; waits while the worker is busy."""
         # Tuples: pickling dataclasses with slots takes several times as long.
-        self._send([(d.docno, d.title, d.body, d.fields, d.place) for d in documents])
+        self._send([(d.docno, d.title, d.body, d.fields, d.location) for d in documents])
 
     def end(self) -> None:
         """Say that there are no more documents."""

@@ -68,7 +68,7 @@ def test_articles_are_read_by_the_names_of_their_elements(write):
     )
     assert second == Document("12", fields={"year": 1998})
     assert third == Document("13", "A chapter", "", {"journal": "Genes"})
-    assert [document.place for document in (first, second, third)] == [f"{path}:4", f"{path}:32", f"{path}:35"]
+    assert [document.location for document in (first, second, third)] == [f"{path}:4", f"{path}:32", f"{path}:35"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ def test_two_columns_are_qid_and_text(write):
     path = write("topics.tsv", "007\twing  flow\n\n 8 \theat\n")
     topics = read_topics(path)
     assert topics == [Topic("007", "wing flow"), Topic("8", "heat")]
-    assert [topic.place for topic in topics] == [f"{path}:1", f"{path}:3"]
+    assert [topic.location for topic in topics] == [f"{path}:1", f"{path}:3"]
 
 
 @pytest.mark.parametrize(

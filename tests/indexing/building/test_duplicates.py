@@ -10,10 +10,10 @@ SETTINGS = AnalysisSettings()
 
 
 def test_a_duplicate_is_refused_with_both_places(tmp_path):
-    documents = [Document("a", place="x:1"), Document("b", place="x:2"), Document("a", place="y:9")]
+    documents = [Document("a", location="x:1"), Document("b", location="x:2"), Document("a", location="y:9")]
     with pytest.raises(DuplicateError, match=r"^y:9: docno 'a' was read already at x:1; .*keep-first") as caught:
         build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=1)
-    assert caught.value.place == "y:9"
+    assert caught.value.location == "y:9"
     assert not (tmp_path / "i").exists()
 
 

@@ -89,7 +89,7 @@ def test_no_documents_make_no_index(tmp_path):
 
 def test_a_docno_that_no_file_could_hold_is_refused(tmp_path):
     with pytest.raises(RecordError, match=r"^x:1: docno .* is not valid Unicode"):
-        build_index(lambda: [Document("\ud800", place="x:1")], tmp_path / "i", SETTINGS)
+        build_index(lambda: [Document("\ud800", location="x:1")], tmp_path / "i", SETTINGS)
     assert not (tmp_path / "i").exists()
 
 
@@ -173,10 +173,10 @@ def test_a_worker_that_is_killed_is_an_error_and_leaves_the_previous_index(previ
 
 
 def test_a_mistake_that_a_worker_finds_is_raised_as_it_is(tmp_path, side_by_side):
-    documents = [*SOME[:30], Document("\ud800", place="x:31"), *SOME[30:]]
+    documents = [*SOME[:30], Document("\ud800", location="x:31"), *SOME[30:]]
     with pytest.raises(RecordError, match=r"^x:31: docno") as caught:
         build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=2)
-    assert caught.value.place == "x:31"
+    assert caught.value.location == "x:31"
     assert not (tmp_path / "i").exists()
 
 
