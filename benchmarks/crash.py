@@ -47,7 +47,7 @@ Documents = dict[str, Document]
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 EXTRA = Document("the next run", "comes", "and works")
-WORDS_PER_SHARD = 3000
+MAX_WORDS_PER_SHARD = 3000
 WAYS = ("call", "write", "time")
 # Events of Python's audit hooks that come with a change on disk, or a lock.
 EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "fcntl.flock"}
@@ -213,13 +213,13 @@ def count_calls(stop: int) -> Callable[[], int]:
 @contextmanager
 def small_shards() -> Iterator[None]:
     """Shards so small that all operations write several, and merge some."""
-    saved = workers.WORDS_PER_SHARD, merging.SHARDS_A_TIER
-    workers.WORDS_PER_SHARD = WORDS_PER_SHARD
-    merging.SHARDS_A_TIER = 3
+    saved = workers.MAX_WORDS_PER_SHARD, merging.SHARDS_PER_TIER
+    workers.MAX_WORDS_PER_SHARD = MAX_WORDS_PER_SHARD
+    merging.SHARDS_PER_TIER = 3
     try:
         yield
     finally:
-        workers.WORDS_PER_SHARD, merging.SHARDS_A_TIER = saved
+        workers.MAX_WORDS_PER_SHARD, merging.SHARDS_PER_TIER = saved
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 # What to do about an index that can no longer be read.
-REBUILD = "make it anew from its sources with `searchlab index --rebuild`"
+REBUILD = "rebuild it from its sources with `searchlab index --rebuild`"
 
 
 class SearchlabError(Exception):

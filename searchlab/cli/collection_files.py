@@ -9,7 +9,7 @@ from searchlab.cli.app import note
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Collection, Notes
+    from searchlab.corpus import Collection, ReadingNotes
     from searchlab.records import Qrels
 
 
@@ -29,7 +29,7 @@ def own_topics(folder: Path) -> str:
     return str(collection.topics[0])
 
 
-def read_judgments(folder: Path, given: str | None, *, own: bool, notes: Notes) -> Qrels | None:
+def read_judgments(folder: Path, given: str | None, *, own: bool, notes: ReadingNotes) -> Qrels | None:
     """The judgments that are named, or those of the indexed collection if its topics are taken (`own`)."""
     from searchlab.corpus.trec.qrels import read_qrels
 

@@ -41,7 +41,7 @@ def find_collection(folder: str | Path) -> Collection | None:
         documents = documents_file(folder)
         if documents is None:
             return None
-        files = [path for path in visible(folder) if path.is_file()]
+        files = [path for path in visible_entries(folder) if path.is_file()]
         topics = [path for path in files if path.name.startswith(TOPIC_NAMES)]
         qrels = [path for path in files if path.name.startswith(QRELS_NAME)]
         return Collection(folder, documents, _main_first(topics), _main_first(qrels) + _main_first(_splits(folder)))
@@ -51,11 +51,11 @@ def find_collection(folder: str | Path) -> Collection | None:
 
 def documents_file(folder: Path) -> Path | None:
     """The one file directly in `folder` that is named as the documents of a collection are."""
-    found = [path for path in visible(folder) if _stem(path) in DOCUMENT_NAMES and path.is_file()]
+    found = [path for path in visible_entries(folder) if _stem(path) in DOCUMENT_NAMES and path.is_file()]
     return found[0] if len(found) == 1 else None
 
 
-def visible(folder: Path) -> list[Path]:
+def visible_entries(folder: Path) -> list[Path]:
     """What is directly in `folder`, sorted, but for hidden files."""
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
@@ -64,7 +64,9 @@ def _splits(folder: Path) -> list[Path]:
     inner = folder / QRELS_NAME
     if not inner.is_dir():
         return []
-    return [path for path in visible(inner) if path.is_file() and path.name.removesuffix(".gz").endswith(".tsv")]
+    return [
+        path for path in visible_entries(inner) if path.is_file() and path.name.removesuffix(".gz").endswith(".tsv")
+    ]
 
 
 def _main_first(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -25,7 +25,7 @@ class Format(Generic[Record]):
     read: Callable[[OpenedFile], Iterator[Record]]
 
 
-def never(opened: OpenedFile) -> bool:
+def recognises_never(opened: OpenedFile) -> bool:
     """The recogniser of a format that has to be named: another one has the same content."""
     return False
 
@@ -46,7 +46,7 @@ def detect_format(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> 
     return next((format for format in formats.values() if format.recognises(opened)), None)
 
 
-def why_unrecognised(opened: OpenedFile) -> str:
+def unrecognised_reason(opened: OpenedFile) -> str:
     """What is in a file that no format recognises."""
     if opened.is_blank:
         return "empty"
@@ -55,7 +55,7 @@ def why_unrecognised(opened: OpenedFile) -> str:
     return f"unknown format, suffix {opened.suffix}" if opened.suffix else "unknown format"
 
 
-def unrecognised(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> SourceError:
+def unrecognised_error(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> SourceError:
     """The error for a file that had to be read, but that no format recognises."""
     known = ", ".join(sorted(formats))
-    return SourceError(opened.name, f"{why_unrecognised(opened)}; expected one of {known} (see --format)")
+    return SourceError(opened.name, f"{unrecognised_reason(opened)}; expected one of {known} (see --format)")

@@ -15,7 +15,7 @@ from typing import Any
 
 from searchlab.corpus.parsing.keyed_records import keyed_document, keyed_topic
 from searchlab.corpus.parsing.topic_parts import TopicParts
-from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.text_cleaning import clean, on_one_line, shown_path
 from searchlab.errors import SourceError
 from searchlab.records import Document
@@ -47,16 +47,16 @@ def find_dataset(given: str | Path) -> Dataset:
     return Dataset(name, _asked(name, lambda: ir_datasets.load(str(given).removeprefix(PREFIX))))
 
 
-def read_dataset_documents(dataset: Dataset, reading: Reading) -> Iterator[Document]:
+def read_dataset_documents(dataset: Dataset, reading: ReadingContext) -> Iterator[Document]:
     """The documents of the dataset."""
     drawn = _drawn(dataset, "documents", dataset.loaded.has_docs, lambda: dataset.loaded.docs_iter())
-    return reading.each(lambda record: keyed_document(*record), drawn)
+    return reading.parse_each(lambda record: keyed_document(*record), drawn)
 
 
-def read_dataset_topics(dataset: Dataset, reading: Reading) -> Iterator[TopicParts]:
+def read_dataset_topics(dataset: Dataset, reading: ReadingContext) -> Iterator[TopicParts]:
     """The topics of the dataset."""
     drawn = _drawn(dataset, "topics", dataset.loaded.has_queries, lambda: dataset.loaded.queries_iter())
-    return reading.each(lambda record: keyed_topic(*record), drawn)
+    return reading.parse_each(lambda record: keyed_topic(*record), drawn)
 
 
 def read_dataset_qrels(dataset: Dataset) -> Iterator[tuple[str, dict[str, Any]]]:

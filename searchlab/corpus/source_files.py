@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.text_cleaning import clean
 from searchlab.errors import SourceError
 
@@ -46,7 +46,7 @@ class SourceFile:
 STANDARD_INPUT = SourceFile(Path("-"), "-", "-", 0)
 
 
-def in_memory(name: str, text: str) -> SourceFile:
+def source_from_text(name: str, text: str) -> SourceFile:
     """A text to read as if it were a file of this name."""
     content = text.encode("utf-8", "replace")
     return SourceFile(Path(name), name, name, len(content), content)
@@ -59,7 +59,7 @@ class OpenedFile:
     file: SourceFile
     head: str
     stream: BinaryIO
-    reading: Reading
+    reading: ReadingContext
 
     @property
     def name(self) -> str:
@@ -101,7 +101,7 @@ class OpenedFile:
 class _CountedFile(io.FileIO):
     """A file on disk that tells the notes how much of it has been read."""
 
-    def __init__(self, path: Path, notes: Notes) -> None:
+    def __init__(self, path: Path, notes: ReadingNotes) -> None:
         super().__init__(path)
         self._notes = notes
 
@@ -114,7 +114,7 @@ class _CountedFile(io.FileIO):
 class _StandardInput(io.RawIOBase):
     """Standard input, from where others have left it, and open for them afterwards."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: ReadingNotes) -> None:
         super().__init__()
         self._notes = notes
 
@@ -131,7 +131,7 @@ class _StandardInput(io.RawIOBase):
 
 
 @contextmanager
-def open_file(file: SourceFile, reading: Reading) -> Iterator[OpenedFile]:
+def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[OpenedFile]:
     """Open `file`, unpacked if need be; whatever the disk or gzip objects to is a SourceError."""
     try:
         with _stored(file, reading.notes) as stored, _unpacked(stored) as stream:
@@ -143,7 +143,7 @@ def open_file(file: SourceFile, reading: Reading) -> Iterator[OpenedFile]:
         raise SourceError(file.name, error.strerror or str(error)) from error
 
 
-def _stored(file: SourceFile, notes: Notes) -> io.BufferedReader:
+def _stored(file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:
     if file.content is not None:
         notes.bytes_read += file.size
         held: Any = io.BytesIO(file.content)

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.collection import documents_file, visible
-from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.corpus.collection import documents_file, visible_entries
+from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
@@ -30,7 +30,7 @@ class Source:
     mixed: bool = False
 
 
-def list_source(given: str | Path, notes: Notes) -> Source:
+def list_source(given: str | Path, notes: ReadingNotes) -> Source:
     """The files that `given` stands for."""
     file, is_folder = _look_up(given)
     if not is_folder:
@@ -68,7 +68,7 @@ def _look_up(given: str | Path) -> tuple[SourceFile, bool]:
     return SourceFile(path, name, path.name, status.st_size), stat.S_ISDIR(status.st_mode)
 
 
-def _list_folder(folder: Path, name: str, notes: Notes) -> Source:
+def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
     documents = documents_file(folder)
     if documents is not None:
         return Source(name, (_source_file(documents, folder),))
@@ -98,7 +98,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         if (status.st_dev, status.st_ino) in seen:
             continue
         seen.add((status.st_dev, status.st_ino))
-        for path in visible(current):
+        for path in visible_entries(current):
             if path.is_dir():
                 waiting.append(path)
             else:

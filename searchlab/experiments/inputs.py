@@ -127,7 +127,13 @@ def index_fingerprint(engine: SearchEngine) -> str:
     """That of what is searched: the columns of all shards, the dead, and how texts are analysed."""
     manifest = engine.snapshot.manifest
     shards = sorted(
-        [shard.n_docs, shard.n_words, shard.n_dead, list(shard.files["columns"]), list(shard.files.get(shard.dead, []))]
+        [
+            shard.n_docs,
+            shard.n_words,
+            shard.n_deleted,
+            list(shard.files["columns"]),
+            list(shard.files.get(shard.deleted_file, [])),
+        ]
         for shard in manifest.shards
     )
     return fingerprint(manifest.settings.fingerprint, shards)

@@ -165,8 +165,8 @@ def _locate(snapshot: Snapshot, docnos: list[str]) -> dict[str, tuple[int, int]]
     for place, shard in enumerate(snapshot.shards):
         numbers = find_docnos(shard.columns.docnos, docnos)
         here = numbers >= 0
-        if shard.alive is not None:
-            here &= shard.alive[numbers]
+        if shard.live is not None:
+            here &= shard.live[numbers]
         rows = np.flatnonzero(here)
         places |= {docnos[row]: (place, number) for row, number in zip(rows, numbers[rows].tolist(), strict=True)}
     return places

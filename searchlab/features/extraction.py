@@ -147,7 +147,7 @@ def extract_query(
     """The features of one query's candidates: a row for each, a column for each feature."""
     question = Question(engine, text, documents, space, topic_model)
     counted = {stream for feature in features for stream in feature.counted}
-    with engine.snapshot.damage_told():
+    with engine.snapshot.report_damage():
         counts = count(engine.snapshot, question.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
@@ -225,7 +225,7 @@ def supply_scope(question: Question, wanted: Collection[str]) -> dict[str, Array
             number = snapshot.find_term(term)[place]
             if number >= 0:
                 found[column.docs[column.offsets[number] : column.offsets[number + 1]]] = True
-        n_found += int(np.count_nonzero(found if shard.alive is None else found & shard.alive))
+        n_found += int(np.count_nonzero(found if shard.live is None else found & shard.live))
     scope = -np.log(n_found / snapshot.n_docs) if n_found else np.nan
     return dict.fromkeys(wanted, question.fill(float(scope)))
 

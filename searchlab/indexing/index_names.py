@@ -14,7 +14,7 @@ from searchlab.corpus import Collection, find_collection
 from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.errors import IndexMissing, SettingError
 from searchlab.indexing.storage.layout import MANIFEST
-from searchlab.indexing.storage.manifest import read_manifest
+from searchlab.indexing.storage.manifest import read_index_manifest
 
 HOME = Path("indexes")
 
@@ -54,5 +54,5 @@ def choose() -> tuple[Path, int]:
 
 def collections_of(folder: Path) -> list[Collection]:
     """The collections, with their topics and judgments, that an index was made from, as far as they are still there."""
-    found = [find_collection(source) for source in read_manifest(folder).sources]
+    found = [find_collection(source) for source in read_index_manifest(folder).sources]
     return [collection for collection in found if collection is not None]

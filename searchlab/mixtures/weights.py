@@ -194,6 +194,6 @@ def _digest(snapshot: Snapshot, docno: str) -> str:
     """What tells a document from others of its name; nothing for one that the index does not hold."""
     for shard in snapshot.shards:
         number = shard.columns.docnos.find(docno)
-        if number >= 0 and (shard.alive is None or shard.alive[number]):
+        if number >= 0 and (shard.live is None or shard.live[number]):
             return str(shard.columns.digests[number].tobytes().hex()[:DIGEST_DIGITS])
     return ""

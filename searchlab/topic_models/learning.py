@@ -67,7 +67,7 @@ def count_documents(snapshot: Snapshot, vocabulary: Vocabulary, progress: Progre
         for docs in blocks_of(shard, live_docs(shard)):
             rows.append(vocabulary.counts(shard, docs, numbers))
             digests.append(digests_of(shard, docs))
-            standings.append(snapshot.standing(np.full(len(docs), place), docs))
+            standings.append(snapshot.docno_ranks(np.full(len(docs), place), docs))
             progress("counting", done := done + len(docs), snapshot.n_docs)
     # In an order that does not depend on shards, sums are the same to the last bit.
     order = np.argsort(np.concatenate(standings))

@@ -18,7 +18,7 @@ import numpy as np
 from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.artefacts import open_file
+from searchlab.indexing.storage.artefacts import open_artefact_file
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, digests_of, staleness
@@ -47,7 +47,7 @@ class TopicModel:
         self.record = record
         K = record.n_topics
         try:
-            arrays = open_file(home, record, record.terms, verify=verify)
+            arrays = open_artefact_file(home, record, record.terms, verify=verify)
             self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
             self._of_terms, self._background = arrays["of_terms"], arrays["background"]
             self._digests, self.shares = arrays["digests"], arrays["shares"]

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.artefacts import Record
+from searchlab.indexing.storage.artefacts import ArtefactRecord
 
 FOLDER = "topics"
 METHODS = ("plsa", "wtm")
 
 
 @dataclass(frozen=True)
-class TopicRecord(Record):
+class TopicRecord(ArtefactRecord):
     """How and from what topics were made, and their files.
 
     `alpha` and `beta` are the weights that were trained with the topics of documents; -1 where nothing was trained.

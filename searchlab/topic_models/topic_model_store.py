@@ -17,7 +17,12 @@ import numpy as np
 from searchlab.errors import IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import commit, open_file, read_record, swept
+from searchlab.indexing.storage.artefacts import (
+    commit_artefact,
+    open_artefact_file,
+    read_artefact_record,
+    remove_uncommitted,
+)
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.vocabulary import all_digests, digests_of
 from searchlab.topic_models.plsa import MOST_TOPICS, SEED, TOPICS
@@ -33,12 +38,12 @@ def open_topics(snapshot: Snapshot, name: str = "plsa", *, verify: bool = False)
     other documents, IndexCorrupt if a file is damaged.
     """
     home = home_of(snapshot.folder, name)
-    record = read_record(home, TopicRecord)
+    record = read_artefact_record(home, TopicRecord)
     while True:
         try:
             return TopicModel(snapshot, home, record, verify=verify)
         except IndexCorrupt:  # or newer topics have just taken their place
-            newer = read_record(home, TopicRecord)
+            newer = read_artefact_record(home, TopicRecord)
             if newer == record:
                 raise
             record = newer
@@ -70,7 +75,7 @@ def build_topics(
         raise SettingError(f"topics is {n_topics}, expected 1 to {MOST_TOPICS}")
     index = existing(folder)
     home = home_of(index, name or method)
-    with writer_lock(home), swept(home, TopicRecord):
+    with writer_lock(home), remove_uncommitted(home, TopicRecord):
         snapshot = Snapshot(index)
         learnt = learn(snapshot, method, n_topics, seed, progress)
         record = TopicRecord(
@@ -105,11 +110,14 @@ def save_topics(
     for (place, doc), row in of_docs.items():
         shard = snapshot.shards[place]
         learnt[np.searchsorted(digests, digests_of(shard, np.array([doc])))] = row
-    arrays = dict(open_file(model.home, model.record, model.record.terms)) | {"digests": digests, "of_docs": learnt}
+    arrays = dict(open_artefact_file(model.home, model.record, model.record.terms)) | {
+        "digests": digests,
+        "of_docs": learnt,
+    }
     made = datetime.now(UTC).isoformat(timespec="seconds")
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
-    with writer_lock(home), swept(home, TopicRecord):
+    with writer_lock(home), remove_uncommitted(home, TopicRecord):
         return _commit(snapshot, home, record, arrays, no_progress)
 
 
@@ -117,12 +125,12 @@ def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress 
     """Write the topics of documents that came since, and of merged shards; what was learnt stays as it is."""
     index = existing(folder)
     home = home_of(index, name)
-    read_record(home, TopicRecord)
-    with writer_lock(home), swept(home, TopicRecord):
+    read_artefact_record(home, TopicRecord)
+    with writer_lock(home), remove_uncommitted(home, TopicRecord):
         model = open_topics(Snapshot(index), name)
         record = model.write_vectors(progress)
         if record != model.record:
-            commit(home, record)
+            commit_artefact(home, record)
     return TopicModel(model.snapshot, home, record)
 
 
@@ -131,5 +139,5 @@ def _commit(
 ) -> TopicModel:
     record = record.with_file(home, record.terms, arrays)
     record = TopicModel(snapshot, home, record).write_vectors(progress)
-    commit(home, record)
+    commit_artefact(home, record)
     return TopicModel(snapshot, home, record)

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from searchlab.corpus import Notes, read_documents, read_qrels, read_topics
+from searchlab.corpus import ReadingNotes, read_documents, read_qrels, read_topics
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document, Topic
 
@@ -57,7 +57,7 @@ PAPER = Paper("p1", "Title", "Abstract.", 1999, [Part("a", "b\0c")], b"caf\xc3\x
 
 def test_documents_are_mapped_by_the_names_of_their_parts(datasets):
     datasets["cord19/covid"] = FakeDataset([PAPER, PAPER._replace(doc_id=7, title=None)])
-    notes = Notes()
+    notes = ReadingNotes()
     first, second = read_documents("ir_datasets:cord19/covid", notes=notes)
     fields = {"date": 1999, "parts": [{"name": "a", "text": "b c"}], "raw": "café"}
     assert first == Document("p1", "Title", "Abstract.", fields)
@@ -83,7 +83,7 @@ def test_bad_records_of_a_dataset_are_treated_as_those_of_files(datasets, messag
     datasets["x"] = FakeDataset([PAPER._replace(doc_id="a b"), PAPER])
     complaint = "ir_datasets:x:1: expected a docno without blanks, found 'a b'"
     assert message(RecordError, read_documents, "ir_datasets:x") == complaint
-    notes = Notes()
+    notes = ReadingNotes()
     assert len(list(read_documents("ir_datasets:x", strict=False, notes=notes))) == 1
     assert [str(error) for error in notes.bad_records] == [complaint]
 

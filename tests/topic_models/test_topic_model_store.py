@@ -328,16 +328,16 @@ def test_indexing_is_not_kept_waiting_but_a_second_builder_is_refused(small):
 
 def test_topics_replaced_while_they_are_opened_are_looked_for_again(small, monkeypatch):
     build_topics(small, n_topics=3)
-    read = topic_model_store.read_record
+    read = topic_model_store.read_artefact_record
 
     def read_and_replace(home, kind):
         record = read(home, kind)
-        monkeypatch.setattr(topic_model_store, "read_record", read)
+        monkeypatch.setattr(topic_model_store, "read_artefact_record", read)
         build_topics(small, n_topics=2)
         return record
 
     snapshot = Snapshot(small)
-    monkeypatch.setattr(topic_model_store, "read_record", read_and_replace)
+    monkeypatch.setattr(topic_model_store, "read_artefact_record", read_and_replace)
     assert open_topics(snapshot).n_topics == 2
 
 

@@ -121,7 +121,7 @@ def import_command(
     folder = choose_index(index)
     if topics is None and qrels is None:
         topics, qrels = _own_files(folder)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     wanted = searchlab.read_topics(topics, notes=notes) if topics else []
     grades = searchlab.read_qrels(qrels, notes=notes) if qrels else {}
     warn_of_latin1(notes)
@@ -155,10 +155,10 @@ def _agreement_row(own: Agreement) -> list[str]:
 
 def _open(folder: Path) -> JudgmentStore:
     """The judgments beside an index, which must be there."""
-    from searchlab.indexing.storage.manifest import read_manifest
+    from searchlab.indexing.storage.manifest import read_index_manifest
     from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 
-    read_manifest(folder)
+    read_index_manifest(folder)
     return JudgmentStore(judgments_file(folder))
 
 

@@ -139,7 +139,7 @@ def _train(folder: Path, model: TopicModel, queries: str | None, qrels: str | No
     import searchlab
     from searchlab.mixtures.topic_training import train_topics
 
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     topics = searchlab.read_topics(queries or own_topics(folder), notes=notes)
     judgments = read_judgments(folder, qrels, own=queries is None, notes=notes)
     if judgments is None:

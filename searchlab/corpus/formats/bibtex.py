@@ -26,8 +26,8 @@ DEFINITION = "string"
 # Every bibliography style defines the months.
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 # Definitions can be joined to make others: without a limit, a short file could make a text of any length.
-LONGEST_DEFINITION = 1000
-LONGEST_JOINED = 100_000
+MAX_DEFINITION_LENGTH = 1000
+MAX_JOINED_LENGTH = 100_000
 
 # Style sheets too have @words and braces, but neither keys nor these kinds of entries.
 _HEAD = re.compile(
@@ -56,7 +56,7 @@ def is_bibtex(opened: OpenedFile) -> bool:
 def read_bibtex_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, one an entry."""
     strings = {month: month for month in MONTHS}
-    found = opened.reading.each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
+    found = opened.reading.parse_each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
     return (document for document in found if document is not None)
 
 
@@ -67,11 +67,11 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
         position = 0
         if not began and (parenthesis := _PARENTHESIS.match(line)):
             message = f"expected an entry in braces, found {excerpt(on_one_line(parenthesis[0]))}"
-            opened.reading.bad(RecordError(opened.location(number), message))
+            opened.reading.reject(RecordError(opened.location(number), message))
         # Entries within a comment are commented out.
         if began and kind not in NOT_ENTRIES and _START.match(line):
             message = f"expected a closing brace, found another entry at line {number}"
-            opened.reading.bad(RecordError(began, message))
+            opened.reading.reject(RecordError(began, message))
             began = ""
         while began or _START.match(line, position):
             if not began and (start := _START.match(line, position)):
@@ -85,7 +85,7 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
             yield _Entry(began, kind, "".join(content))
             began, position = "", end + 1
     if began:
-        opened.reading.bad(RecordError(began, "expected a closing brace, found the end of the file"))
+        opened.reading.reject(RecordError(began, "expected a closing brace, found the end of the file"))
 
 
 def _closing_brace(text: str, depth: int, start: int) -> tuple[int, int]:
@@ -121,9 +121,9 @@ def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
 def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
     values = _read_values(entry, 0, strings)
     for name, value in values.items():
-        if len(value) > LONGEST_DEFINITION:
+        if len(value) > MAX_DEFINITION_LENGTH:
             found = f"{len(value):,} for {excerpt(name)}"
-            raise RecordError(entry.location, f"expected at most {LONGEST_DEFINITION:,} characters, found {found}")
+            raise RecordError(entry.location, f"expected at most {MAX_DEFINITION_LENGTH:,} characters, found {found}")
     return values
 
 
@@ -146,8 +146,8 @@ def _read_value(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
     while True:
         piece, position = _read_piece(entry, position, strings)
         length += len(piece)
-        if pieces and length > LONGEST_JOINED:
-            message = f"expected a joined value of at most {LONGEST_JOINED:,} characters, found a longer one"
+        if pieces and length > MAX_JOINED_LENGTH:
+            message = f"expected a joined value of at most {MAX_JOINED_LENGTH:,} characters, found a longer one"
             raise RecordError(entry.location, message)
         pieces.append(piece)
         position = _after_blanks(entry.content, position)

@@ -25,7 +25,7 @@ from searchlab.records import Document
 
 DELIMITERS = {"\t": "a tab", ";": "a semicolon", ",": "a comma"}
 # Longer than any document, so that a quote that is never closed does not swallow the whole file.
-LONGEST_ROW = 10_000_000
+MAX_ROW_LENGTH = 10_000_000
 
 _KNOWN = frozenset({*DOCNO_KEYS, TITLE_KEY, *BODY_KEYS})
 _LINE_END = re.compile(r"[\r\n]")
@@ -70,7 +70,7 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
             raise RecordError(row.location, f"expected {len(columns)} columns, {found}")
         return keyed_document(row.location, dict(zip(columns, row.values, strict=True)))
 
-    return opened.reading.each(document, _read_rows(opened, lines, delimiter))
+    return opened.reading.parse_each(document, _read_rows(opened, lines, delimiter))
 
 
 class _Lines:
@@ -105,7 +105,7 @@ def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_R
         try:
             row = _read_row(opened, numbered, lines, delimiter)
         except RecordError as error:
-            opened.reading.bad(error)
+            opened.reading.reject(error)
         else:
             if not row.is_empty:
                 yield row
@@ -132,9 +132,9 @@ def _line_within(row: _Row, lines: _Lines) -> tuple[int, str]:
     if numbered is None:
         raise RecordError(row.location, "expected a closing quote, found the end of the file")
     row.length += len(numbered[1])
-    if row.length > LONGEST_ROW:
+    if row.length > MAX_ROW_LENGTH:
         lines.give_back([numbered])
-        raise RecordError(row.location, f"expected a closing quote, found none in {LONGEST_ROW:,} characters")
+        raise RecordError(row.location, f"expected a closing quote, found none in {MAX_ROW_LENGTH:,} characters")
     return numbered
 
 

@@ -18,7 +18,7 @@ from searchlab.errors import RecordError
 from searchlab.records import Document
 
 # The limit of Python's parser differs between versions; a file must not be readable by some only.
-DEEPEST_NESTING = 100
+MAX_NESTING_DEPTH = 100
 
 
 def is_jsonl(opened: OpenedFile) -> bool:
@@ -28,12 +28,12 @@ def is_jsonl(opened: OpenedFile) -> bool:
 
 def read_jsonl_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, one a line."""
-    return opened.reading.each(lambda line: keyed_document(*_parse_object(line)), _filled_lines(opened))
+    return opened.reading.parse_each(lambda line: keyed_document(*_parse_object(line)), _filled_lines(opened))
 
 
 def read_jsonl_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file, one a line."""
-    return opened.reading.each(lambda line: keyed_topic(*_parse_object(line)), _filled_lines(opened))
+    return opened.reading.parse_each(lambda line: keyed_topic(*_parse_object(line)), _filled_lines(opened))
 
 
 def _filled_lines(opened: OpenedFile) -> Iterator[tuple[str, str]]:
@@ -66,7 +66,7 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 def _cleaned(value: Any, depth: int = 0) -> Any:
     """`value` with clean strings: escapes such as \\u0000 and \\ud800 get past the cleaning of lines."""
-    if depth > DEEPEST_NESTING:
+    if depth > MAX_NESTING_DEPTH:
         raise RecursionError
     if isinstance(value, str):
         return clean(value)

@@ -20,7 +20,7 @@ from searchlab.records import Document
 
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 # A rule at the beginning is only the start of a front matter if another one follows soon.
-FRONT_MATTER_LINES = 200
+MAX_FRONT_MATTER_LINES = 200
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
@@ -42,7 +42,7 @@ _MARKS = (
     re.compile(r"(~~)([^~]+)~~"),
 )
 # Marks within marks: a picture that is a link, a word of a bold phrase in italics.
-NESTING = 2
+MAX_NESTED_MARKS = 2
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -62,7 +62,7 @@ def read_markdown_document(opened: OpenedFile) -> Iterator[Document]:
 def _split_front_matter(lines: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
     if not lines or lines[0].rstrip() != "---":
         return {}, lines
-    ends = (number for number, line in enumerate(lines[1:FRONT_MATTER_LINES], 1) if line.rstrip() in ("---", "..."))
+    ends = (number for number, line in enumerate(lines[1:MAX_FRONT_MATTER_LINES], 1) if line.rstrip() in ("---", "..."))
     end = next(ends, 0)
     pairs = (_KEY_AND_VALUE.fullmatch(line) for line in lines[1:end])
     return {pair[1]: _unquoted(pair[2].strip()) for pair in pairs if pair}, lines[end + 1 :] if end else lines
@@ -151,7 +151,7 @@ def _plain(paragraph: Sequence[str]) -> str:
     text = "\n".join(_BULLETS.sub("", line, count=1) for line in paragraph)
     # Code is out of the way meanwhile, under a number between signs that no text holds.
     text = _TAG.sub(_blank_for_tag, _AUTOLINK.sub(r"\1", _CODE.sub(hide, text)))
-    for _ in range(NESTING):
+    for _ in range(MAX_NESTED_MARKS):
         text = _LINK.sub(r"\1", text)
         for marks in _MARKS:
             text = marks.sub(r"\2", text)

@@ -34,7 +34,7 @@ def is_nbib(opened: OpenedFile) -> bool:
 
 def read_nbib_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    return opened.reading.each(_document, _read_records(opened))
+    return opened.reading.parse_each(_document, _read_records(opened))
 
 
 def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
@@ -52,7 +52,7 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
             record.extend(line)
         elif line.strip() and not strayed:
             expected = "a line such as 'TI  - …'" if record else f"a line '{FIRST_TAG}- …'"
-            opened.reading.bad(RecordError(opened.location(number), f"expected {expected}, found {excerpt(line)}"))
+            opened.reading.reject(RecordError(opened.location(number), f"expected {expected}, found {excerpt(line)}"))
             # The rest of a record with such a line cannot be trusted, and is one mistake with it.
             record, strayed = None, True
     if record is not None:

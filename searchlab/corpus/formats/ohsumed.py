@@ -33,25 +33,25 @@ MARKERS = {
 }
 LISTS = frozenset({"mesh", "authors"})
 # The number of MEDLINE is mostly the first part of a record; other parts may stand before it.
-LINES_BEFORE_NUMBER = 10
+MAX_LINES_BEFORE_NUMBER = 10
 
 _NUMBER_LINE = re.compile(r"\.U\s*")
 
 
 def is_ohsumed(opened: OpenedFile) -> bool:
     """A file like those of SMART, with a `.U` in the first lines."""
-    lines = opened.head.lstrip().splitlines()[:LINES_BEFORE_NUMBER]
+    lines = opened.head.lstrip().splitlines()[:MAX_LINES_BEFORE_NUMBER]
     return is_smart(opened) and any(_NUMBER_LINE.fullmatch(line) for line in lines)
 
 
 def read_ohsumed_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, named by their number in MEDLINE."""
-    return opened.reading.each(_named_by_medline, read_marked_records(opened, MARKERS))
+    return opened.reading.parse_each(_named_by_medline, read_marked_records(opened, MARKERS))
 
 
 def read_ohsumed_by_sequence(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, named by their number in the sequence."""
-    return opened.reading.each(_named_by_sequence, read_marked_records(opened, MARKERS))
+    return opened.reading.parse_each(_named_by_sequence, read_marked_records(opened, MARKERS))
 
 
 def _named_by_medline(record: MarkedRecord) -> Document:

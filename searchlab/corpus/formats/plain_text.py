@@ -13,7 +13,7 @@ from searchlab.corpus.parsing.identifiers import path_docno
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.records import Document
 
-TITLE_LENGTH = 200
+MAX_TITLE_LENGTH = 200
 TEXT_SUFFIXES = frozenset({"", ".txt", ".text"})
 
 
@@ -32,6 +32,6 @@ def read_text_document(opened: OpenedFile) -> Iterator[Document]:
 
 def _split_title(text: str) -> tuple[str, str]:
     first, _, rest = text.partition("\n")
-    if rest and len(first.rstrip()) <= TITLE_LENGTH:
+    if rest and len(first.rstrip()) <= MAX_TITLE_LENGTH:
         return first.rstrip(), rest.strip("\n")
     return "", text

@@ -72,7 +72,7 @@ def is_pubmed(opened: OpenedFile) -> bool:
 
 def read_pubmed_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file; a mistake in the XML is the end of it."""
-    return opened.reading.each(_document, _read_articles(opened))
+    return opened.reading.parse_each(_document, _read_articles(opened))
 
 
 def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
@@ -102,7 +102,7 @@ def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
         # expat begins a token anew with every piece: a tag of megabytes in small ones would take hours.
         size = size * 2 if parser.CurrentByteIndex == reached else HEAD_BYTES
     if mistake is not None:
-        opened.reading.bad(mistake)
+        opened.reading.reject(mistake)
 
 
 class _Gathering:

@@ -36,7 +36,7 @@ def is_ris(opened: OpenedFile) -> bool:
 
 def read_ris_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    return opened.reading.each(_document, _read_records(opened))
+    return opened.reading.parse_each(_document, _read_records(opened))
 
 
 def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
@@ -48,13 +48,13 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         if tag and tag[1] == FIRST_TAG:
             if record is not None:
                 message = f"expected {LAST_TAG}, found another {FIRST_TAG} at line {number}"
-                opened.reading.bad(RecordError(record.location, message))
+                opened.reading.reject(RecordError(record.location, message))
             n_records += 1
             record, strayed = TaggedRecord(opened.location(number), n_records), False
         if record is None:
             if line.strip() and not strayed:
                 message = f"expected a line '{FIRST_TAG}  - …', found {excerpt(line)}"
-                opened.reading.bad(RecordError(opened.location(number), message))
+                opened.reading.reject(RecordError(opened.location(number), message))
                 strayed = True
         elif tag is None:
             record.extend(line)
@@ -64,7 +64,7 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         else:
             record.add(tag[1], tag[2] or "")
     if record is not None:
-        opened.reading.bad(RecordError(record.location, f"expected {LAST_TAG}, found the end of the file"))
+        opened.reading.reject(RecordError(record.location, f"expected {LAST_TAG}, found the end of the file"))
 
 
 def _document(record: TaggedRecord) -> Document:

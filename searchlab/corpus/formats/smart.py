@@ -67,12 +67,12 @@ def is_smart(opened: OpenedFile) -> bool:
 
 def read_smart_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file; what is neither title nor text is kept in their fields."""
-    return opened.reading.each(_document, read_marked_records(opened, MARKERS))
+    return opened.reading.parse_each(_document, read_marked_records(opened, MARKERS))
 
 
 def read_smart_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file."""
-    return opened.reading.each(_topic, read_marked_records(opened, MARKERS))
+    return opened.reading.parse_each(_topic, read_marked_records(opened, MARKERS))
 
 
 def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Iterator[MarkedRecord]:
@@ -87,7 +87,7 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
             record, part = MarkedRecord(opened.location(number), item[1]), "text"
         elif record is None:
             if line.strip() and not strayed:
-                opened.reading.bad(
+                opened.reading.reject(
                     RecordError(opened.location(number), f"expected a line '.I …', found {excerpt(line)}")
                 )
                 strayed = True

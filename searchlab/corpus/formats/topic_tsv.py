@@ -23,7 +23,7 @@ def is_tsv(opened: OpenedFile) -> bool:
 def read_tsv_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file, one a line."""
     lines = ((opened.location(number), line) for number, line in opened.lines() if line.strip())
-    return opened.reading.each(_topic, lines)
+    return opened.reading.parse_each(_topic, lines)
 
 
 def _topic(located: tuple[str, str]) -> TopicParts:

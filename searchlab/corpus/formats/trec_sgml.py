@@ -22,11 +22,11 @@ from searchlab.records import Document
 
 BODY_ELEMENTS = frozenset({"TEXT", "LP", "LEADPARA"})
 TITLE_ELEMENTS = frozenset({"TITLE", "HEADLINE", "TTL", "HEAD", "HL", "H3"})
-PARTICULARS = frozenset(
+METADATA_ELEMENTS = frozenset(
     {"DOCID", "DOCHDR", "FILEID", "PARENT", "URL", "DATE", "DATE1", "DATETIME", "DATELINE"}
     | {"AUTHOR", "AUTHORS", "BYLINE", "BIBLIO"}
 )
-FIELD_LENGTH = 200
+MAX_FIELD_LENGTH = 200
 _NOT_PARTICULAR = BODY_ELEMENTS | TITLE_ELEMENTS | {"DOCNO"}
 _PARAGRAPH_TAGS = frozenset({"P", "BR"})
 
@@ -52,12 +52,12 @@ is_trec_topics = begins_with("top")
 
 def read_trec_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    return opened.reading.each(_document, read_records(opened, "DOC"))
+    return opened.reading.parse_each(_document, read_records(opened, "DOC"))
 
 
 def read_trec_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file."""
-    return opened.reading.each(_topic, read_records(opened, "top"))
+    return opened.reading.parse_each(_topic, read_records(opened, "top"))
 
 
 def _topic(record: tuple[str, str]) -> TopicParts:
@@ -94,19 +94,19 @@ def _is_known(element: Element) -> bool:
     if element.name == "HEAD":
         # A headline in newswire, but in a web page a container, with the title somewhere inside.
         return _is_short(element)
-    return element.name in _NOT_PARTICULAR or element.name in PARTICULARS or _is_short(element)
+    return element.name in _NOT_PARTICULAR or element.name in METADATA_ELEMENTS or _is_short(element)
 
 
 def _is_short(element: Element) -> bool:
     """An element that holds a few words and no other element, but for paragraphs."""
-    if element.length > FIELD_LENGTH or element.name in _PARAGRAPH_TAGS:
+    if element.length > MAX_FIELD_LENGTH or element.name in _PARAGRAPH_TAGS:
         return False
     return all(tag["name"].upper() in _PARAGRAPH_TAGS for tag in TAG.finditer(element.inner))
 
 
 def _is_particular(element: Element, has_text: bool) -> bool:
     """Without a TEXT any unknown element may be part of the body; beside one it is a particular."""
-    return element.name in PARTICULARS or (has_text and element.name not in _NOT_PARTICULAR)
+    return element.name in METADATA_ELEMENTS or (has_text and element.name not in _NOT_PARTICULAR)
 
 
 def _first(elements: Sequence[Element], names: frozenset[str]) -> Element | None:

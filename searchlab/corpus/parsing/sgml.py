@@ -42,21 +42,21 @@ def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
         if began:
             content.append(text)
         elif (stray := outside.words_in(text)) and not strayed:
-            opened.reading.bad(RecordError(opened.location(number), f"expected <{tag}>, found {excerpt(stray)}"))
+            opened.reading.reject(RecordError(opened.location(number), f"expected <{tag}>, found {excerpt(stray)}"))
             # Whatever stands between two records is one mistake, however many lines it has.
             strayed = True
         if bracket == "<":
             if began:
                 error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
-                opened.reading.bad(error)
+                opened.reading.reject(error)
             began, content, strayed = opened.location(number), [], False
         elif began and bracket:
             yield began, _COMMENT.sub(" ", "".join(content))
             began = ""
         elif bracket and not strayed:
-            opened.reading.bad(RecordError(opened.location(number), f"expected <{tag}>, found </{tag}>"))
+            opened.reading.reject(RecordError(opened.location(number), f"expected <{tag}>, found </{tag}>"))
     if began:
-        opened.reading.bad(RecordError(began, f"expected </{tag}>, found the end of the file"))
+        opened.reading.reject(RecordError(began, f"expected </{tag}>, found the end of the file"))
 
 
 def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:

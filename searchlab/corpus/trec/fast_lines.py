@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 # A file of fewer bytes is read line by line.
-LARGE = 2**21
+MIN_FAST_BYTES = 2**21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,14 +35,14 @@ class PlainLines:
             yield qid, self.docnos[begin:end], self.numbers[begin:end]
 
 
-def read_plain(
+def read_plain_lines(
     data: bytes, n_columns: int, *, docno_column: int, number_column: int, whole: bool = False
 ) -> PlainLines | None:
     """The columns of a large, regular file; None if it is not one.
 
     All numbers must be finite; if they must be `whole`, then without point or exponent, and of at most nine digits.
     """
-    if len(data) < LARGE:
+    if len(data) < MIN_FAST_BYTES:
         return None
     import numpy as np
 

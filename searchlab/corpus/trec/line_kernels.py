@@ -14,9 +14,9 @@ from searchlab.types import Array
 
 # So many digits make a whole number that a float64 holds exactly, as it does 10^n up to n = 22: their quotient is the
 # float64 nearest to the decimal (Clinger 1990).
-MOST_DIGITS = 15
-MOST_WHOLE_DIGITS = 9
-POWERS = np.array([float(10**exponent) for exponent in range(MOST_DIGITS + 1)])
+MAX_DIGITS = 15
+MAX_WHOLE_DIGITS = 9
+POWERS = np.array([float(10**exponent) for exponent in range(MAX_DIGITS + 1)])
 
 NUMBER, NUMBER_END, QID, QID_END, N_MARKS = range(5)
 
@@ -71,7 +71,7 @@ def mark_lines(
             if column == number_column:
                 marks[NUMBER, row] = begin
                 marks[NUMBER_END, row] = place
-                numbers[row] = read_short(text, begin, place, whole)
+                numbers[row] = parse_short_number(text, begin, place, whole)
             column += 1
         if column != n_columns:
             return -1, 0
@@ -81,9 +81,9 @@ def mark_lines(
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def read_short(text: Array, begin: int, end: int, whole: bool) -> float:
+def parse_short_number(text: Array, begin: int, end: int, whole: bool) -> float:
     """The number of a few digits, with or without sign and, unless it must be whole, point; or NaN."""
-    most = MOST_WHOLE_DIGITS if whole else MOST_DIGITS
+    most = MAX_WHOLE_DIGITS if whole else MAX_DIGITS
     negative = text[begin] == 45
     place = begin + 1 if negative or text[begin] == 43 else begin
     digits = np.int64(0)

@@ -20,12 +20,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from searchlab.corpus.ir_datasets import find_dataset, is_dataset, read_dataset_qrels
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import OpenedFile, SourceFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, SourceFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.corpus.trec.fast_lines import read_plain_lines
 from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.records import Qrels
 
@@ -43,19 +43,19 @@ class _Judgment:
     line: int
 
 
-def read_qrels(source: str | Path | SourceFile, *, notes: Notes | None = None, strict: bool = True) -> Qrels:
+def read_qrels(source: str | Path | SourceFile, *, notes: ReadingNotes | None = None, strict: bool = True) -> Qrels:
     """Read the judgments of a file, gzipped or not, of standard input (`-`) or of a dataset (`ir_datasets:…`).
 
     A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
     """
-    notes = Notes() if notes is None else notes
+    notes = ReadingNotes() if notes is None else notes
     if not isinstance(source, SourceFile) and is_dataset(source):
         name, grades = str(source), _of_dataset(source)
     else:
         file = single_file(source)
         name = file.name
         notes.bytes_total += file.size
-        with open_file(file, Reading(notes, strict)) as opened:
+        with open_source_file(file, ReadingContext(notes, strict)) as opened:
             data = opened.stream.read()
             plain = _read_large(data)
             grades = _by_topic(replace(opened, stream=BytesIO(data))) if plain is None else plain
@@ -77,7 +77,7 @@ def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
     first = data[: data.find(b"\n") + 1].decode("utf-8", "replace").split()
     if _is_smart(first):
         return None
-    lines = read_plain(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
+    lines = read_plain_lines(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
     if lines is None:
         return None
     grades: dict[str, dict[str, int]] = {}
@@ -118,7 +118,7 @@ def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
         try:
             judgment = _judgment(columns, n_columns, number, opened.location(number))
         except RecordError as error:
-            opened.reading.bad(error)
+            opened.reading.reject(error)
         else:
             n_columns = len(columns)
             yield judgment

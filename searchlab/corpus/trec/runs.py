@@ -14,12 +14,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import OpenedFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.corpus.trec.fast_lines import read_plain_lines
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.records import Ranking
 
@@ -38,15 +38,15 @@ class _Result:
     line: int
 
 
-def read_run(source: str | Path, *, notes: Notes | None = None, strict: bool = True) -> list[Ranking]:
+def read_run(source: str | Path, *, notes: ReadingNotes | None = None, strict: bool = True) -> list[Ranking]:
     """Read the rankings of a run file, gzipped or not, or of standard input (`-`), topics as they first appear.
 
     A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
     """
-    notes = Notes() if notes is None else notes
+    notes = ReadingNotes() if notes is None else notes
     file = single_file(source)
     notes.bytes_total += file.size
-    with open_file(file, Reading(notes, strict)) as opened:
+    with open_source_file(file, ReadingContext(notes, strict)) as opened:
         data = opened.stream.read()
         rankings = _read_large(data)
         if rankings is None:
@@ -62,7 +62,7 @@ def _read_large(data: bytes) -> list[Ranking] | None:
     """The rankings of a large run without any irregularity, or None."""
     import numpy as np
 
-    lines = read_plain(data, N_COLUMNS, docno_column=2, number_column=4)
+    lines = read_plain_lines(data, N_COLUMNS, docno_column=2, number_column=4)
     if lines is None:
         return None
     parts: dict[str, list[Any]] = {}
@@ -120,7 +120,7 @@ def _results(opened: OpenedFile, lines: Iterator[tuple[int, list[str]]]) -> Iter
         qid, _, docno, _, score, _ = columns
         return _Result(qid, docno, _number(score, opened.location(number)), number)
 
-    return opened.reading.each(build, lines)
+    return opened.reading.parse_each(build, lines)
 
 
 def _number(written: str, location: str) -> float:

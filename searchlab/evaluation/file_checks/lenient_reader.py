@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from searchlab.corpus.detection import detect_format
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import OpenedFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.qrels import BEIR_HEADER
@@ -66,7 +66,7 @@ class Filed:
 def read_filed(path: str | Path) -> Filed:
     """Read a file to its end, whatever is wrong in it; one that is nothing of the kind is an error."""
     file = single_file(path)
-    with open_file(file, Reading(Notes(), strict=False)) as opened:
+    with open_source_file(file, ReadingContext(ReadingNotes(), strict=False)) as opened:
         if opened.is_blank:
             raise SourceError(file.name, "empty, expected topics, judgments, a run or features")
         kind = recognise(opened.head)

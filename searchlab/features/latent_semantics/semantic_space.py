@@ -35,7 +35,7 @@ from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import commit, open_file, swept
+from searchlab.indexing.storage.artefacts import commit_artefact, open_artefact_file, remove_uncommitted
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
@@ -65,7 +65,7 @@ class SemanticSpace:
         self.home = home
         self.record = record
         try:
-            arrays = open_file(home, record, record.terms, verify=verify)
+            arrays = open_artefact_file(home, record, record.terms, verify=verify)
             strings = Strings(arrays["terms"], arrays["terms.offsets"])
             self._weights = _Weights(Vocabulary(strings), arrays["idf"], record.mean_length)
             self._V, self._digests = arrays["V"], arrays["digests"]
@@ -194,7 +194,7 @@ def build_space(
         raise SettingError(f"dims is {dims}, expected 1 to {MOST_DIMS}")
     folder = existing(name)
     place = home or folder / FOLDER
-    with writer_lock(place), swept(place, SpaceRecord):
+    with writer_lock(place), remove_uncommitted(place, SpaceRecord):
         snapshot = Snapshot(folder)
         weights = _Weights.count(snapshot)
         A = _matrix(snapshot, weights, progress)
@@ -213,7 +213,7 @@ def build_space(
         blob, offsets = weights.terms.arrays
         arrays = {"terms": blob, "terms.offsets": offsets, "idf": weights.idf, "V": V, "digests": all_digests(snapshot)}
         record = record.with_file(place, record.terms, arrays)
-        commit(place, SemanticSpace(snapshot, place, record)._write_vectors(progress))
+        commit_artefact(place, SemanticSpace(snapshot, place, record)._write_vectors(progress))
     return SemanticSpace.open(snapshot, home=place)
 
 
@@ -222,11 +222,11 @@ def update_space(name: str | Path, *, progress: Progress = no_progress, home: Pa
     folder = existing(name)
     place = home or folder / FOLDER
     read_record(place)
-    with writer_lock(place), swept(place, SpaceRecord):
+    with writer_lock(place), remove_uncommitted(place, SpaceRecord):
         space = SemanticSpace.open(Snapshot(folder), home=place)
         record = space._write_vectors(progress)
         if record != space.record:
-            commit(place, record)
+            commit_artefact(place, record)
     return SemanticSpace.open(space.snapshot, home=place)
 
 

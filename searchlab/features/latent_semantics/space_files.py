@@ -15,7 +15,7 @@ FOLDER = "semantic"
 
 
 @dataclass(frozen=True)
-class SpaceRecord(artefacts.Record):
+class SpaceRecord(artefacts.ArtefactRecord):
     """How and from what a space was made, and its files."""
 
     dims: int
@@ -39,4 +39,4 @@ class SpaceRecord(artefacts.Record):
 
 def read_record(home: Path) -> SpaceRecord:
     """The committed record of the space in `home`."""
-    return artefacts.read_record(home, SpaceRecord)
+    return artefacts.read_artefact_record(home, SpaceRecord)

@@ -142,7 +142,7 @@ def _doc_freqs(shard: Shard, text: Text, places: Array) -> Array:
     """In how many live documents of a shard each term occurs."""
     offsets = text.stream.offsets
     starts, ends = offsets[places], offsets[places + 1]
-    if shard.alive is None:
+    if shard.live is None:
         return np.asarray(ends - starts)
-    lives = np.concatenate([[0], np.cumsum(shard.alive[text.stream.docs[spread(starts, ends)]])])
+    lives = np.concatenate([[0], np.cumsum(shard.live[text.stream.docs[spread(starts, ends)]])])
     return np.asarray(np.diff(lives[np.concatenate([[0], np.cumsum(ends - starts)])]))

@@ -193,7 +193,7 @@ def test_definitions_cannot_be_joined_to_make_a_text_of_any_length(write, messag
     complaint = "expected at most 1,000 characters, found 1,800 for 'a1'"
     assert message(RecordError, read_documents, path) == f"{path}:2: {complaint}"
     path = write("b.bib", "@string{a = {" + "x" * 900 + "}}\n@misc{k, title = " + " # ".join("a" * 1000) + "}")
-    complaint = f"expected a joined value of at most {bibtex.LONGEST_JOINED:,} characters, found a longer one"
+    complaint = f"expected a joined value of at most {bibtex.MAX_JOINED_LENGTH:,} characters, found a longer one"
     assert message(RecordError, read_documents, path) == f"{path}:2: {complaint}"
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from searchlab.corpus import Notes, read_documents
+from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.formats import delimited
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
@@ -82,9 +82,9 @@ def test_a_table_whose_header_cannot_be_used_is_refused(write, message, header, 
 
 
 def test_a_quote_that_is_never_closed_costs_one_row_not_the_file(write, monkeypatch):
-    monkeypatch.setattr(delimited, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(delimited, "MAX_ROW_LENGTH", 1000)
     path = write("docs.csv", 'id,text\n1,"x\n' + "".join(f"{n},y\n" for n in range(2, 2000)))
-    notes = Notes()
+    notes = ReadingNotes()
     documents = list(read_documents(path, notes=notes, strict=False))
     assert [document.docno for document in documents] == [str(n) for n in range(2, 2000)]
     [error] = notes.bad_records

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from searchlab.corpus import Notes, read_documents
+from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.errors import RecordError
 from searchlab.records import Document
 
@@ -106,7 +106,7 @@ def test_entity_declarations_are_refused(write, message, declaration):
 
 def test_the_articles_before_a_mistake_are_read(write):
     path = write("a.xml", "<PubmedArticleSet>" + ARTICLE % 1 + ARTICLE % 2 + "<oops")
-    notes = Notes()
+    notes = ReadingNotes()
     assert [document.docno for document in read_documents(path, notes=notes, strict=False)] == ["1", "2"]
     assert notes.n_bad == 1
 

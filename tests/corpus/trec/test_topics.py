@@ -1,6 +1,6 @@
 import pytest
 
-from searchlab.corpus import TOPIC_FORMATS, Notes, read_topics
+from searchlab.corpus import TOPIC_FORMATS, ReadingNotes, read_topics
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.records import Topic
 
@@ -89,7 +89,7 @@ def test_what_cannot_be_topics_is_refused(write, message, tmp_path):
 
 def test_reading_topics_is_noted(write):
     path = write("topics", b"1\tcaf\xe9\n2\tx")
-    notes = Notes()
+    notes = ReadingNotes()
     assert read_topics(path, notes=notes)[0].text == "café"
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (
         1,

@@ -32,23 +32,23 @@ def shards_in(folder):
 
 @pytest.fixture
 def previous(build, tmp_path):
-    """An index that was there before, and whose one document is named `old`."""
+    """An existing index whose one document is named `old`."""
     return build([Document("old", "", "word")], folder=tmp_path / "index", settings=SETTINGS)
 
 
-def assert_as_it_was(folder, files):
+def assert_unchanged(folder, files):
     assert files_below(folder) == files
     assert [hit.docno for hit in SearchEngine(folder).search("word")] == ["old"]
 
 
 @pytest.fixture
-def side_by_side(monkeypatch):
-    """Share even a few documents among processes."""
-    monkeypatch.setattr(workers, "WORTH_SHARING", 20)
-    monkeypatch.setattr(workers, "BATCH", 7)
+def parallel(monkeypatch):
+    """Use several processes even for a few documents."""
+    monkeypatch.setattr(workers, "MIN_PARALLEL_DOCS", 20)
+    monkeypatch.setattr(workers, "BATCH_DOCS", 7)
 
 
-def test_a_build_says_what_it_did(tmp_path):
+def test_a_build_returns_a_summary(tmp_path):
     stages = []
     summary = build_index(
         lambda: SOME,
@@ -59,12 +59,12 @@ def test_a_build_says_what_it_did(tmp_path):
     )
     assert (summary.folder, summary.n_docs, summary.n_duplicates, summary.n_shards) == (tmp_path / "i", 50, 0, 1)
     assert summary.n_tokens == 50 * 8  # two words of title, six of body each
-    # The manifest and the lock stand beside the shards.
+    # The manifest and the lock are not part of the shards.
     assert summary.n_bytes == sum(p.stat().st_size for p in (tmp_path / "i").glob("*/**/*") if p.is_file())
     assert stages[-1] == ("writing", 50)
 
 
-def test_processes_side_by_side_give_the_statistics_and_scores_of_one(build, side_by_side):
+def test_parallel_processes_give_the_statistics_and_scores_of_one(build, parallel):
     alone, shared = (SearchEngine(build(SOME, jobs=jobs)) for jobs in (1, 2))
     assert (len(alone.snapshot.shards), len(shared.snapshot.shards)) == (1, 2)
     assert shared.snapshot.n_tokens == alone.snapshot.n_tokens
@@ -99,8 +99,8 @@ class Stop(Exception):
 
 @pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, RecordError("x:3", "malformed")])
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failure_in_the_middle_leaves_the_previous_index(previous, monkeypatch, side_by_side, jobs, error):
-    monkeypatch.setattr("searchlab.indexing.building.workers.WORDS_PER_SHARD", 100)
+def test_a_failure_in_the_middle_leaves_the_previous_index(previous, monkeypatch, parallel, jobs, error):
+    monkeypatch.setattr("searchlab.indexing.building.workers.MAX_WORDS_PER_SHARD", 100)
 
     def read():
         yield from SOME[:40]
@@ -109,7 +109,7 @@ def test_a_failure_in_the_middle_leaves_the_previous_index(previous, monkeypatch
     before = files_below(previous)
     with pytest.raises(error if isinstance(error, type) else type(error)):
         build_index(read, previous, SETTINGS, jobs=jobs)
-    assert_as_it_was(previous, before)
+    assert_unchanged(previous, before)
 
 
 def test_an_interrupt_in_the_middle_leaves_nothing_of_a_new_index(tmp_path):
@@ -122,11 +122,11 @@ def test_an_interrupt_in_the_middle_leaves_nothing_of_a_new_index(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_behind_the_commit_leaves_the_new_index(previous, monkeypatch):
+def test_an_interrupt_after_the_commit_leaves_the_new_index(previous, monkeypatch):
     def interrupted(folder, manifest):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(manifest, "sweep", interrupted)
+    monkeypatch.setattr(manifest, "remove_unreferenced", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build_index(lambda: SOME, previous, SETTINGS, jobs=1)
     assert len(SearchEngine(previous).search("word1", k=None)) == 10
@@ -140,7 +140,7 @@ def test_a_full_disk_leaves_the_previous_index(previous, jobs):
         import resource, sys
         from searchlab import cli
         from searchlab.indexing.building import workers
-        workers.WORTH_SHARING = 20
+        workers.MIN_PARALLEL_DOCS = 20
         resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
         sys.argv = ["searchlab", "index", "docs.jsonl", "-i", {str(previous)!r}, "-j", "{jobs}"]
         cli.main()
@@ -154,25 +154,25 @@ def test_a_full_disk_leaves_the_previous_index(previous, jobs):
     assert ended.stderr.startswith("searchlab: ")
     assert f"cannot be written ({os.strerror(errno.EFBIG)}); the index is unchanged" in ended.stderr
     assert ended.stderr.count("\n") == 1
-    assert_as_it_was(previous, before)
+    assert_unchanged(previous, before)
 
 
-def test_a_worker_that_is_killed_is_an_error_and_leaves_the_previous_index(previous, monkeypatch, side_by_side):
-    given = Worker.give
+def test_a_worker_that_is_killed_is_an_error_and_leaves_the_previous_index(previous, monkeypatch, parallel):
+    send = Worker.send_documents
 
-    def give_and_kill(workers, documents):
-        given(workers, documents)
+    def send_and_kill(workers, documents):
+        send(workers, documents)
         os.kill(workers._process.pid, signal.SIGKILL)
         workers._process.wait()
 
-    monkeypatch.setattr(Worker, "give", give_and_kill)
+    monkeypatch.setattr(Worker, "send_documents", send_and_kill)
     before = files_below(previous)
     with pytest.raises(WriteFailed, match=r"an indexing process died \(exit -9\).*-j 1"):
         build_index(lambda: SOME, previous, SETTINGS, jobs=2)
-    assert_as_it_was(previous, before)
+    assert_unchanged(previous, before)
 
 
-def test_a_mistake_that_a_worker_finds_is_raised_as_it_is(tmp_path, side_by_side):
+def test_an_error_in_a_worker_is_raised_in_the_parent(tmp_path, parallel):
     documents = [*SOME[:30], Document("\ud800", location="x:31"), *SOME[30:]]
     with pytest.raises(RecordError, match=r"^x:31: docno") as caught:
         build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=2)
@@ -180,7 +180,7 @@ def test_a_mistake_that_a_worker_finds_is_raised_as_it_is(tmp_path, side_by_side
     assert not (tmp_path / "i").exists()
 
 
-def test_the_next_build_sweeps_what_a_crash_left(previous):
+def test_the_next_build_removes_what_a_crash_left(previous):
     leftover = previous / f"{SHARD_PREFIX}0badc0de-0"
     leftover.mkdir()
     (leftover / "columns").write_bytes(b"half")
@@ -190,7 +190,7 @@ def test_the_next_build_sweeps_what_a_crash_left(previous):
     assert not (previous / f"{MANIFEST}.new").exists()
 
 
-def test_a_rebuild_takes_the_place_of_the_previous_index(previous):
+def test_a_rebuild_replaces_the_previous_index(previous):
     (old,) = shards_in(previous)
     build_index(lambda: SOME, previous, AnalysisSettings("none"), jobs=1, rebuild=True)
     snapshot = Snapshot(previous)

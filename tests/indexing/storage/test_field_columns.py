@@ -1,4 +1,4 @@
-"""Can the fields of documents be found by word, by value, by number and by date, and their texts be read in order?"""
+"""Fields are found by word, value, number and date, and their texts are read in order."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_a_word_of_a_field_is_found_with_its_frequency(columns):
     assert columns.text("heat") is None
 
 
-def test_words_of_fields_are_no_words_of_the_texts(columns):
+def test_words_of_fields_are_not_words_of_the_texts(columns):
     assert columns.terms.find("mice") == -1
     assert columns.terms.find("1988") == -1
 
@@ -78,21 +78,21 @@ def test_documents_that_have_a_field(columns):
     assert names(columns, columns.fields.having("absent")) == ""
 
 
-def test_the_terms_of_a_text_are_kept_in_order(columns):
-    def passages(name):
+def test_the_terms_of_a_text_are_stored_in_order(columns):
+    def terms_by_passage(name):
         text = columns.text(name)
-        own = text.passages
-        words = ["|" if t == GAP else text.terms[int(t)].removeprefix(text.prefix) for t in own.tokens]
-        rows = zip(own.docs.tolist(), own.starts.tolist(), own.ends.tolist(), strict=True)
+        passages = text.passages
+        words = ["|" if t == GAP else text.terms[int(t)].removeprefix(text.prefix) for t in passages.tokens]
+        rows = zip(passages.docs.tolist(), passages.starts.tolist(), passages.ends.tolist(), strict=True)
         return [(columns.docnos[doc], words[start:end]) for doc, start, end in rows]
 
-    assert passages("title") == [("a", []), ("b", ["prison", "cell"]), ("c", ["heat", "flow"])]
-    assert passages("body") == [("a", ["lung"]), ("b", []), ("c", ["wings", "in", "flow"])]
-    assert passages("both")[4:] == [("c", ["heat", "flow"]), ("c", ["wings", "in", "flow"])]
-    assert passages("mesh") == [("a", ["mice", "nude"]), ("c", ["lung", "neoplasms", "|", "mice"])]
+    assert terms_by_passage("title") == [("a", []), ("b", ["prison", "cell"]), ("c", ["heat", "flow"])]
+    assert terms_by_passage("body") == [("a", ["lung"]), ("b", []), ("c", ["wings", "in", "flow"])]
+    assert terms_by_passage("both")[4:] == [("c", ["heat", "flow"]), ("c", ["wings", "in", "flow"])]
+    assert terms_by_passage("mesh") == [("a", ["mice", "nude"]), ("c", ["lung", "neoplasms", "|", "mice"])]
 
 
-def test_a_digest_tells_whether_a_document_has_changed(columns):
+def test_the_columns_hold_the_digests_of_the_documents(columns):
     assert [bytes(row) for row in columns.digests] == [digest(d) for d in sorted(DOCUMENTS, key=lambda d: d.docno)]
 
 

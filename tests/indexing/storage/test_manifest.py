@@ -9,7 +9,7 @@ from searchlab.indexing import snapshot as snapshots
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
 from searchlab.indexing.storage.layout import LAYOUT_VERSION, MANIFEST
-from searchlab.indexing.storage.manifest import Manifest, read_manifest
+from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 
@@ -26,7 +26,7 @@ def files_of(folder):
 
 
 def test_a_manifest_survives_json(folder):
-    manifest = read_manifest(folder)
+    manifest = read_index_manifest(folder)
     assert (manifest.n_docs, manifest.generation) == (2, 1)
     assert Manifest.from_json(json.loads(json.dumps(manifest.to_json()))) == manifest
 
@@ -37,7 +37,7 @@ def test_every_truncated_file_is_named(folder):
     for path in paths:
         content = path.read_bytes()
         path.write_bytes(content[:-1])
-        with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; make"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; rebuild"):
             Snapshot(folder)
         path.write_bytes(content)
     assert Snapshot(folder).n_docs == 2
@@ -48,17 +48,17 @@ def test_every_missing_file_is_named(folder):
     assert len(paths) > 5
     for path in paths:
         path.rename(folder / "aside")
-        with pytest.raises(IndexCorrupt, match=f"{path}: missing; make it anew"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: missing; rebuild it"):
             Snapshot(folder)
         (folder / "aside").rename(path)
     assert Snapshot(folder).n_docs == 2
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\x00\xff\xfe", b"{", b"[]", b"7", b"null", b"{}", b'{"layout": "x"}'])
-def test_a_manifest_that_is_none_is_corrupt(folder, garbage):
+def test_a_file_that_is_not_a_manifest_is_corrupt(folder, garbage):
     (folder / MANIFEST).write_bytes(garbage)
-    with pytest.raises(IndexCorrupt, match=f"{MANIFEST}: not a manifest; make it anew"):
-        read_manifest(folder)
+    with pytest.raises(IndexCorrupt, match=f"{MANIFEST}: not a manifest; rebuild it"):
+        read_index_manifest(folder)
 
 
 @pytest.mark.parametrize(
@@ -75,18 +75,18 @@ def test_an_altered_manifest_is_corrupt(folder, written, altered):
     assert written in text
     (folder / MANIFEST).write_text(text.replace(written, altered, 1))
     with pytest.raises(IndexCorrupt, match=r"damaged \(its checksum does not match\)"):
-        read_manifest(folder)
+        read_index_manifest(folder)
 
 
 def test_any_flipped_bit_of_a_manifest_is_noticed_or_harmless(folder):
     content = (folder / MANIFEST).read_bytes()
-    whole = read_manifest(folder)
-    for place in range(0, len(content), 7):
+    whole = read_index_manifest(folder)
+    for position in range(0, len(content), 7):
         flipped = bytearray(content)
-        flipped[place] ^= 4
+        flipped[position] ^= 4
         (folder / MANIFEST).write_bytes(flipped)
         try:
-            assert read_manifest(folder) == whole  # white space became other white space
+            assert read_index_manifest(folder) == whole  # white space became other white space
         except StoreError as error:
             assert MANIFEST in str(error)
 
@@ -100,7 +100,7 @@ def test_a_layout_of_a_later_version_is_not_read(folder):
 
 
 @pytest.mark.parametrize("name", ["nowhere", "file", "file/below"])
-def test_where_no_index_is_the_way_to_make_one_is_told(tmp_path, name):
+def test_where_no_index_the_error_says_how_to_make_one(tmp_path, name):
     (tmp_path / "file").write_text("x")
     with pytest.raises(IndexMissing, match="no index here; `searchlab index SOURCE` makes one"):
         Snapshot(tmp_path / name)
@@ -126,7 +126,7 @@ def test_an_index_of_a_later_version_is_not_overwritten(build, folder):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_an_index_whose_words_were_cut_by_other_rules_is_refused(folder, monkeypatch):
+def test_an_index_with_other_word_rules_is_refused(folder, monkeypatch):
     monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
     with pytest.raises(StoreError, match=r"--rebuild"):
         Snapshot(folder)
@@ -141,7 +141,7 @@ def test_a_column_that_names_a_document_out_of_range_is_corrupt(folder):
         SearchEngine(folder, compiled=False).search("more some words title")
 
 
-def test_a_snapshot_answers_as_before_when_the_index_is_built_anew(build, folder):
+def test_a_snapshot_answers_as_before_when_the_index_is_rebuilt(build, folder):
     engine = SearchEngine(folder)
     build([Document("new", "", "words")], folder=folder)
     hits = engine.search("words")
@@ -150,17 +150,17 @@ def test_a_snapshot_answers_as_before_when_the_index_is_built_anew(build, folder
     assert SearchEngine(folder).search("words").docnos == ["new"]
 
 
-def test_an_index_that_is_built_anew_while_it_is_opened_opens(build, folder, monkeypatch):
+def test_an_index_that_is_rebuilt_while_it_is_opened_opens(build, folder, monkeypatch):
     calls = []
 
     def read_and_rebuild(where):
-        manifest = read_manifest(where)
+        manifest = read_index_manifest(where)
         if not calls:
             calls.append(where)
             build([Document("new", "", "words")], folder=folder)
         return manifest
 
-    monkeypatch.setattr(snapshots, "read_manifest", read_and_rebuild)
+    monkeypatch.setattr(snapshots, "read_index_manifest", read_and_rebuild)
     assert list(Snapshot(folder).docnos()) == ["new"]
 
 

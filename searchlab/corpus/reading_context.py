@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from searchlab.corpus.notes import Notes
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.errors import RecordError
 
 Piece = TypeVar("Piece")
@@ -18,24 +18,24 @@ Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingContext:
     """How the caller wants to read: where things are noted, and whether a bad record is the end."""
 
-    notes: Notes
+    notes: ReadingNotes
     strict: bool = True
 
-    def bad(self, error: RecordError) -> None:
+    def reject(self, error: RecordError) -> None:
         """Raise `error` if the reading is strict; note it if not, and the reader goes on."""
         if self.strict:
             raise error
         self.notes.add_bad_record(error)
 
-    def each(self, build: Callable[[Piece], Record], pieces: Iterable[Piece]) -> Iterator[Record]:
+    def parse_each(self, build: Callable[[Piece], Record], pieces: Iterable[Piece]) -> Iterator[Record]:
         """What `build` makes of the pieces; one for which it raises a RecordError is a bad record."""
         for piece in pieces:
             try:
                 record = build(piece)
             except RecordError as error:
-                self.bad(error)
+                self.reject(error)
             else:
                 yield record

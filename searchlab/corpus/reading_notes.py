@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from searchlab.errors import RecordError
 
 # A file of the wrong kind may be nothing but bad records.
-BAD_RECORDS_KEPT = 20
+MAX_KEPT_BAD_RECORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class SkippedFile:
 
 
 @dataclass(slots=True)
-class Notes:
+class ReadingNotes:
     """A collector that is passed down while reading, and may be looked at meanwhile.
 
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned;
@@ -47,7 +47,7 @@ class Notes:
     def add_bad_record(self, error: RecordError) -> None:
         """Count a malformed record, and keep its error if there is room."""
         self.n_bad += 1
-        if len(self.bad_records) < BAD_RECORDS_KEPT:
+        if len(self.bad_records) < MAX_KEPT_BAD_RECORDS:
             # A copy: the error that was raised holds on to its frames, and through them to the record.
             self.bad_records.append(RecordError(error.location, error.message))
 
