@@ -1,7 +1,7 @@
-"""How do documents and topics get in?
+"""Reading documents, topics, judgments and runs from files.
 
-`read_documents` and `read_topics` stream records out of files; each format is one module, and the
-two registries say which there are. `find_collection` tells what a folder holds.
+`read_documents` and `read_topics` stream records out of files; each format is one module, and two registries list the
+formats. `find_collection` finds the files of a test collection in a folder.
 """
 
 from searchlab.corpus.collection import Collection, find_collection

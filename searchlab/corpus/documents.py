@@ -1,7 +1,7 @@
-"""How do files become documents?
+"""Reading documents from files, folders and datasets.
 
-The sources are listed at once, so that a missing file is known before the work begins; the documents
-are then streamed, one in memory at a time.
+All sources are listed first, so that a missing file is reported before any work is done; the documents are then
+streamed, one in memory at a time.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from searchlab.corpus.sources import Source, list_source
 from searchlab.errors import SourceError
 from searchlab.records import Document
 
-# The order matters: the first that recognises a file takes it. OHSUMED looks like SMART, a page of any
-# content is known by its suffix, and anything may be plain text, so that these come later.
+# The order matters, because the first format that recognises a file is used: OHSUMED looks like SMART, pages of any
+# content are recognised by their suffix, and anything may be plain text, so these come last.
 DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents),
     "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents),
@@ -55,7 +55,7 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document),
     "text": Format("plain text, one document a file", is_text, read_text_document),
 }
-# There is no name to tell the format of standard input by, and no docno for a text.
+# Standard input has no name to detect the format by, and a plain text in it would have no docno.
 STANDARD_INPUT_FORMAT = "jsonl"
 
 
@@ -66,17 +66,17 @@ def read_documents(
     notes: ReadingNotes | None = None,
     strict: bool = True,
 ) -> Iterator[Document]:
-    """Stream the documents of files and folders (a single one may be given by itself).
+    """Stream the documents of one or several files and folders.
 
-    `-` is standard input, which holds JSON lines unless `format` says otherwise, and `ir_datasets:…` a
-    dataset of that package. `format` is a key of DOCUMENT_FORMATS; by default each file's content decides.
-    In a folder, a file of no known format is skipped and noted in `notes`; named directly, it is an error.
-    A malformed record is an error too, unless `strict` is false: then it is noted, and the next one is read.
+    `-` is standard input (JSON lines unless `format` is given), and `ir_datasets:…` a dataset of that package. `format`
+    is a key of DOCUMENT_FORMATS; by default the content of each file decides. In a folder, a file of no known format is
+    skipped and noted in `notes`; named directly, it is an error. A malformed record is an error too, unless `strict` is
+    false: then it is noted and skipped.
     """
     reading = ReadingContext(ReadingNotes() if notes is None else notes, strict)
     chosen = named_format(format, DOCUMENT_FORMATS)
-    given = [sources] if isinstance(sources, str | Path) else sources
-    listed = [find_dataset(each) if is_dataset(each) else list_source(each, reading.notes) for each in given]
+    names = [sources] if isinstance(sources, str | Path) else sources
+    listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]
     files = [file for source in listed if isinstance(source, Source) for file in source.files]
     reading.notes.bytes_total += sum(file.size for file in files)
     return _read_sources(listed, chosen, reading)
@@ -89,7 +89,7 @@ def _read_sources(
     for source in sources:
         n_documents, n_skipped, n_bad = notes.n_documents, len(notes.skipped), notes.n_bad
         if isinstance(source, Dataset):
-            yield from _counted(read_dataset_documents(source, reading), notes)
+            yield from _count_documents(read_dataset_documents(source, reading), notes)
         else:
             for file in source.files:
                 yield from _read_file(file, source.mixed, chosen, reading)
@@ -107,7 +107,7 @@ def _read_file(
     with open_source_file(file, reading) as opened:
         format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
         if format is not None:
-            yield from _counted(format.read(opened), notes)
+            yield from _count_documents(format.read(opened), notes)
         elif not may_skip and not opened.is_blank:
             raise unrecognised_error(opened, DOCUMENT_FORMATS)
         if notes.n_documents > n_before:
@@ -118,7 +118,7 @@ def _read_file(
             notes.bytes_read = bytes_before + file.size
 
 
-def _counted(documents: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
+def _count_documents(documents: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
     for document in documents:
         notes.n_documents += 1
         yield document

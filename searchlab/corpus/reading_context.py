@@ -1,7 +1,7 @@
-"""What becomes of a malformed record?
+"""Reading context: what a reader does about a malformed record.
 
-Strict reading ends at the first one. Otherwise it is noted, and the reader goes on with the next record:
-a reader is a generator, which could not go on if it raised by itself, so it hands the error over to here.
+Strict reading stops at the first one. Otherwise it is noted, and reading continues with the next record. A reader is a
+generator, which could not continue after raising, so it passes the error to its context instead.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """How the caller wants to read: where things are noted, and whether a bad record is the end."""
+    """The notes of a reading, and whether a bad record stops it."""
 
     notes: ReadingNotes
     strict: bool = True
 
     def reject(self, error: RecordError) -> None:
-        """Raise `error` if the reading is strict; note it if not, and the reader goes on."""
+        """Raise `error` if reading is strict, otherwise note it."""
         if self.strict:
             raise error
         self.notes.add_bad_record(error)
 
     def parse_each(self, build: Callable[[Piece], Record], pieces: Iterable[Piece]) -> Iterator[Record]:
-        """What `build` makes of the pieces; one for which it raises a RecordError is a bad record."""
+        """The results of `build` for the pieces; a piece for which it raises a RecordError is a bad record."""
         for piece in pieces:
             try:
                 record = build(piece)

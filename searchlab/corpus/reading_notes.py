@@ -1,7 +1,7 @@
-"""What was noticed while reading?
+"""Reading notes: what readers skipped or repaired, and how far they have read.
 
-Reading goes on where it can (a picture among text files, a line in Latin-1, a bad record if the caller
-says so), but never silently: the readers write it down here, and the caller tells the user.
+Reading continues where possible (a picture among text files, a line in Latin-1, a bad record if the caller allows it),
+but never silently: readers record it here, and the caller reports it to the user.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from searchlab.errors import RecordError
 
-# A file of the wrong kind may be nothing but bad records.
+# A file of the wrong kind can consist of bad records only.
 MAX_KEPT_BAD_RECORDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file of a folder that was passed over, and why."""
+    """A file of a folder that was skipped, and why."""
 
     path: str
     reason: str
@@ -25,13 +25,12 @@ class SkippedFile:
 
 @dataclass(slots=True)
 class ReadingNotes:
-    """A collector that is passed down while reading, and may be looked at meanwhile.
+    """A mutable record that is passed to readers and can be read while they work.
 
-    `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned;
-    `bytes_read` grows towards it while the documents are drawn (a skipped file counts as dealt with).
-    `latin1_lines` counts, for each file, the lines that were not valid UTF-8. `n_bad` counts the malformed
-    records that were passed over; `bad_records` holds the first of them. `regrouped` names the feature files whose
-    queries were interleaved.
+    `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned; `bytes_read` grows
+    towards it as documents are read (a skipped file counts as read). `latin1_lines` counts for each file the lines that
+    were not valid UTF-8. `n_bad` counts the malformed records that were skipped; `bad_records` has the first of them.
+    `regrouped` has the names of feature files whose queries were interleaved.
     """
 
     n_files: int = 0
@@ -45,14 +44,14 @@ class ReadingNotes:
     regrouped: list[str] = field(default_factory=list)
 
     def add_bad_record(self, error: RecordError) -> None:
-        """Count a malformed record, and keep its error if there is room."""
+        """Count a malformed record, and keep its error if it is one of the first."""
         self.n_bad += 1
         if len(self.bad_records) < MAX_KEPT_BAD_RECORDS:
-            # A copy: the error that was raised holds on to its frames, and through them to the record.
+            # A copy, since the raised error refers to its frames and thereby to the record.
             self.bad_records.append(RecordError(error.location, error.message))
 
     def clear(self) -> None:
-        """Begin anew, for reading the same sources again."""
+        """Reset everything, before the same sources are read again."""
         self.n_files = self.n_documents = self.bytes_read = self.bytes_total = self.n_bad = 0
         self.skipped.clear()
         self.latin1_lines.clear()

@@ -97,7 +97,7 @@ def test_without_the_package_the_user_is_told_how_to_get_it(monkeypatch, message
 
 @pytest.mark.parametrize("read", [read_documents, read_topics])
 def test_a_dataset_that_the_package_does_not_know_is_refused_at_once(datasets, read):
-    with pytest.raises(SourceError, match=r"^ir_datasets:y: cannot be had from ir_datasets \(KeyError: 'y'\)$"):
+    with pytest.raises(SourceError, match=r"^ir_datasets:y: cannot be read by ir_datasets \(KeyError: 'y'\)$"):
         read("ir_datasets:y")
 
 
@@ -113,7 +113,7 @@ def test_whatever_the_package_raises_meanwhile_is_told_on_one_line(datasets, mes
     datasets["x"] = FakeDataset([PAPER, OSError("no route\n  to host")])
     documents = read_documents("ir_datasets:x")
     assert next(documents).docno == "p1"
-    expected = "ir_datasets:x: cannot be had from ir_datasets (OSError: no route to host)"
+    expected = "ir_datasets:x: cannot be read by ir_datasets (OSError: no route to host)"
     assert message(SourceError, lambda: documents) == expected
     datasets["x"] = FakeDataset([RuntimeError()])
     assert message(SourceError, read_documents, "ir_datasets:x").endswith("(RuntimeError: no reason given)")

@@ -1,10 +1,10 @@
-"""How is BibTeX read?
+"""BibTeX documents.
 
-An entry is `@article{key, title = {…}, year = 1999, …}`; its key is the docno. A value is text in braces
-or quotes (in which braces are nested), a number, or a name that an `@string` before it has defined, and `#`
-joins several. `@comment`, `@preamble` and everything outside entries are passed over. An entry begins on a
-line of its own, which is what reading goes on with after one that is not closed. Entries in parentheses,
-which BibTeX allows too, are not read.
+An entry is `@article{key, title = {…}, year = 1999, …}`; its key is the docno. A value is text in braces or quotes (in
+which braces are nested), a number, or a name that an earlier `@string` has defined; `#` concatenates values.
+`@comment`, `@preamble` and everything outside entries are skipped. An entry begins on a new line; after an entry that
+is not closed, reading continues with the next such line. Entries in parentheses, which BibTeX also allows, are not
+supported.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ NOT_ENTRIES = frozenset({"comment", "preamble"})
 DEFINITION = "string"
 # Every bibliography style defines the months.
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# Definitions can be joined to make others: without a limit, a short file could make a text of any length.
+# Definitions can be concatenated into others: without limits a short file could produce a text of any length.
 MAX_DEFINITION_LENGTH = 1000
 MAX_JOINED_LENGTH = 100_000
 
-# Style sheets too have @words and braces, but neither keys nor these kinds of entries.
+# Style sheets have @words and braces too, but neither keys nor these kinds of entries.
 _HEAD = re.compile(
     r"(?>\s+|%[^\r\n]*+)*@(?:(?:string|preamble|comment)\s*\{|[A-Z]+\s*\{\s*[^\s,{}=\"]+\s*,)", re.IGNORECASE
 )
@@ -49,15 +49,15 @@ class _Entry:
 
 
 def is_bibtex(opened: OpenedFile) -> bool:
-    """An entry, with nothing but comments before it."""
+    """Whether the file begins with an entry, after comments only."""
     return _HEAD.match(opened.head) is not None
 
 
 def read_bibtex_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file, one an entry."""
+    """The documents of the file, one for each entry."""
     strings = {month: month for month in MONTHS}
-    found = opened.reading.parse_each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
-    return (document for document in found if document is not None)
+    documents = opened.reading.parse_each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
+    return (document for document in documents if document is not None)
 
 
 def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
@@ -89,7 +89,7 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
 
 
 def _closing_brace(text: str, depth: int, start: int) -> tuple[int, int]:
-    """Where the brace is that closes `depth` open ones (or the end of the text), and how many are then open."""
+    """The position of the brace that closes `depth` open ones (or the end of the text), and how many are then open."""
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1
         if depth == 0:
@@ -128,7 +128,7 @@ def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
 
 
 def _read_values(entry: _Entry, position: int, strings: dict[str, str]) -> dict[str, str]:
-    """Every `name = value` after `position`; of two with one name the first counts."""
+    """Every `name = value` after `position`; the first value of a name counts."""
     values: dict[str, str] = {}
     while (position := _after_blanks(entry.content, position, ",")) < len(entry.content):
         name = _NAME.match(entry.content, position)

@@ -1,12 +1,12 @@
-"""How is a table with a header line read?
+"""Documents in tables (CSV, TSV) with a header line.
 
-One document a row, separated by commas, semicolons or tabs, whichever the header has most of. The header
-names the columns, as keys name the values of JSON lines; capitals do not matter in the names that are
-looked for. A value that begins with a quote ends with the next single one, and may hold separators, line
-ends and quotes written twice. All values are kept as text.
+One document a row, separated by commas, semicolons or tabs, whichever is most frequent in the header. The header names
+the columns like the keys of JSON lines; the names of docno, title and text are recognised in any case. A value that
+begins with a quote ends with the next single quote, and may hold separators, line ends and doubled quotes. All values
+are text.
 
-The module csv would do, but for two things: its limit on the length of a value belongs to the whole
-process, and after a quote that is never closed it cannot go back to the next row.
+The module csv is not used for two reasons: its limit on the length of a value is global to the process, and after a
+quote that is never closed it cannot go back to the next row.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
 
 DELIMITERS = {"\t": "a tab", ";": "a semicolon", ",": "a comma"}
-# Longer than any document, so that a quote that is never closed does not swallow the whole file.
+# Longer than any document; it keeps a quote that is never closed from swallowing the whole file.
 MAX_ROW_LENGTH = 10_000_000
 
 _KNOWN = frozenset({*DOCNO_KEYS, TITLE_KEY, *BODY_KEYS})
@@ -33,7 +33,7 @@ _LINE_END = re.compile(r"[\r\n]")
 
 @dataclass(slots=True)
 class _Row:
-    """A row as far as it has been read; `quoted` holds the value whose closing quote is still to come."""
+    """A row that is being read; `quoted` holds the parts of a value whose closing quote has not been found yet."""
 
     location: str
     values: list[str] = field(default_factory=list)
@@ -46,17 +46,17 @@ class _Row:
 
 
 def is_csv_table(opened: OpenedFile) -> bool:
-    """The suffix .csv, and a header that names a docno and a text."""
+    """Whether the suffix is .csv and the header names a docno and a text."""
     return opened.suffix == ".csv" and _has_known_columns(opened)
 
 
 def is_tsv_table(opened: OpenedFile) -> bool:
-    """The suffix .tsv, and a header that names a docno and a text."""
+    """Whether the suffix is .tsv and the header names a docno and a text."""
     return opened.suffix == ".tsv" and _has_known_columns(opened)
 
 
 def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file, one a row."""
+    """The documents of the file, one for each row."""
     lines = _Lines(opened)
     first = next(lines, None)
     if first is None:
@@ -74,7 +74,7 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
 
 
 class _Lines:
-    """The lines of a file from the first that is not blank, some of which may be given back."""
+    """The numbered lines of a file from the first that is not blank; lines can be given back to be read again."""
 
     def __init__(self, opened: OpenedFile) -> None:
         self._lines = dropwhile(lambda numbered: not numbered[1].strip(), opened.lines())
@@ -87,7 +87,7 @@ class _Lines:
         return self._waiting.popleft() if self._waiting else next(self._lines)
 
     def give_back(self, lines: list[tuple[int, str]]) -> None:
-        """Put lines before those that are still to come."""
+        """Put lines back before the unread ones."""
         self._waiting.extendleft(reversed(lines))
 
 
@@ -100,7 +100,7 @@ def _read_header(opened: OpenedFile, first: tuple[int, str], lines: _Lines, deli
 
 
 def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_Row]:
-    """The rows after the header that hold anything."""
+    """The rows after the header that are not empty."""
     for numbered in lines:
         try:
             row = _read_row(opened, numbered, lines, delimiter)
@@ -118,16 +118,16 @@ def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimit
     try:
         _read_line(row, first[1], delimiter)
         while row.quoted is not None:
-            later.append(_line_within(row, lines))
+            later.append(_read_quoted_line(row, lines))
             _read_line(row, later[-1][1], delimiter)
     except RecordError:
-        # The quote may have been a stray one, and what it swallowed rows of their own.
+        # The quote may have been a stray one, and the lines after it separate rows.
         lines.give_back(later)
         raise
     return row
 
 
-def _line_within(row: _Row, lines: _Lines) -> tuple[int, str]:
+def _read_quoted_line(row: _Row, lines: _Lines) -> tuple[int, str]:
     numbered = next(lines, None)
     if numbered is None:
         raise RecordError(row.location, "expected a closing quote, found the end of the file")
@@ -150,7 +150,7 @@ def _read_line(row: _Row, line: str, delimiter: str) -> None:
                 row.quoted = []
                 position += 1
             else:
-                end = _find(line, delimiter, position)
+                end = _find_end(line, delimiter, position)
                 row.values.append(line[position:end])
                 position = end + 1
             continue
@@ -163,7 +163,7 @@ def _read_line(row: _Row, line: str, delimiter: str) -> None:
             position = quote + 2
             continue
         row.quoted.append(line[position:quote])
-        end = _find(line, delimiter, quote + 1)
+        end = _find_end(line, delimiter, quote + 1)
         if after := line[quote + 1 : end].strip():
             message = f"expected {DELIMITERS[delimiter]} after a closing quote, found {excerpt(after)}"
             raise RecordError(row.location, message)
@@ -172,14 +172,14 @@ def _read_line(row: _Row, line: str, delimiter: str) -> None:
         position = end + 1
 
 
-def _find(line: str, delimiter: str, position: int) -> int:
-    found = line.find(delimiter, position)
-    return len(line) if found < 0 else found
+def _find_end(line: str, delimiter: str, position: int) -> int:
+    end = line.find(delimiter, position)
+    return len(line) if end < 0 else end
 
 
 def _delimiter(header: str) -> str:
     unquoted = re.sub(r'"[^"]*+"', "", header)
-    # Of equal counts the first wins; a header of a single column has none of them.
+    # The first of the most frequent ones; a header with a single column has no delimiter.
     best = max(DELIMITERS, key=unquoted.count)
     return best if best in unquoted else ","
 

@@ -1,7 +1,7 @@
-"""How is the MEDLINE format, in which PubMed exports citations (.nbib), read?
+"""Documents in the MEDLINE format, in which PubMed exports citations (.nbib).
 
-A record begins with `PMID- 123`, its docno; tags are padded to four characters, and lines that begin with
-blanks continue the one before:
+A record begins with `PMID- 123`, its docno; tags are padded to four characters, and lines that begin with blanks
+continue the line before:
 
     TI title   AB abstract   FAU, AU authors    MH MeSH terms        OT keywords
     DP date    JT, TA journal (in full, short)  PT publication type  LID, AID identifiers
@@ -28,7 +28,7 @@ _DOI = re.compile(r"(\S+) \[doi\]")
 
 
 def is_nbib(opened: OpenedFile) -> bool:
-    """A first line that starts a record."""
+    """Whether the first line starts a record."""
     return _HEAD.match(opened.head) is not None
 
 
@@ -53,7 +53,7 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         elif line.strip() and not strayed:
             expected = "a line such as 'TI  - …'" if record else f"a line '{FIRST_TAG}- …'"
             opened.reading.reject(RecordError(opened.location(number), f"expected {expected}, found {excerpt(line)}"))
-            # The rest of a record with such a line cannot be trusted, and is one mistake with it.
+            # The rest of the record is skipped and not reported again.
             record, strayed = None, True
     if record is not None:
         yield record

@@ -1,12 +1,12 @@
-"""How is RIS, the format of reference managers, read?
+"""Documents in RIS, the format of reference managers.
 
 A record begins with `TY  - JOUR` (its type) and ends with `ER  - `:
 
     TI, T1 title   AB, N2 abstract   AU, A1 authors        KW keywords
     PY, Y1 year    JO, JF, T2 journal                      ID, AN, DO identifiers
 
-The docno is the first identifier without a blank in it; a record without any is called `ris-` and its
-number in the file. Lines without a tag continue the one before.
+The docno is the first identifier without blanks; for a record without one it is `ris-` and the number of the record in
+the file. Lines without a tag continue the line before.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TAG = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?")
 
 
 def is_ris(opened: OpenedFile) -> bool:
-    """A first line that starts a record."""
+    """Whether the first line starts a record."""
     return _HEAD.match(opened.head) is not None
 
 

@@ -1,11 +1,11 @@
-"""How are the files of the SMART system (Cranfield, CISI, MED, CACM) read?
+"""Documents and topics in the format of the SMART system (Cranfield, CISI, MED, CACM).
 
 `.I 17` starts record 17, and a line with a dot and a letter starts one of its parts:
 
     .T title   .A authors   .B source     .W text
     .K keywords   .N note   .C categories   .X cross references, which are dropped
 
-Any other line is text, even one that looks much like a marker. A part that occurs twice is continued.
+Any other line is text, even one that resembles a marker. A part that occurs twice is continued.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MARKERS = {
     "X": "references",
 }
 DROPPED = frozenset({"references"})
-# A topic may do without a text of its own; the first of these is then what is asked.
+# The first of these parts that a topic has is its main part.
 MAIN_PARTS = ("text", "title", "source")
 
 _HEAD = re.compile(r"\s*\.I(?:[ \t]+\S|\d)")
@@ -42,14 +42,14 @@ _MARKER = re.compile(r"\.([A-Z])\s*")
 
 @dataclass(slots=True)
 class MarkedRecord:
-    """What stands between one `.I` and the next; `name` is what follows the `.I`."""
+    """The lines between one `.I` and the next, by part; `name` is what follows the `.I`."""
 
     location: str
     name: str
     lines: dict[str, list[str]] = field(default_factory=dict)
 
     def parts(self) -> dict[str, str]:
-        """The parts that hold something, with their text."""
+        """The text of each part that is not empty."""
         texts = {part: "\n".join(lines).strip() for part, lines in self.lines.items() if part not in DROPPED}
         return {part: text for part, text in texts.items() if text}
 
@@ -61,12 +61,12 @@ class MarkedRecord:
 
 
 def is_smart(opened: OpenedFile) -> bool:
-    """A first line that starts a record."""
+    """Whether the first line starts a record."""
     return _HEAD.match(opened.head) is not None
 
 
 def read_smart_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file; what is neither title nor text is kept in their fields."""
+    """The documents of the file; the parts other than title and text become fields."""
     return opened.reading.parse_each(_document, read_marked_records(opened, MARKERS))
 
 
@@ -76,7 +76,7 @@ def read_smart_topics(opened: OpenedFile) -> Iterator[TopicParts]:
 
 
 def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Iterator[MarkedRecord]:
-    """The records of the file; `markers` names the part that each letter starts."""
+    """The records of the file; `markers` maps each letter to the part that it starts."""
     record: MarkedRecord | None = None
     strayed = False
     part = "text"

@@ -1,7 +1,6 @@
-"""What may a document or a topic be called?
+"""Docnos and qids: their rules, and the docno of a file that is one document.
 
-Docnos and qids are columns of run files and judgments, which are separated by blanks: a name is never
-empty and holds no blank.
+They are columns of run files and judgments, which are separated by blanks, so they are never empty and have no blanks.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from searchlab.errors import RecordError
 
 
 def check_name(kind: str, written: str, location: str) -> str:
-    """The docno or qid (`kind`) without the blanks around it."""
+    """The docno or qid (`kind`) without surrounding blanks; raises RecordError if it is empty or has blanks."""
     name = clean(written).strip()
     if not name:
         raise RecordError(location, f"expected a {kind}, found an empty one")

@@ -1,7 +1,7 @@
-"""How does a record of named values become a document or a topic?
+"""Documents and topics from records of named values: JSON lines, tables and ir_datasets.
 
-The name, the title and the text are looked for under the keys that collections use for them, the first
-that is present wins; all other values are kept in `fields`. JSON lines, tables and ir_datasets share this.
+The docno or qid, the title and the text are taken from the keys that collections use for them, of which the first
+present one counts; all other values go to `fields`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or fal
 
 
 def keyed_document(location: str, record: dict[str, Any]) -> Document:
-    """The document in a record of plain JSON values."""
+    """The document of a record of plain JSON values."""
     others = dict(record)
     docno = _take_name("docno", DOCNO_KEYS, others, location)
     title = _text(TITLE_KEY, others.pop(TITLE_KEY, None), location)
@@ -35,7 +35,7 @@ def keyed_document(location: str, record: dict[str, Any]) -> Document:
 
 
 def keyed_topic(location: str, record: dict[str, Any]) -> TopicParts:
-    """The topic in a record of plain JSON values."""
+    """The topic of a record of plain JSON values."""
     others = dict(record)
     qid = _take_name("qid", QID_KEYS, others, location)
     main = _first_key(QUERY_KEYS, others)
@@ -47,7 +47,7 @@ def keyed_topic(location: str, record: dict[str, Any]) -> TopicParts:
 
 
 def kind_of(value: object) -> str:
-    """What a plain JSON value is called in messages."""
+    """The kind of a plain JSON value, for messages."""
     return _KINDS.get(type(value), "a number")
 
 

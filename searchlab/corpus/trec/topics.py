@@ -1,7 +1,7 @@
-"""How does a file become topics?
+"""Reading topics from files and datasets.
 
-Topics are few and are needed together, so that they come as a list: their qids are checked against
-each other, and their text is composed of the parts that the caller chooses.
+Topics are few and are needed together, so they are returned as a list: their qids are checked for duplicates, and their
+text is composed of the parts that the caller chooses.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ def read_topics(
 ) -> list[Topic]:
     """Read the topics of a file, of standard input (`-`) or of a dataset (`ir_datasets:…`).
 
-    `format` is a key of TOPIC_FORMATS; by default the content decides. `fields` names the parts that
-    make up the text, such as ("title", "desc"); `text` is the main part, and the default.
+    `format` is a key of TOPIC_FORMATS; by default the content decides. `fields` has the names of the parts that make up
+    the text, such as ("title", "desc"); `text`, the default, is the main part.
     """
     notes = ReadingNotes() if notes is None else notes
     chosen = named_format(format, TOPIC_FORMATS)
     if not isinstance(path, SourceFile) and is_dataset(path):
-        written = _read_dataset(path, notes)
+        topics = _read_dataset(path, notes)
     else:
-        written = _read_file(path, chosen, notes)
-    _check_qids(written)
-    return compose_topics(written, [fields] if isinstance(fields, str) else fields)
+        topics = _read_file(path, chosen, notes)
+    _check_qids(topics)
+    return compose_topics(topics, [fields] if isinstance(fields, str) else fields)
 
 
 def _read_dataset(name: str | Path, notes: ReadingNotes) -> list[TopicParts]:
     dataset = find_dataset(name)
-    written = list(read_dataset_topics(dataset, ReadingContext(notes)))
-    if not written:
+    topics = list(read_dataset_topics(dataset, ReadingContext(notes)))
+    if not topics:
         raise SourceError(dataset.name, "holds no topics")
-    return written
+    return topics
 
 
 def _read_file(
@@ -70,11 +70,11 @@ def _read_file(
         format = chosen or detect_format(opened, TOPIC_FORMATS)
         if format is None and not opened.is_blank:
             raise unrecognised_error(opened, TOPIC_FORMATS)
-        written = list(format.read(opened)) if format else []
-    if not written:
+        topics = list(format.read(opened)) if format else []
+    if not topics:
         raise SourceError(file.name, "holds no topics")
     notes.n_files += 1
-    return written
+    return topics
 
 
 def _check_qids(topics: Sequence[TopicParts]) -> None:
