@@ -18,7 +18,8 @@ from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import FoldPlan, Plan
 from searchlab.experiments.scorer_tuning import useful_topics
 from searchlab.indexing.building.indexer import index as make_index
-from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
+from searchlab.indexing.index_names import HOME, default_folder, resolve
+from searchlab.indexing.source_collection import source_collection
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -97,10 +98,12 @@ def find_index(plan: Plan, progress: Progress = no_progress) -> Path:
 def _find_files(plan: Plan, folder: Path) -> tuple[Path | str, Path | str]:
     if plan.topics is not None and plan.qrels is not None:
         return plan.topics, plan.qrels
-    own = [] if plan.collection is None else [find_collection(plan.collection)]
-    for collection in own or collections_of(folder):
-        if collection is not None and collection.topics and collection.qrels:
-            return collection.topics[0], collection.qrels[0]
+    if plan.collection is None:
+        collection = source_collection(folder, with_qrels=True)
+    else:
+        collection = find_collection(plan.collection)
+    if collection is not None and collection.topics and collection.qrels:
+        return collection.topics[0], collection.qrels[0]
     where = plan.collection or f"the sources of {folder}"
     raise SourceError(plan.file, f"{where}: found no topics with judgments, expected topics and qrels")
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
-from searchlab.cli.collection_files import own_collection
 from searchlab.cli.model_printing import print_columns
 from searchlab.cli.printing import visible
 from searchlab.errors import SettingError, unknown_name
@@ -178,7 +177,9 @@ def _chosen(store: JudgmentStore, name: str | None) -> str:
 
 def _own_files(folder: Path) -> tuple[str, str | None]:
     """Topics and judgments of the collection that was indexed."""
-    collection = own_collection(folder)
+    from searchlab.indexing.source_collection import source_collection
+
+    collection = source_collection(folder)
     if collection is None:
         raise SettingError(f"{folder}: its sources have no topics; expected --topics, --qrels or both")
     topics, qrels = str(collection.topics[0]), str(collection.qrels[0]) if collection.qrels else None
