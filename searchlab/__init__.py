@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from searchlab.corpus import Collection as Collection
-    from searchlab.corpus import Notes as Notes
+    from searchlab.corpus import ReadingNotes as ReadingNotes
     from searchlab.corpus import find_collection as find_collection
     from searchlab.corpus import read_documents as read_documents
     from searchlab.corpus import read_qrels as read_qrels
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
-    "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
+    "searchlab.corpus": "Collection ReadingNotes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.evaluation.fusion": "fuse",

@@ -18,7 +18,7 @@ Judgments = Mapping[str, Mapping[str, int]]
 class Document:
     """One document: two texts to search, and whatever else is kept with it.
 
-    `fields` holds plain JSON values. `place` says where the document was read ("docs.jsonl:17"), for
+    `fields` holds plain JSON values. `location` says where the document was read ("docs.jsonl:17"), for
     messages; it is not part of the document's identity.
     """
 
@@ -26,7 +26,7 @@ class Document:
     title: str = ""
     body: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    place: str = field(default="", compare=False)
+    location: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Topic:
     qid: str
     text: str
     fields: Mapping[str, str] = field(default_factory=dict)
-    place: str = field(default="", compare=False)
+    location: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

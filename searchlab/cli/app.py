@@ -13,7 +13,7 @@ from searchlab import __version__
 from searchlab.errors import WriteFailed
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
 
 # Commands in the order in which one needs them, as help shows them.
 ORDER = (
@@ -91,7 +91,7 @@ def require_writable(output: str) -> None:
         raise WriteFailed(f"{output}: cannot be written ({'a folder' if path.is_dir() else 'no such folder'})")
 
 
-def warn_of_latin1(notes: Notes) -> None:
+def warn_of_latin1(notes: ReadingNotes) -> None:
     """Say which files were not in UTF-8."""
     if notes.latin1_lines:
         lines, files = count(notes.latin1_lines.total(), "line"), count(len(notes.latin1_lines), "file")

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
 
 
 @contextmanager
-def reading_bar(notes: Notes) -> Iterator[Callable[[str, int, int], None]]:
+def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]]:
     """A bar that moves with the bytes read; once all is read, one that moves to and fro, since no end is known."""
     if not sys.stderr.isatty():
         yield lambda stage, n_docs, total: None

@@ -16,8 +16,9 @@ from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
 from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import ExperimentPlan, FoldPlan
 from searchlab.indexing.building.indexer import index as make_index
-from searchlab.indexing.index_names import HOME, collections_of, default_folder, resolve
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.index_names import HOME, default_folder, resolve
+from searchlab.indexing.source_collection import source_collection
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.from_index import useful_topics
@@ -96,13 +97,14 @@ def find_index(plan: ExperimentPlan, progress: Progress = no_progress) -> Path:
 def _find_files(plan: ExperimentPlan, folder: Path) -> tuple[Path | str, Path | str]:
     if plan.topics is not None and plan.qrels is not None:
         return plan.topics, plan.qrels
-    """The files of topics and judgments: those of the plan, of its collection, or of the index's sources."""
-    named = [] if plan.collection is None else [find_collection(plan.collection)]
-    for collection in named or collections_of(folder):
-        if collection is not None and collection.topics and collection.qrels:
-            return collection.topics[0], collection.qrels[0]
-    location = plan.collection or f"the sources of {folder}"
-    raise SourceError(plan.file, f"{location}: found no topics with judgments, expected topics and qrels")
+    if plan.collection is None:
+        collection = source_collection(folder, with_qrels=True)
+    else:
+        collection = find_collection(plan.collection)
+    if collection is not None and collection.topics and collection.qrels:
+        return collection.topics[0], collection.qrels[0]
+    where = plan.collection or f"the sources of {folder}"
+    raise SourceError(plan.file, f"{where}: found no topics with judgments, expected topics and qrels")
 
 
 def deal_topics(plan: FoldPlan, qids: list[str], known: list[str]) -> tuple[tuple[str, ...], ...]:
@@ -128,7 +130,13 @@ def index_fingerprint(engine: SearchEngine) -> str:
     """The fingerprint of the index: the columns of all shards, the deleted documents, and the analyser."""
     manifest = engine.snapshot.manifest
     shards = sorted(
-        [shard.n_docs, shard.n_words, shard.n_dead, list(shard.files["columns"]), list(shard.files.get(shard.dead, []))]
+        [
+            shard.n_docs,
+            shard.n_words,
+            shard.n_deleted,
+            list(shard.files["columns"]),
+            list(shard.files.get(shard.deleted_file, [])),
+        ]
         for shard in manifest.shards
     )
     return fingerprint(manifest.settings.fingerprint, shards)

@@ -120,13 +120,13 @@ def _locate(snapshot: Snapshot, docnos: list[str]) -> dict[str, tuple[int, int]]
             with suppress(SettingError):
                 locations[docno] = snapshot.locate(docno)
         return locations
-    from searchlab.indexing.storage.docnos import find_docnos
+    from searchlab.indexing.docno_kernels import find_docnos
 
     for shard_index, shard in enumerate(snapshot.shards):
         numbers = find_docnos(shard.columns.docnos, docnos)
         here = numbers >= 0
-        if shard.alive is not None:
-            here &= shard.alive[numbers]
+        if shard.live is not None:
+            here &= shard.live[numbers]
         rows = np.flatnonzero(here)
         found = zip(rows, numbers[rows].tolist(), strict=True)
         locations |= {docnos[row]: (shard_index, number) for row, number in found}

@@ -118,7 +118,7 @@ def extract(
 def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
     for qid, number in Counter(topic.qid for topic in topics).items():
         if number > 1:
-            location = next(topic.place for topic in reversed(topics) if topic.qid == qid)
+            location = next(topic.location for topic in reversed(topics) if topic.qid == qid)
             raise DuplicateError(location or "topics", f"topic {qid} occurs {number} times, expected once")
     if len(candidates.without_any(topics)) == len(topics):
         served = ", ".join(qid for qid, documents in candidates.documents.items() if len(documents))
@@ -155,7 +155,7 @@ def extract_query(
     """
     query = QueryContext(engine, text, documents, space, topic_model, search)
     counted = {stream for feature in features for stream in feature.counted}
-    with engine.snapshot.damage_told():
+    with engine.snapshot.report_damage():
         counts = collect_counts(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
@@ -234,7 +234,7 @@ def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Arra
             number = snapshot.find_term(term)[shard_index]
             if number >= 0:
                 matching[column.docs[column.offsets[number] : column.offsets[number + 1]]] = True
-        n_matching += int(np.count_nonzero(matching if shard.alive is None else matching & shard.alive))
+        n_matching += int(np.count_nonzero(matching if shard.live is None else matching & shard.live))
     scope = -np.log(n_matching / snapshot.n_docs) if n_matching else np.nan
     return dict.fromkeys(wanted, query.fill(float(scope)))
 

@@ -10,10 +10,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from searchlab.corpus import Collection, find_collection
 from searchlab.corpus.ir_datasets import is_dataset
 from searchlab.errors import IndexMissing, SettingError
-from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
+from searchlab.indexing.storage.layout import MANIFEST
 
 HOME = Path("indexes")
 
@@ -49,9 +48,3 @@ def choose() -> tuple[Path, int]:
     if not found:
         raise IndexMissing(f"{HOME}: no index here; `searchlab index SOURCE` makes one, -i names another place")
     return found[-1].parent, len(found)
-
-
-def collections_of(folder: Path) -> list[Collection]:
-    """The collections, with their topics and judgments, that an index was made from, as far as they are still there."""
-    found = [find_collection(source) for source in read_manifest(folder).sources]
-    return [collection for collection in found if collection is not None]

@@ -10,7 +10,7 @@ imported. An import is complete or, if anything is wrong, has no effect; importi
 from __future__ import annotations
 
 from searchlab.corpus import read_qrels, read_topics
-from searchlab.corpus.source_files import in_memory
+from searchlab.corpus.source_files import source_from_text
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
 from searchlab.judgments.input_checks import is_column
@@ -43,6 +43,6 @@ def import_texts(
     """
     if topics is None and qrels is None:
         raise SettingError("nothing to import: expected topics, judgments or both")
-    new_topics = [] if topics is None else read_topics(in_memory("topics", topics))
-    grades = {} if qrels is None else read_qrels(in_memory("qrels", qrels))
+    new_topics = [] if topics is None else read_topics(source_from_text("topics", topics))
+    grades = {} if qrels is None else read_qrels(source_from_text("qrels", qrels))
     return store.import_judgments(topic_set, new_topics, grades, judge=judge)

@@ -193,6 +193,6 @@ def _digest(snapshot: Snapshot, docno: str) -> str:
     """The first digits of a document's digest, which changes with its text; empty if the index does not hold it."""
     for shard in snapshot.shards:
         number = shard.columns.docnos.find(docno)
-        if number >= 0 and (shard.alive is None or shard.alive[number]):
+        if number >= 0 and (shard.live is None or shard.live[number]):
             return str(shard.columns.digests[number].tobytes().hex()[:DIGEST_DIGITS])
     return ""

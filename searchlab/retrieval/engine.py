@@ -154,7 +154,7 @@ class SearchEngine:
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
         """The query that a tree is, to be searched as any other; `text` is how it was written."""
-        with self.snapshot.damage_told():
+        with self.snapshot.report_damage():
             terms, unknown = self._lexicon.query_terms(node, stream)
             remarks = self._lexicon.remarks(node, stream)
         return Query(describe(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
@@ -249,7 +249,7 @@ class SearchEngine:
             return self._find_best(plan, limit, scorer, doc_numbers, partial(self._postings, plan, scorer, stream))
         if blend.uses_topics:
             return self._find_all(query, limit, scorer, stream, filters)
-        with self.snapshot.damage_told():
+        with self.snapshot.report_damage():
             return self._find_best(blend.plan, limit, scorer, blend.doc_numbers(), blend.postings)
 
     def _blend(self, query: Query, scorer: AnyScorer) -> Blend | None:
@@ -265,7 +265,7 @@ class SearchEngine:
         self, query: Query, limit: int, scorer: AnyScorer, stream: str, filters: list[Filter]
     ) -> Iterator[Found]:
         """The best of each shard's matching documents, by NumPy."""
-        with self.snapshot.damage_told():
+        with self.snapshot.report_damage():
             blend = self._blend(query, scorer)
             everyone = isinstance(scorer, DenseScorer) if blend is None else blend.uses_topics
             score_documents = self._score(query, scorer, stream) if blend is None else blend.score
@@ -358,7 +358,7 @@ class SearchEngine:
     def _standings(self, shards: Array, docs: Array) -> Array:
         """Numbers that order documents as their docnos do."""
         if self.compiled or len(self.snapshot.shards) == 1:
-            return self.snapshot.standing(shards, docs)
+            return self.snapshot.docno_ranks(shards, docs)
         columns = [shard.columns.docnos for shard in self.snapshot.shards]
         docnos = [columns[s].bytes_at(d) for s, d in zip(shards.tolist(), docs.tolist(), strict=True)]
         standings = np.empty(len(docs), np.int64)

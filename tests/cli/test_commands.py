@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import searchlab
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.layout import MANIFEST
 
 
 def test_index_prints_a_summary(tmp_path, run_cli, docs):
@@ -215,7 +215,7 @@ def test_stats_count_by_hand(here, run_cli):
 
 def test_stats_as_json(here, run_cli):
     record = json.loads(run_cli("stats", "--json")[1])
-    assert (record["n_docs"], record["n_dead"], record["streams"]["both"]["n_tokens"]) == (3, 0, 12)
+    assert (record["n_docs"], record["n_deleted"], record["streams"]["both"]["n_tokens"]) == (3, 0, 12)
     assert record["sources"] == [str(here / "small.jsonl")]
 
 

@@ -385,7 +385,7 @@ def test_topics_none_of_which_has_a_candidate_are_refused(engine):
 
 
 def test_a_topic_that_comes_twice_is_refused(engine):
-    twice = [*TOPICS, Topic("2", "cast", place="topics.tsv:4")]
+    twice = [*TOPICS, Topic("2", "cast", location="topics.tsv:4")]
     with pytest.raises(DuplicateError, match=r"^topics.tsv:4: topic 2 occurs 2 times, expected once$"):
         extract(engine, twice, judged(engine, QRELS), "table1")
 

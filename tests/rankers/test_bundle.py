@@ -78,7 +78,7 @@ def make_bundle(kind="linear", rules="plain", features=FEATURES, **changes):
         "ranker": "rsvm",
         "settings": {"C": 0.1, "depth": None},
         "definitions": {name: CATALOGUE[name].formula for name in features if name in CATALOGUE},
-        "analyser": analysis_record(AnalysisSettings.choose()),
+        "analyser": analysis_record(AnalysisSettings.from_names()),
         "first_stage": FirstStage(50, "bm25", {"k1": 1.5}),
         "training": {"source": "é [x]\n[", "details": [{"gap": 1e-7, "losses": [1.0, 0.5]}, {"gap": 0.5}]},
         "choice": {"tried": [{"value": 1.0, "mean": 0.5}], "chosen": [1.0]},
@@ -245,7 +245,7 @@ def test_rows_out_of_range_have_no_explanation():
 @pytest.fixture(scope="module")
 def engine(build):
     documents = [Document("d1", "heat flow", "flow over wings"), Document("d2", "wings", "heat")]
-    with SearchEngine(build(documents, settings=AnalysisSettings.choose())) as opened:
+    with SearchEngine(build(documents, settings=AnalysisSettings.from_names())) as opened:
         yield opened
 
 
@@ -258,7 +258,7 @@ def test_an_index_that_fits_is_accepted(engine):
 
 
 def test_an_index_of_another_analyser_is_refused(engine):
-    other = analysis_record(AnalysisSettings.choose("none", "none"))
+    other = analysis_record(AnalysisSettings.from_names("none", "none"))
     with pytest.raises(SettingError) as caught:
         make_bundle(features=KNOWN, analyser=other).check_index(engine)
     told = str(caught.value)

@@ -14,7 +14,7 @@ from searchlab.cli.app import app, count, note, warn_of_latin1
 from searchlab.errors import SettingError, SourceError, name_some, unknown_name
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
     from searchlab.evaluation.dialects import Dialect
     from searchlab.evaluation.run_evaluation import Evaluation
     from searchlab.evaluation.ties import TieRange
@@ -142,7 +142,7 @@ def fuse_command(
         raise unknown_name("method", method, METHODS)
     if len(runs) < 2:
         raise SettingError("found 1 run, expected at least two to fuse")
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     fused = fuse([_read_run(run, notes) for run in runs], method, k=k)
     warn_of_latin1(notes)
     with nullcontext(sys.stdout) if output == "-" else open_atomic(output) as file:
@@ -193,7 +193,7 @@ def _evaluate(
         raise SettingError(f"expected judgments and at least {wanted}, found {count(len(runs or []), 'run')}")
     if [qrels, *runs].count("-") > 1:
         raise SettingError("standard input (-) is named twice; it can be read once")
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     judgments = _read_qrels(qrels, notes)
     evaluated = []
     for run, label in zip(runs, _labels(runs), strict=True):
@@ -204,7 +204,7 @@ def _evaluate(
     return evaluated
 
 
-def _read_qrels(source: str, notes: Notes) -> Qrels:
+def _read_qrels(source: str, notes: ReadingNotes) -> Qrels:
     """The judgments of a file, or those that lie in the folder of a collection."""
     import searchlab
 
@@ -217,7 +217,7 @@ def _read_qrels(source: str, notes: Notes) -> Qrels:
     return searchlab.read_qrels(source, notes=notes)
 
 
-def _read_run(source: str, notes: Notes) -> list[Ranking]:
+def _read_run(source: str, notes: ReadingNotes) -> list[Ranking]:
     import searchlab
 
     return searchlab.read_run(source, notes=notes)

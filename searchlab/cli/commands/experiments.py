@@ -104,7 +104,7 @@ def tune_command(
     if seed < 0:
         raise SettingError(f"--seed is {seed}, expected a whole number from 0")
     folder = choose_index(index)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     judgments = read_judgments(folder, qrels, own=topics is None, notes=notes)
     if judgments is None:
         raise SettingError("no judgments to tune by: expected --qrels")

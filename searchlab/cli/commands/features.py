@@ -79,7 +79,7 @@ def features_command(
     steps = _steps(fill, normalise)
     options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     wanted = searchlab.read_topics(topics or own_topics(folder), notes=notes)
     grades = read_judgments(folder, qrels, own=topics is None, notes=notes)
     warn_of_latin1(notes)

@@ -18,7 +18,7 @@ from searchlab.cli.progress import reading_bar, stage_bar
 from searchlab.errors import IndexMissing, SettingError, StoreError
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
     from searchlab.indexing.building.indexer import BuildSummary
     from searchlab.indexing.statistics import IndexStatistics
 
@@ -66,7 +66,7 @@ def index_command(
     """Index documents: add new ones, replace changed ones, leave the others alone."""
     import searchlab
 
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     with reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
@@ -162,7 +162,7 @@ def doctor_command(
         diagnosis = examine(folder, progress)
         problems = _examine_artefacts(folder) if diagnosis.healthy else []
     for finding in diagnosis.findings:
-        print(f"{finding.place}: {finding.problem}; {finding.remedy}")
+        print(f"{finding.location}: {finding.problem}; {finding.remedy}")
     for problem in problems:
         print(problem)
     if problems:
@@ -228,10 +228,10 @@ def _print_statistics(statistics: IndexStatistics, stream: str) -> None:
     print("\nshard                    live    deleted         words         size")
     for shard in statistics.shards:
         size = megabytes(shard.n_bytes)
-        print(f"{shard.name:20} {shard.n_live:>8,} {shard.n_dead:>10,} {shard.n_words:>13,} {size:>12}")
+        print(f"{shard.name:20} {shard.n_live:>8,} {shard.n_deleted:>10,} {shard.n_words:>13,} {size:>12}")
 
 
-def _tell_notes(notes: Notes) -> None:
+def _tell_notes(notes: ReadingNotes) -> None:
     """What happened on the way, on standard error."""
     for skipped in notes.skipped[:NAMED]:
         note(f"skipped {skipped.path}: {skipped.reason}")
@@ -268,5 +268,5 @@ def _print_summary(summary: BuildSummary) -> None:
     print(f"{summary.folder}: {count(summary.n_docs, 'document')}{f' ({told})' if told else ''}")
     rate = (summary.n_added + summary.n_updated) / summary.seconds
     print(f"  {summary.seconds:.1f} s{f' ({rate:,.0f}/s)' if rate >= 1 else ''}, {count(summary.n_tokens, 'token')}")
-    dead = f", with {count(summary.n_dead, 'deleted document')}" if summary.n_dead else ""
+    dead = f", with {count(summary.n_deleted, 'deleted document')}" if summary.n_deleted else ""
     print(f"  {megabytes(summary.n_bytes)} in {count(summary.n_shards, 'shard')}{dead}")

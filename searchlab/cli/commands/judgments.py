@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
-from searchlab.cli.collection_files import own_collection
 from searchlab.cli.model_printing import print_columns
 from searchlab.cli.printing import visible
 from searchlab.errors import SettingError, unknown_name
@@ -121,7 +120,7 @@ def import_command(
     folder = choose_index(index)
     if topics is None and qrels is None:
         topics, qrels = _own_files(folder)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     wanted = searchlab.read_topics(topics, notes=notes) if topics else []
     grades = searchlab.read_qrels(qrels, notes=notes) if qrels else {}
     warn_of_latin1(notes)
@@ -155,10 +154,10 @@ def _agreement_row(own: Agreement) -> list[str]:
 
 def _open(folder: Path) -> JudgmentStore:
     """The judgments beside an index, which must be there."""
-    from searchlab.indexing.storage.manifest import read_manifest
+    from searchlab.indexing.storage.manifest import read_index_manifest
     from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 
-    read_manifest(folder)
+    read_index_manifest(folder)
     return JudgmentStore(judgments_file(folder))
 
 
@@ -178,7 +177,9 @@ def _chosen(store: JudgmentStore, name: str | None) -> str:
 
 def _own_files(folder: Path) -> tuple[str, str | None]:
     """Topics and judgments of the collection that was indexed."""
-    collection = own_collection(folder)
+    from searchlab.indexing.source_collection import source_collection
+
+    collection = source_collection(folder)
     if collection is None:
         raise SettingError(f"{folder}: its sources have no topics; expected --topics, --qrels or both")
     topics, qrels = str(collection.topics[0]), str(collection.qrels[0]) if collection.qrels else None

@@ -72,7 +72,7 @@ def train_command(
     if output is not None:
         require_writable(output)
     folder = choose_index(index)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     queries = searchlab.read_topics(topics or own_topics(folder), notes=notes)
     judgments = read_judgments(folder, qrels, own=topics is None, notes=notes)
     if judgments is None:

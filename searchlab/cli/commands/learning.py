@@ -178,7 +178,7 @@ def rerank_command(
     from searchlab.rankers.bundle import load_bundle
 
     bundle = load_bundle(model)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(features, notes=notes)
     warn_of_latin1(notes)
     rankings = _rank(bundle, table)
@@ -220,7 +220,7 @@ def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
     import searchlab
     from searchlab.training.from_table import train_from_table
 
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(train, notes=notes)
     aside = None if valid is None else searchlab.read_letor(valid, notes=notes)
     warn_of_latin1(notes)
@@ -244,7 +244,7 @@ def _train_from_index(
 
     chosen, first_stage = make_feature_set(features), FirstStage(**candidates)
     folder = choose_index(index)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     asked = searchlab.read_topics(topics or own_topics(folder), notes=notes)
     grades = read_judgments(folder, qrels, own=topics is None, notes=notes)
     if grades is None:

@@ -212,7 +212,7 @@ def _try_collection(
     source = str(collection.folder)
     folder = default_folder([source]) if output is None else Path(output) / "indexes" / name
     _refuse_strangers(folder, source)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     with reading_bar(notes) as reading:
         searchlab.index([source], folder, notes=notes, progress=reading)
     topics = list(searchlab.read_topics(collection.topics[0], notes=notes))
@@ -235,10 +235,11 @@ def _try_collection(
 def _refuse_strangers(folder: Path, source: str) -> None:
     """An index of other documents is left alone."""
     from searchlab.indexing.index_names import lasting_name
-    from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
+    from searchlab.indexing.storage.layout import MANIFEST
+    from searchlab.indexing.storage.manifest import read_index_manifest
 
     if (folder / MANIFEST).exists():
-        sources = list(read_manifest(folder).sources)
+        sources = list(read_index_manifest(folder).sources)
         if sources != [lasting_name(source)]:
             made = ", ".join(sources) or "a program"
             raise SettingError(f"{folder}: was made from {made}, expected an index of {source}; -o keeps others apart")

@@ -162,7 +162,7 @@ def run_command(
     options = SearchOptions.read(scorer, settings, stream, filters, expand, full=syntax, weights=weights)
     folder = choose_index(index)
     parts = fields.split(",") if fields else None
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     wanted = searchlab.read_topics(topics or own_topics(folder), format=topic_format, fields=parts, notes=notes)
     warn_of_latin1(notes)
     engine = _open(folder)

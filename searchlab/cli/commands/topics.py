@@ -141,7 +141,7 @@ def _train(folder: Path, model: TopicModel, queries: str | None, qrels: str | No
     import searchlab
     from searchlab.mixtures.latent_topic_training import train_latent_topics
 
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     topics = searchlab.read_topics(queries or own_topics(folder), notes=notes)
     judgments = read_judgments(folder, qrels, own=queries is None, notes=notes)
     if judgments is None:

@@ -30,8 +30,8 @@ from searchlab.features.latent_semantics.space_record import FOLDER, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import swept
-from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.artefacts import remove_uncommitted
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vector_artefact import VectorArtefact
@@ -156,7 +156,7 @@ def build_space(
         raise SettingError(f"dims is {dims}, expected 1 to {MAX_DIMS}")
     folder = existing(name)
     home = home or folder / FOLDER
-    with writing(home), swept(home, SpaceRecord):
+    with writer_lock(home), remove_uncommitted(home, SpaceRecord):
         snapshot = Snapshot(folder)
         weights = _Weights.count(snapshot)
         A = _matrix(snapshot, weights, progress)

@@ -104,7 +104,7 @@ class LetorRows:
             raise self._duplicate(qids, docnos) from None
 
     def _location(self, line: int) -> str:
-        return self.opened.place(line)
+        return self.opened.location(line)
 
     def _line_at(self, block: bytes, position: int) -> bytes:
         return block[position : block.index(b"\n", position)]

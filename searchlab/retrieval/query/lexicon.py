@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.analysis.analyzer import fold
+from searchlab.analysis.tokenizer import fold_text
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
@@ -129,7 +129,7 @@ def matching_strings(strings: Strings, numbers: range, leaf: Pattern | Fuzzy, te
 
 def _matching_terms(shard: Shard, text: Text, stream: str, leaf: Pattern | Fuzzy) -> Array:
     """The places, in the text's stream, of the terms that a leaf stands for in a shard."""
-    wanted = fold(leaf.text)
+    wanted = fold_text(leaf.text)
     if stream not in STREAMS:
         return matching_strings(text.terms, text.numbers, leaf, wanted, text.prefix) - text.numbers.start
     columns = shard.columns
@@ -142,7 +142,7 @@ def _doc_freqs(shard: Shard, text: Text, places: Array) -> Array:
     """In how many live documents of a shard each term occurs."""
     offsets = text.stream.offsets
     starts, ends = offsets[places], offsets[places + 1]
-    if shard.alive is None:
+    if shard.live is None:
         return np.asarray(ends - starts)
-    lives = np.concatenate([[0], np.cumsum(shard.alive[text.stream.docs[spread(starts, ends)]])])
+    lives = np.concatenate([[0], np.cumsum(shard.live[text.stream.docs[spread(starts, ends)]])])
     return np.asarray(np.diff(lives[np.concatenate([[0], np.cumsum(ends - starts)])]))

@@ -32,7 +32,7 @@ class Matcher:
         self._numbers = numbers
         self._lexicon = lexicon
         self._stream = stream
-        self._alive = snapshot.shards[place].alive
+        self._alive = snapshot.shards[place].live
         self._columns = snapshot.shards[place].columns
 
     def matches(self, node: Node) -> Array:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from searchlab.indexing.storage.fields import GAP
+from searchlab.indexing.storage.field_columns import GAP
 from searchlab.indexing.storage.streams import Passages, Text
 from searchlab.types import Array
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot, TermCounts
+from searchlab.indexing.snapshot import MAX_CACHED_TERMS, Snapshot, TermCounts
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.streams import Stream, make_stream
 from searchlab.records import TermStats
@@ -141,10 +141,10 @@ class Numbers:
         self._snapshot = snapshot
         self.of_docs = lru_cache(REMEMBERED_SCORERS)(self._make_doc_numbers)
         self.own_rows = lru_cache(REMEMBERED_SCORERS)(self._find_own_rows)
-        self.of_term = lru_cache(REMEMBERED_TERMS)(self._make_term_numbers)
-        self.extents = lru_cache(REMEMBERED_TERMS)(self._find_extents)
-        self.stats = lru_cache(REMEMBERED_TERMS)(self._make_stats)
-        self._n_tokens = lru_cache(REMEMBERED_TERMS)(snapshot.count_tokens)
+        self.of_term = lru_cache(MAX_CACHED_TERMS)(self._make_term_numbers)
+        self.extents = lru_cache(MAX_CACHED_TERMS)(self._find_extents)
+        self.stats = lru_cache(MAX_CACHED_TERMS)(self._make_stats)
+        self._n_tokens = lru_cache(MAX_CACHED_TERMS)(snapshot.count_tokens)
         self._field_scales = lru_cache(REMEMBERED_SCORERS)(self._make_field_scales)
         self._merged = lru_cache(REMEMBERED_PATTERNS)(self._merge)
 
@@ -175,7 +175,7 @@ class Numbers:
             biases = scorer.doc_bias(column.lengths, column.uniques)
             if own is not None and isinstance(scorer, TrainedMixture):
                 norms, biases = own.adjust(scorer, norms)
-            made.append(DocNumbers.make(norms, biases, shard.alive, gainless_norm(scorer.shape)))
+            made.append(DocNumbers.make(norms, biases, shard.live, gainless_norm(scorer.shape)))
         return made
 
     def _find_own_rows(self, scorer: Scorer) -> list[OwnRows | None]:
@@ -207,8 +207,8 @@ class Numbers:
         doc_freq = term_count = max_tf = 0
         for place, shard in enumerate(self._snapshot.shards):
             docs, tfs = self.occurrences(place, stream, variants)
-            if shard.alive is not None:
-                tfs = tfs[shard.alive[docs]]
+            if shard.live is not None:
+                tfs = tfs[shard.live[docs]]
             doc_freq += len(tfs)
             term_count += int(tfs.sum(dtype=np.int64))
             max_tf = max(max_tf, int(tfs.max(initial=0)))

@@ -67,7 +67,7 @@ class Mixer:
     def doc_numbers(self) -> list[DocNumbers]:
         """Of each shard, norms of 1, and for dead documents norms with which nothing is gained."""
         return [
-            DocNumbers.make(np.ones(shard.columns.n_docs), None, shard.alive, gainless_norm(LOGARITHM))
+            DocNumbers.make(np.ones(shard.columns.n_docs), None, shard.live, gainless_norm(LOGARITHM))
             for shard in self._snapshot.shards
         ]
 
@@ -107,7 +107,7 @@ class Mixer:
         n_together = 0
         for place, shard in enumerate(self._snapshot.shards):
             docs, counts = self.bigrams(place, word.before, word.term)
-            n_together += int((counts if shard.alive is None else counts[shard.alive[docs]]).sum())
+            n_together += int((counts if shard.live is None else counts[shard.live[docs]]).sum())
         return unigram, n_together / self._numbers.stats(_BOTH, (word.before,)).term_count
 
     def columns(self, place: int, word: Word, wanted: Sequence[bool]) -> tuple[Array, Floats]:
@@ -157,7 +157,7 @@ class Mixer:
             docs, said = self.columns(place, word, [True] * len(SPARSE))
             weights = own.of(docs, shared)
             odds = np.einsum("dk,dk->d", said, weights[:, _SPARSE]) / self.background(word, weights)
-        alive = self._snapshot.shards[place].alive
+        alive = self._snapshot.shards[place].live
         live = odds if alive is None else odds[alive[docs]]
         return Odds(docs, odds, float(np.max(live)) if len(live) else 0.0)
 

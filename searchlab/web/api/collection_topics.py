@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.topics import read_topics
 from searchlab.errors import InputError, StoreError
-from searchlab.indexing.index_names import collections_of
+from searchlab.indexing.source_collection import source_collection
 from searchlab.rankers.bundle import Bundle
 from searchlab.records import Topic
 from searchlab.web.state.open_indexes import Opened
@@ -47,7 +47,7 @@ def has_learnt_from(opened: Opened, bundle: Bundle, topics: Sequence[Topic]) -> 
 
 def _read(opened: Opened) -> Own | None:
     try:
-        collection = next((each for each in collections_of(opened.folder) if each.topics), None)
+        collection = source_collection(opened.folder)
         if collection is None:
             return None
         asked = read_topics(collection.topics[0])

@@ -7,7 +7,7 @@ import re
 import time
 from typing import Any
 
-from searchlab.analysis.analyzer import fold
+from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import SettingError, StoreError
 from searchlab.rankers.systems import System
 from searchlab.records import Document
@@ -102,8 +102,8 @@ def suggest(desk: Desk, *, index: str | None, q: str) -> dict[str, Any]:
     last = _LAST_WORD.search(q)
     if last is not None:
         before = q[: last.start()]
-        words = frequent_words(opened.engine.snapshot, fold(last.group()))
-        texts = [f"{before}{word}" for word in words[: WORDS + 1] if word != fold(last.group())]
+        words = frequent_words(opened.engine.snapshot, fold_text(last.group()))
+        texts = [f"{before}{word}" for word in words[: WORDS + 1] if word != fold_text(last.group())]
         suggestions += [{"text": text, "kind": "word"} for text in texts[:WORDS] if text not in past]
     return {"query": q, "suggestions": suggestions}
 

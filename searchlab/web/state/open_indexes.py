@@ -17,7 +17,7 @@ from pathlib import Path
 
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import InputError, SearchlabError, SettingError
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.mixtures.scorer_names import DENSE_SCORERS, EVERY_SCORER
 from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.reranking import Reranker

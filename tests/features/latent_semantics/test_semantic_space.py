@@ -24,7 +24,8 @@ from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import MANIFEST, writing
+from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.records import Document
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import no_progress
@@ -434,7 +435,7 @@ def test_indexing_is_not_blocked_but_a_second_builder_is_refused(small):
 
     space = build_space(small, dims=2, progress=meanwhile)
     assert space.snapshot.n_docs == 8
-    with writing(small):
+    with writer_lock(small):
         space = SemanticSpace.open(Snapshot(small))
         assert (space.snapshot.n_docs, space.n_unwritten) == (9, 1)
         assert vector_of(space, "meanwhile0000") @ space.query_vector({"car": 1}) == pytest.approx(1, abs=1e-6)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from searchlab.corpus import Notes
+from searchlab.corpus import ReadingNotes
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.letor import letor_files, row_buffer
@@ -278,7 +278,7 @@ def test_a_line_without_end_is_refused(complaint, monkeypatch):
 def test_packed_files_and_latin_1_are_read_and_noted(tmp_path):
     path = tmp_path / "features.gz"
     path.write_bytes(gzip.compress(LETOR3 + b"0 qid:20 1:1 2:1 3:1 #docid = caf\xe9\n0 qid:\xc3\xa9 1:1 2:1 3:1\n"))
-    notes = Notes()
+    notes = ReadingNotes()
     table = read_letor(path, notes=notes)
     assert table.docnos.tolist()[-2:] == ["café", ""]
     assert table.query_ids == ["1", "20", "é"]

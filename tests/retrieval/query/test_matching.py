@@ -20,8 +20,9 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.manifest import Manifest, commit, read_manifest
-from searchlab.indexing.storage.shard import WHOOSH, bury
+from searchlab.indexing.storage.layout import WHOOSH
+from searchlab.indexing.storage.manifest import Manifest, commit_manifest, read_index_manifest
+from searchlab.indexing.storage.shard import write_deletions
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query import lexicon, phrases
@@ -414,14 +415,14 @@ def test_shards_change_neither_matches_nor_scores(indexed, documents, asked):
 
 def kill(folder, docnos: set[str]) -> None:
     """Bury some documents of an index."""
-    manifest, records = read_manifest(folder), []
+    manifest, records = read_index_manifest(folder), []
     for record in manifest.shards:
         with_docnos = Snapshot(folder)
         (shard,) = [shard for shard in with_docnos.shards if shard.record.name == record.name]
         dead = [number for number, docno in enumerate(shard.columns.docnos) if docno in docnos]
         with_docnos.close()
-        records.append(bury(folder / record.name, record, np.array(dead, np.int64)) if dead else record)
-    commit(folder, Manifest(manifest.settings, tuple(records), manifest.sources, manifest.generation + 1))
+        records.append(write_deletions(folder / record.name, record, np.array(dead, np.int64)) if dead else record)
+    commit_manifest(folder, Manifest(manifest.settings, tuple(records), manifest.sources, manifest.generation + 1))
 
 
 @settings(max_examples=60)
@@ -762,8 +763,8 @@ def test_an_index_without_living_documents_finds_nothing(build, tmp_path, query,
     if shards == "dead":
         kill(folder, {document.docno for document in DOCUMENTS})
     else:
-        manifest = read_manifest(folder)
-        commit(folder, Manifest(manifest.settings, (), (), manifest.generation + 1))
+        manifest = read_index_manifest(folder)
+        commit_manifest(folder, Manifest(manifest.settings, (), (), manifest.generation + 1))
     for compiled in (True, False):
         engine = SearchEngine(folder, compiled=compiled)
         hits = engine.search(query, syntax="full", scorer=SCORERS[scorer](), filters=["docno=med-1"])

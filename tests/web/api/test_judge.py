@@ -338,9 +338,7 @@ def collected(build, desk, tmp_path, monkeypatch):
     (tmp_path / "topics.tsv").write_text("1\tw1\n2\tw2\n")
     (tmp_path / "qrels.txt").write_text("1 0 1-good0 2\n1 0 elsewhere 1\n2 0 2-bad4 0\n9 0 1-good0 1\n")
     collection = Collection(tmp_path, tmp_path / "docs.jsonl", (tmp_path / "topics.tsv",), (tmp_path / "qrels.txt",))
-    monkeypatch.setattr(
-        collection_topics, "collections_of", lambda folder: [replace(collection, topics=()), collection]
-    )
+    monkeypatch.setattr(collection_topics, "source_collection", lambda folder: collection)
     monkeypatch.setattr(collection_topics, "_REMEMBERED", Memory(8))
     return tmp_path
 
@@ -354,8 +352,8 @@ def test_what_came_with_the_documents_is_offered_and_imported(desk, collected):
 
 
 def test_a_collection_without_judgments_brings_topics(desk, collected, monkeypatch):
-    (only_topics,) = collection_topics.collections_of(None)[1:]
-    monkeypatch.setattr(collection_topics, "collections_of", lambda folder: [replace(only_topics, qrels=())])
+    only_topics = replace(collection_topics.source_collection(None), qrels=())
+    monkeypatch.setattr(collection_topics, "source_collection", lambda folder: only_topics)
     assert judge_api.sets(desk, index=None)["own"] == {"n_topics": 2, "n_judgments": 0}
 
 

@@ -1,10 +1,9 @@
-"""Do the columns, and Whoosh's postings, hold the numbers that counting the texts gives?"""
+"""Columns and Whoosh postings hold the numbers that counting the texts gives."""
 
 import gc
 import warnings
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,12 +14,11 @@ from whoosh.util.numeric import byte_to_length, length_to_byte
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.shard import WHOOSH
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.records import Document, TermStats
 
-# Texts of these words can be split at blanks: the analyser is not needed to count them.
+# Texts of these words can be split at blanks: the analyzer is not needed to count them.
 ODD_WORDS = ["a", "b", "cell", "0.05", "il", "2", "don't", "naive", "日本", "x" * 255, "z9"]
 texts = st.lists(st.sampled_from(ODD_WORDS), max_size=12).map(" ".join)
 docnos = st.text("abZ09-.é日", min_size=1, max_size=4)
@@ -59,15 +57,15 @@ def assert_shard_is_counted(columns, stream: str, counted: dict[str, Counter[str
     assert column.lengths.tolist() == [counted[docno].total() for docno in here]
     assert column.uniques.tolist() == [len(counted[docno]) for docno in here]
     for number, term in enumerate(columns.terms):
-        own = slice(column.offsets[number], column.offsets[number + 1])
+        rows = slice(column.offsets[number], column.offsets[number + 1])
         postings = [(doc, counted[docno][term]) for doc, docno in enumerate(here) if term in counted[docno]]
-        assert list(zip(column.docs[own].tolist(), column.tfs[own].tolist(), strict=True)) == postings
+        assert list(zip(column.docs[rows].tolist(), column.tfs[rows].tolist(), strict=True)) == postings
         assert column.max_tfs[number] == max((tf for _, tf in postings), default=0)
         assert column.counts[number] == sum(tf for _, tf in postings)
 
 
 def whoosh_postings(reader, field: str, term: str) -> dict[str, list[int]]:
-    """What Whoosh's own matcher reads: the positions of a term in each document."""
+    """The positions of a term in each document, read by Whoosh's matcher."""
     found = {}
     matcher = reader.postings(field, term.encode())
     while matcher.is_active():
@@ -94,7 +92,7 @@ def assert_whoosh_agrees(snapshot: Snapshot, documents: list[Document]) -> None:
                 ]
                 for term in expected:
                     positions = {
-                        docno: [place for place, word in enumerate(words[docno]) if word == term]
+                        docno: [position for position, word in enumerate(words[docno]) if word == term]
                         for docno in here
                         if term in words[docno]
                     }
@@ -153,11 +151,11 @@ def test_an_index_of_documents_without_any_word_opens(build):
 
 def test_whoosh_reads_of_each_term_what_its_own_writer_would_have_written(long_lists, tmp_path):
     documents, snapshot = long_lists
-    own = whoosh_index.create_in(str(tmp_path), make_schema(snapshot.manifest.settings))
-    with own.writer() as writer:
+    reference = whoosh_index.create_in(str(tmp_path), make_schema(snapshot.manifest.settings))
+    with reference.writer() as writer:
         for document in documents:
             writer.add_document(docno=document.docno, title=document.title, body=document.body)
-    with own.reader() as golden:
+    with reference.reader() as golden:
         ours = snapshot.shards[0].whoosh.reader
         terms = list(golden.all_terms())
         assert terms == list(ours.all_terms())
@@ -207,37 +205,11 @@ def test_documents_are_numbered_in_the_byte_order_of_their_docnos(build):
     assert list(shard.columns.docnos) == sorted(names, key=str.encode)
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=4), unique=True), st.text(max_size=4))
-def test_strings_find_the_number_of_each_string_and_no_other(texts, other):
-    ordered = sorted(texts)
-    packed = Strings.pack("it", ordered)
-    strings = Strings(packed["it"], packed["it.offsets"])
-    assert list(strings) == strings[:] == ordered
-    assert [strings.find(text) for text in ordered] == list(range(len(ordered)))
-    assert strings.find(other) == (ordered.index(other) if other in ordered else -1)
-
-
 def test_a_snapshot_that_is_dropped_leaves_no_file_open(build):
     folder = build([Document("a", "", "word")])
-    gc.collect()  # what other tests dropped
+    gc.collect()  # objects of other tests
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert Snapshot(folder).document("a").body == "word"
         gc.collect()
     assert [str(warning.message) for warning in caught if "unclosed" in str(warning.message)] == []
-
-
-def test_strings_count_from_the_end_and_stop_at_their_ends():
-    packed = Strings.pack("it", ["a", "bc"])
-    strings = Strings(packed["it"], packed["it.offsets"])
-    assert strings[-1] == "bc"
-    with pytest.raises(IndexError):
-        strings[2]
-
-
-def test_strings_are_taken_in_any_order():
-    packed = Strings.pack("it", ["a", "bé", "ç", "zz"])
-    strings = Strings(packed["it"], packed["it.offsets"])
-    assert strings.take(np.array([3, 1, 0, 3])) == ["zz", "bé", "a", "zz"]
-    assert strings.take(np.array([3, 0])) == ["zz", "a"]
-    assert strings.take(np.zeros(0, np.int64)) == []

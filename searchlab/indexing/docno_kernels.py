@@ -1,8 +1,8 @@
-"""Where does a document stand among all docnos of an index, and which documents are there already?
+"""Compiled search in sorted docnos: the rank of every document in the order of all docnos, and lookup of many docnos.
 
-Equal scores are ordered by docno, and a collection of short documents has many equal scores: the order must
-be at hand as numbers. Within a shard documents are numbered by docno; over several shards, a document's
-standing is its number plus the docnos of other shards that come before it.
+Equal scores are ordered by docno, and collections of short documents have many equal scores, so the order is needed as
+numbers. Within a shard documents are numbered by docno; over several shards the rank of a document is its number plus
+the number of smaller docnos in the other shards.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 
-def docno_standings(shards: list[Strings]) -> Array:
-    """The standing of each document, shard after shard."""
-    standings = []
-    for own in shards:
-        standing = np.arange(len(own))
+def rank_docnos(shards: list[Strings]) -> Array:
+    """The rank of each document in the order of all docnos, shard after shard."""
+    ranks = []
+    for docnos in shards:
+        ranks_in_shard = np.arange(len(docnos))
         for other in shards:
-            if other is not own:
-                standing += _count_smaller(*own.arrays, *other.arrays)
-        standings.append(standing)
-    return np.concatenate(standings)
+            if other is not docnos:
+                ranks_in_shard += _count_smaller(*docnos.arrays, *other.arrays)
+        ranks.append(ranks_in_shard)
+    return np.concatenate(ranks)
 
 
 def find_docnos(shard: Strings, wanted: list[str]) -> Array:
@@ -31,15 +31,15 @@ def find_docnos(shard: Strings, wanted: list[str]) -> Array:
     encoded = [docno.encode() for docno in wanted]
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-    found: Array = _find(*shard.arrays, np.frombuffer(b"".join(encoded), np.uint8), offsets)
-    return found
+    numbers: Array = _find(*shard.arrays, np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    return numbers
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _find(blob, offsets, wanted_blob, wanted_offsets):  # type: ignore[no-untyped-def]
-    """For each of some strings, its place among sorted strings, -1 if it is not there."""
-    places = np.empty(len(wanted_offsets) - 1, np.int64)
-    for i in range(len(places)):
+    """The number of each wanted string among sorted strings, -1 if it is not there."""
+    numbers = np.empty(len(wanted_offsets) - 1, np.int64)
+    for i in range(len(numbers)):
         start, end = wanted_offsets[i], wanted_offsets[i + 1]
         low, high = 0, len(offsets) - 1
         while low < high:
@@ -49,13 +49,13 @@ def _find(blob, offsets, wanted_blob, wanted_offsets):  # type: ignore[no-untype
             else:
                 high = middle
         is_here = low < len(offsets) - 1 and not _smaller(wanted_blob, start, end, blob, offsets[low], offsets[low + 1])
-        places[i] = low if is_here else -1
-    return places
+        numbers[i] = low if is_here else -1
+    return numbers
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
 def _count_smaller(blob, offsets, other_blob, other_offsets):  # type: ignore[no-untyped-def]
-    """For each of some sorted strings, how many of other sorted strings are smaller."""
+    """For each of the sorted strings, the number of other sorted strings that are smaller."""
     counts = np.empty(len(offsets) - 1, np.int64)
     j = 0
     for i in range(len(counts)):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchlab.corpus import DOCUMENT_FORMATS, Notes, read_documents
+from searchlab.corpus import DOCUMENT_FORMATS, ReadingNotes, read_documents
 from searchlab.errors import RecordError, SourceError
 
 # For each format a file of bad records between two good ones, called 1 and 2, and the lines of the bad ones.
@@ -41,10 +41,10 @@ def test_every_format_of_records_is_tried():
 def test_bad_records_are_noted_and_the_next_ones_read(write, format):
     content, bad_lines = TROUBLED[format]
     path = write("file", content)
-    notes = Notes()
+    notes = ReadingNotes()
     documents = list(read_documents(path, format=format, notes=notes, strict=False))
     assert [document.docno for document in documents] == ["1", "2"]
-    assert sorted(error.place for error in notes.bad_records) == sorted(f"{path}:{line}" for line in bad_lines)
+    assert sorted(error.location for error in notes.bad_records) == sorted(f"{path}:{line}" for line in bad_lines)
     assert notes.n_bad == len(bad_lines)
     assert notes.n_documents == 2
 
@@ -53,16 +53,16 @@ def test_bad_records_are_noted_and_the_next_ones_read(write, format):
 def test_strict_reading_ends_at_the_first_bad_record(write, format):
     content, bad_lines = TROUBLED[format]
     path = write("file", content)
-    notes = Notes()
+    notes = ReadingNotes()
     with pytest.raises(RecordError) as caught:
         list(read_documents(path, format=format, notes=notes))
-    assert caught.value.place == f"{path}:{bad_lines[0]}"
+    assert caught.value.location == f"{path}:{bad_lines[0]}"
     assert (notes.n_bad, notes.bad_records) == (0, [])
 
 
 def test_only_the_first_twenty_errors_are_kept_but_all_are_counted(write):
     path = write("docs.jsonl", '{"id": 1}\n' + "words\n" * 50)
-    notes = Notes()
+    notes = ReadingNotes()
     assert len(list(read_documents(path, notes=notes, strict=False))) == 1
     assert (notes.n_bad, len(notes.bad_records)) == (50, 20)
     assert str(notes.bad_records[0]) == (
@@ -71,7 +71,7 @@ def test_only_the_first_twenty_errors_are_kept_but_all_are_counted(write):
     # An error with its traceback would keep the records themselves in memory.
     assert all(error.__traceback__ is None and error.__context__ is None for error in notes.bad_records)
     notes.clear()
-    assert notes == Notes()
+    assert notes == ReadingNotes()
 
 
 def test_a_source_of_nothing_but_bad_records_is_refused_with_the_first(write, message, tmp_path):
@@ -84,7 +84,7 @@ def test_a_source_of_nothing_but_bad_records_is_refused_with_the_first(write, me
 def test_a_folder_is_read_on_after_a_file_of_bad_records(write, tmp_path):
     write("a.jsonl", '{"a": 1}\n')
     write("b.jsonl", '{"id": 1}\n')
-    notes = Notes()
+    notes = ReadingNotes()
     assert len(list(read_documents(tmp_path, notes=notes, strict=False))) == 1
     assert [skipped.reason for skipped in notes.skipped] == ["no documents"]
     assert notes.n_bad == 1
