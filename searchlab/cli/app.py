@@ -1,53 +1,113 @@
-"""What do all commands share? The application, options that several have, and how things are told."""
+"""The application: its commands, in the order in which help lists them, and the options that all commands have."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 import typer.core
 
 from searchlab import __version__
-from searchlab.errors import WriteFailed
+from searchlab.cli.messages import Verbosity, is_quiet, set_verbosity
 
-if TYPE_CHECKING:
-    from searchlab.corpus import ReadingNotes
+# Every command under the section of the help that lists it, with the example at the end of its help.
+EXAMPLES = {
+    "Indexes": {
+        "index": "searchlab index corpora/medical",
+        "indexes": "searchlab indexes",
+        "stats": "searchlab stats -i medical --top 20",
+        "delete": "searchlab delete -i medical med-001 med-002",
+        "merge": "searchlab merge -i medical",
+        "doctor": "searchlab doctor corpora/medical -i medical",
+        "example": "searchlab example medical",
+    },
+    "Search": {
+        "query": 'searchlab query "t-cell lymphoma" -k 3 --explain',
+        "run": "searchlab run -i medical --scorer dirichlet -o dirichlet.run",
+        "explain": 'searchlab explain "t-cell lymphoma" med-041 med-118',
+        "serve": "searchlab serve -i medical",
+    },
+    "Learning": {
+        "features": "searchlab features -i medical --features letor45 -o letor45.txt",
+        "semantic": "searchlab semantic -i medical --dims 100",
+        "train": "searchlab train -i medical --ranker rsvm-ir -o model.json",
+        "rerank": "searchlab rerank model.json letor45.txt -o reranked.run",
+        "model show": "searchlab model show model.json",
+        "topic-model": "searchlab topic-model -i medical --n-topics 10",
+        "train-lm": "searchlab train-lm -i medical --components unigram,title -o weights.json",
+    },
+    "Evaluation": {
+        "eval": "searchlab eval qrels.txt bm25.run dirichlet.run -m nDCG@10 -m AP",
+        "compare": "searchlab compare qrels.txt bm25.run dirichlet.run -m AP",
+        "fuse": "searchlab fuse bm25.run dirichlet.run -o fused.run",
+        "tune": "searchlab tune -i medical --scorer bm25 --grid k1=0.6,0.9,1.2",
+        "experiment": "searchlab experiment medical.toml",
+        "reproduce letor": "searchlab reproduce letor OHSUMED --rankers rsvm,rsvm-ir -o report",
+        "reproduce simulation": "searchlab reproduce simulation --runs 3",
+        "reproduce retrieval": "searchlab reproduce retrieval corpora/medical -o report",
+        "judgments import": "searchlab judgments import -i medical --topics topics.tsv --qrels qrels.txt",
+        "judgments show": "searchlab judgments show -i medical",
+        "judgments agree": "searchlab judgments agree -i medical",
+        "judgments export": "searchlab judgments export qrels -i medical -o medical.qrels",
+    },
+}
 
-# Commands in the order in which one needs them, as help shows them.
-ORDER = (
-    *("index", "query", "serve", "run", "stats", "delete", "merge", "doctor"),
-    *("features", "semantic", "train", "rerank", "explain", "model", "topics", "train-lm"),
-    *("judgments", "eval", "compare", "fuse", "tune", "experiment", "reproduce"),
-)
 
+class CommandGroup(typer.core.TyperGroup):
+    """Commands that all have -q and -v, and end their help with an example."""
 
-class Ordered(typer.core.TyperGroup):
-    """Commands in their order; one that was forgotten comes last."""
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, command in self.commands.items():
+            if not isinstance(command, CommandGroup):
+                command.params.extend(_verbosity_options())
+                command.epilog = f"\b\nExample: {self._examples[name]}"
+        self.epilog = f"\b\nExample: {next(iter(self._examples.values()))}"
+
+    @property
+    def _examples(self) -> dict[str, str]:
+        """The commands of a group and their examples, in the order of the help."""
+        path = f"{self.name} "
+        examples = {name: example for section in EXAMPLES.values() for name, example in section.items()}
+        return {name.removeprefix(path): example for name, example in examples.items() if name.startswith(path)}
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names as help lists them."""
-        return sorted(self.commands, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+        """The names of the commands, in the order of the help."""
+        return list(self._examples)
+
+
+class Application(CommandGroup):
+    """All commands; help lists them in sections."""
+
+    @property
+    def _examples(self) -> dict[str, str]:
+        return {name: example for section in EXAMPLES.values() for name, example in section.items()}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the commands, in the order of the help."""
+        return list(dict.fromkeys(name.split()[0] for name in self._examples))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections of the help."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for title, section in EXAMPLES.items():
+            names = dict.fromkeys(name.split()[0] for name in section)
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(width)) for name in names])
 
 
 app = typer.Typer(
     name="searchlab",
-    cls=Ordered,
-    help="Index a corpus, search it with exact classic scorers, and run TREC-style experiments.",
-    add_completion=False,
+    cls=Application,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 
-IndexOption = Annotated[
-    str | None,
-    typer.Option("-i", "--index", metavar="INDEX", help="A folder, or a name in indexes/ [default: the newest there]"),
-]
-
 
 @app.callback(invoke_without_command=True)
-def common(
+def print_version_or_help(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
@@ -58,41 +118,59 @@ def common(
         print(context.get_help())
 
 
-def note(message: str) -> None:
-    """Say something that is not a result."""
-    print(message, file=sys.stderr)
+def add_group(name: str, help: str) -> typer.Typer:
+    """A command with sub-commands, added to the application; without a sub-command it prints its help."""
+    group = typer.Typer(name=name, help=help, cls=CommandGroup, rich_markup_mode=None)
+    app.add_typer(group)
+
+    @group.callback(invoke_without_command=True)
+    def print_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            print(context.get_help())
+
+    return group
 
 
-def count(n: int, noun: str) -> str:
-    """A number and what it counts: 1 shard, 2 shards."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
+def _be_quiet(value: bool) -> None:
+    if value:
+        set_verbosity(Verbosity.QUIET)
 
 
-def megabytes(n_bytes: int) -> str:
-    """A size."""
-    return f"{n_bytes / 1e6:,.1f} MB"
+def _be_verbose(value: bool) -> None:
+    if value and is_quiet():
+        raise typer.BadParameter("expected one of --quiet and --verbose, found both")
+    if value:
+        set_verbosity(Verbosity.VERBOSE)
 
 
-def choose_index(name: str | None) -> Path:
-    """The folder of the index that the user means; if none is named, the newest, which is then said."""
-    from searchlab.indexing.index_names import choose, resolve
+@cache
+def _verbosity_options() -> list[Any]:
+    """The options -q and -v, as typer makes them."""
+    donor = typer.Typer(add_completion=False)
 
-    if name is not None:
-        return resolve(name)
-    folder, of_how_many = choose()
-    note(f"index: {folder}" + (f" (the newest of {of_how_many}; -i names another)" if of_how_many > 1 else ""))
-    return folder
+    @donor.command()
+    def options(
+        quiet: Annotated[
+            bool,
+            typer.Option(
+                "-q",
+                "--quiet",
+                help="Print no notes, only warnings and errors.",
+                callback=_be_quiet,
+                expose_value=False,
+                is_eager=True,
+            ),
+        ] = False,
+        verbose: Annotated[
+            bool,
+            typer.Option(
+                "-v",
+                "--verbose",
+                help="Print details, such as timings.",
+                callback=_be_verbose,
+                expose_value=False,
+            ),
+        ] = False,
+    ) -> None: ...
 
-
-def require_writable(output: str) -> None:
-    """Training takes time: say beforehand that its result could not be written."""
-    path = Path(output)
-    if path.is_dir() or not path.parent.is_dir():
-        raise WriteFailed(f"{output}: cannot be written ({'a folder' if path.is_dir() else 'no such folder'})")
-
-
-def warn_of_latin1(notes: ReadingNotes) -> None:
-    """Say which files were not in UTF-8."""
-    if notes.latin1_lines:
-        lines, files = count(notes.latin1_lines.total(), "line"), count(len(notes.latin1_lines), "file")
-        note(f"not UTF-8, read as Latin-1: {lines} in {files}, first {next(iter(notes.latin1_lines))}")
+    return typer.main.get_command(donor).params

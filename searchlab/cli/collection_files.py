@@ -1,20 +1,21 @@
-"""Where do topics and judgments come from, if none are named? From the collection that was indexed."""
+"""Topics and judgments of commands: the files that are named, or those of the indexed collection."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from searchlab.cli.app import note
-from searchlab.errors import SettingError
+import searchlab
+from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.errors import SettingError, SourceError
 
 if TYPE_CHECKING:
     from searchlab.corpus import ReadingNotes
-    from searchlab.records import Qrels
+    from searchlab.records import Qrels, Topic
 
 
-def own_topics(folder: Path) -> str:
-    """The topics of the collection that an index was made from."""
+def default_topics(folder: Path) -> str:
+    """The file of topics of the indexed collection."""
     from searchlab.indexing.source_collection import source_collection
 
     collection = source_collection(folder)
@@ -24,15 +25,49 @@ def own_topics(folder: Path) -> str:
     return str(collection.topics[0])
 
 
-def read_judgments(folder: Path, given: str | None, *, own: bool, notes: ReadingNotes) -> Qrels | None:
-    """The judgments that are named, or those of the indexed collection if its topics are taken (`own`)."""
-    from searchlab.corpus.trec.qrels import read_qrels
+def read_topics_and_qrels(
+    folder: Path, topics_file: str | None, qrels_file: str | None
+) -> tuple[list[Topic], Qrels | None]:
+    """Topics and their judgments.
+
+    Both default to the files of the indexed collection; judgments only if its topics are used. None if there are no
+    judgments.
+    """
+    notes = searchlab.ReadingNotes()
+    topics = searchlab.read_topics(topics_file or default_topics(folder), notes=notes)
+    if qrels_file is None and topics_file is None:
+        qrels_file = _default_qrels(folder)
+    qrels = None if qrels_file is None else searchlab.read_qrels(qrels_file, notes=notes)
+    warn_of_latin1(notes)
+    return topics, qrels
+
+
+def read_judged_topics(
+    folder: Path, topics_file: str | None, qrels_file: str | None, purpose: str
+) -> tuple[list[Topic], Qrels]:
+    """The same; without judgments an error that says what they are needed for."""
+    topics, qrels = read_topics_and_qrels(folder, topics_file, qrels_file)
+    if qrels is None:
+        raise SettingError(f"no judgments to {purpose}: expected --qrels FILE")
+    return topics, qrels
+
+
+def read_qrels_of(source: str, notes: ReadingNotes) -> Qrels:
+    """The judgments in a file, or in the folder of a collection."""
+    if not Path(source).is_dir():
+        return searchlab.read_qrels(source, notes=notes)
+    collection = searchlab.find_collection(source)
+    if collection is None or not collection.qrels:
+        raise SourceError(source, "expected a file of judgments, found a folder without any")
+    note(f"judgments: {collection.qrels[0]}")
+    return searchlab.read_qrels(collection.qrels[0], notes=notes)
+
+
+def _default_qrels(folder: Path) -> str | None:
     from searchlab.indexing.source_collection import source_collection
 
-    if given is not None:
-        return read_qrels(given, notes=notes)
-    collection = source_collection(folder) if own else None
+    collection = source_collection(folder)
     if collection is None or not collection.qrels:
         return None
     note(f"judgments: {collection.qrels[0]}")
-    return read_qrels(collection.qrels[0], notes=notes)
+    return str(collection.qrels[0])

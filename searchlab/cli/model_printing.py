@@ -1,24 +1,23 @@
-"""What is known of a model, for people to read?
+"""Printed descriptions of models: training, cross-validation and weights.
 
-Everything that is said here stands in the model's file: nothing is computed anew, and neither an index nor the training
-data is needed.
+Everything comes from the model's file; neither an index nor the training data is needed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from searchlab.cli.app import count
-from searchlab.cli.printing import visible
+from searchlab.cli.terminal_text import pluralize, print_columns, print_entries, printable
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
     from searchlab.rankers.models.model import ScorePart
 
-# So many weights are shown unless all are wished for, and so many hyperplanes side by side.
-SHOWN = 20
-SIDE_BY_SIDE = 4
+# More weights are printed only on request.
+MAX_WEIGHTS = 20
+# More hyperplanes do not fit beside each other.
+MAX_PLANES_IN_TABLE = 4
 
 FILLINGS = {
     "query-minimum": "undefined values become the smallest of the query",
@@ -33,11 +32,11 @@ NORMALISATIONS = {
     "standard": "scaled to deviations from the mean in training",
     "none": "not scaled",
 }
-POWERS = {False: "", True: "square and root of each beside it"}
+POWERS = {False: "", True: "the square and the root of each value are added"}
 
 
 def print_training(bundle: Bundle) -> None:
-    """What it is, what it learnt from, how it was chosen, and how sure the solution is."""
+    """Print what a model is, what it was trained on, and how its settings were chosen."""
     print_entries(
         [
             ("model", _title(bundle)),
@@ -49,7 +48,7 @@ def print_training(bundle: Bundle) -> None:
 
 
 def print_model(bundle: Bundle, *, everything: bool = False) -> None:
-    """All that is known of a model, its weights last."""
+    """Print everything known of a model, its weights last."""
     from searchlab.rankers.bundle import describe_analysis
 
     settings = ", ".join(f"{name}={_show(value)}" for name, value in bundle.settings.items())
@@ -72,48 +71,27 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
     print()
     print_trial(bundle)
     print()
-    _print_influences(bundle, None if everything else SHOWN)
+    _print_influences(bundle, None if everything else MAX_WEIGHTS)
 
 
 def print_trial(bundle: Bundle) -> None:
-    """What cross-validation said: a table, and the verdict."""
+    """Print the cross-validation: a table, and the verdict."""
     trial = bundle.trial
     if not trial:
-        print("not cross-validated: nothing is known of how well it does on queries that it has not seen")
+        print("not cross-validated: how well it ranks unseen queries is not known")
         return
     measures = list(next(iter(trial["means"].values())))
     rows = [["", *measures]]
-    rows += [[name, *(_decimal(own[measure]) for measure in measures)] for name, own in trial["means"].items()]
-    asked = queries(trial["n_queries"], bundle)
-    print(f"cross-validation: {asked} in {trial['n_folds']} folds, each ranked by what was learnt from the others")
+    rows += [[name, *(_decimal(means[measure]) for measure in measures)] for name, means in trial["means"].items()]
+    queries = _count_queries(trial["n_queries"], bundle)
+    print(f"cross-validation: {queries} in {trial['n_folds']} folds, each ranked by what was learnt from the others")
     print_columns(rows, indent=2)
-    print(f"\n{visible(str(trial['verdict']))}")
+    print(f"\n{printable(str(trial['verdict']))}")
 
 
-def print_entries(entries: Iterable[tuple[str, str]]) -> None:
-    """Lines of a name and a text; those without a text are left out."""
-    kept = [(name, text) for name, text in entries if text]
-    width = max(len(name) for name, _ in kept)
-    for name, text in kept:
-        print(f"{name:{width}}  {visible(text)}")
-
-
-def print_columns(rows: Sequence[Sequence[str]], *, indent: int = 0, n_labels: int = 1) -> None:
-    """A table: the first columns to the left, numbers to the right."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    for row in rows:
-        cells = [
-            f"{visible(cell):<{width}}" if column < n_labels else f"{visible(cell):>{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print((" " * indent + "  ".join(cells)).rstrip())
-
-
-def queries(n: int, bundle: Bundle) -> str:
-    """How many queries, by the name that users know them by: an index is asked for topics, a file has queries."""
-    if bundle.first_stage is not None:
-        return count(n, "topic")
-    return f"{n:,} {'query' if n == 1 else 'queries'}"
+def _count_queries(n: int, bundle: Bundle) -> str:
+    """A number of queries: a model from an index was trained on topics, one from a file on queries."""
+    return pluralize(n, "topic") if bundle.first_stage is not None else pluralize(n, "query", "queries")
 
 
 def _title(bundle: Bundle) -> str:
@@ -122,40 +100,39 @@ def _title(bundle: Bundle) -> str:
     kind = RANKERS.get(bundle.ranker)
     if kind is None:
         return bundle.ranker
-    return (
-        kind.description
-        if kind.description.lower().startswith(bundle.ranker)
-        else f"{bundle.ranker}: {kind.description}"
-    )
+    is_named = kind.description.lower().startswith(bundle.ranker)
+    return kind.description if is_named else f"{bundle.ranker}: {kind.description}"
 
 
 def _data(bundle: Bundle) -> str:
     training = bundle.training
     grades = sorted(training.get("grades", {}).items(), key=lambda item: -float(item[0]))
-    told = ", ".join(f"{n:,} of grade {grade}" for grade, n in grades)
-    pairs = [own["n_pairs"] for own in training.get("details", []) if "n_pairs" in own]
+    by_grade = ", ".join(f"{n:,} of grade {grade}" for grade, n in grades)
+    pairs = [part["n_pairs"] for part in training.get("details", []) if "n_pairs" in part]
     parts = [
-        queries(training["n_queries"], bundle),
-        f"{count(training['n_rows'], 'document')}{f' ({told})' if told else ''}",
-        *([count(round(pairs[0]), "pair")] if pairs else []),
-        count(len(bundle.features), "feature"),
+        _count_queries(training["n_queries"], bundle),
+        f"{pluralize(training['n_rows'], 'document')}{f' ({by_grade})' if by_grade else ''}",
+        *([pluralize(round(pairs[0]), "pair")] if pairs else []),
+        pluralize(len(bundle.features), "feature"),
     ]
     skipped = training.get("n_skipped_topics", 0)
-    return ", ".join(parts) + (f"; {count(skipped, 'topic')} without a relevant document left out" if skipped else "")
+    left_out = f"; {pluralize(skipped, 'topic')} without a relevant document left out" if skipped else ""
+    return ", ".join(parts) + left_out
 
 
 def _source(bundle: Bundle) -> str:
     source, index = str(bundle.training.get("source", "")), bundle.training.get("index")
     if index is None:
         return source
-    return f"index {index['name']} of {count(index['n_docs'], 'document')}{f', {source}' if source else ''}"
+    return f"index {index['name']} of {pluralize(index['n_docs'], 'document')}{f', {source}' if source else ''}"
 
 
 def _preparation(bundle: Bundle) -> list[tuple[str, str]]:
-    own = bundle.preprocessor
-    told = [FILLINGS.get(own.imputation.name, own.imputation.name)]
-    told += [NORMALISATIONS.get(own.normalisation.name, own.normalisation.name), POWERS[own.powers]]
-    return list(zip(["features", "", ""], told, strict=True))
+    preprocessor = bundle.preprocessor
+    filling, normalisation = preprocessor.imputation.name, preprocessor.normalisation.name
+    steps = [FILLINGS.get(filling, filling), NORMALISATIONS.get(normalisation, normalisation)]
+    steps.append(POWERS[preprocessor.powers])
+    return list(zip(["features", "", ""], steps, strict=True))
 
 
 def _chosen(bundle: Bundle) -> list[tuple[str, str]]:
@@ -165,40 +142,41 @@ def _chosen(bundle: Bundle) -> list[tuple[str, str]]:
         return []
     single = bundle.ranker == "single"
     shown = [bundle.features[value] if single else _show(value) for value in sorted(values)]
-    which = f"the {len(shown)} best of {len(tried)} values, averaged" if len(shown) > 1 else f"best of {len(tried)}"
+    several = f"the {len(shown)} best of {len(tried)} values, averaged"
+    which = several if len(shown) > 1 else f"the best of {len(tried)} values"
     means = [each["mean"] for each in tried]
-    told = f"{choice['measure']} {_decimal(max(means))} at best, {_decimal(min(means))} at worst"
-    the = "the " if choice["by"] == "validation set" else ""
-    by = f"by {the}{choice['by']}: {told} (rules of {choice['dialect']})"
+    best_and_worst = f"{choice['measure']} {_decimal(max(means))} at best, {_decimal(min(means))} at worst"
+    article = "the " if choice["by"] == "validation set" else ""
+    by = f"by {article}{choice['by']}: {best_and_worst} (rules of {choice['dialect']})"
     return [("chosen", f"{setting} = {', '.join(shown)}: {which}"), ("", by)]
 
 
 def _solved(bundle: Bundle) -> list[tuple[str, str]]:
     details = bundle.training.get("details", [])
-    objectives = [f"{own['objective']:.6g}" for own in details if own.get("objective") is not None]
-    steps = [own["n_iterations"] for own in details if "n_iterations" in own]
-    tau = {name: value for own in details for name, value in own.get("tau", {}).items()}
-    rounds = [own["n_rounds"] for own in details if "n_rounds" in own]
+    objectives = [f"{part['objective']:.6g}" for part in details if part.get("objective") is not None]
+    steps = [part["n_iterations"] for part in details if "n_iterations" in part]
+    tau = {name: value for part in details for name, value in part.get("tau", {}).items()}
+    rounds = [part["n_rounds"] for part in details if "n_rounds" in part]
     parts = [
         f"objective {', '.join(objectives)}" if objectives else "",
         f"{', '.join(map(str, steps))} iterations" if steps else "",
-        f"{count(rounds[0], 'round')}, {count(details[0]['n_rules'], 'rule')}" if rounds else "",
+        f"{pluralize(rounds[0], 'round')}, {pluralize(details[0]['n_rules'], 'rule')}" if rounds else "",
     ]
-    costs = ", ".join(f"{name} {value:.3g}" for name, value in tau.items())
-    return [("pairs cost", f"τ {costs}" if tau else ""), ("solved", "; ".join(filter(None, parts)))]
+    costs = ", ".join(f"τ({name}) = {value:.3g}" for name, value in tau.items())
+    return [("pair costs", costs), ("solved", "; ".join(filter(None, parts)))]
 
 
 def _certified(bundle: Bundle) -> str:
     details = bundle.training.get("details", [])
-    gaps = [own["gap"] for own in details if own.get("gap") is not None]
-    unfinished = sum(own.get("converged") is False for own in details)
+    gaps = [part["gap"] for part in details if part.get("gap") is not None]
+    unfinished = sum(part.get("converged") is False for part in details)
     if unfinished:
-        return f"no: {unfinished} of {len(details)} solutions stopped before they were certain"
+        return f"no: {unfinished} of {len(details)} solutions stopped before they converged"
     return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)" if gaps else ""
 
 
 def _print_influences(bundle: Bundle, n: int | None) -> None:
-    """What counts, the most influential first."""
+    """Print the weights or rules of a model, the most influential first."""
     from searchlab.rankers.bundle import columns_of
 
     parts, names = bundle.model.influences(), columns_of(bundle.features, bundle.preprocessor)
@@ -217,7 +195,7 @@ def _print_influences(bundle: Bundle, n: int | None) -> None:
         print_columns(table[: None if n is None else n + 1], indent=2)
     hidden = 0 if n is None else max(0, len(tables[0]) - 1 - n)
     if hidden:
-        print(f"  and {hidden} more: --all shows them")
+        print(f"  and {hidden} more; --all prints them")
 
 
 _INFLUENCES = {
@@ -238,7 +216,7 @@ def _rules(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
 
 
 def _bent(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
-    """A line a feature with the weights of x, x² and √x, ordered by the most that they add for any x from 0 to 1."""
+    """A row for each feature with the weights of x, x² and √x, ordered by the most that they add for x from 0 to 1."""
     import numpy as np
 
     from searchlab.features.preprocessing.powers import POWER_SUFFIXES, base_feature
@@ -250,24 +228,25 @@ def _bent(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
         weights.setdefault(base_feature(name), {})[name.removeprefix(base_feature(name))] = part.amount
     x = np.linspace(0, 1, 101)
     curves = np.array([x, *(x**power for power in POWER_SUFFIXES)])
-    lines = [(name, [own.get(suffix, 0.0) for suffix in suffixes]) for name, own in weights.items()]
+    lines = [(name, [found.get(suffix, 0.0) for suffix in suffixes]) for name, found in weights.items()]
     lines.sort(key=lambda line: -float(np.max(np.abs(np.array(line[1]) @ curves))))
     header = ["feature", "x", "x²", "√x", "sum"]
-    return [header, *([name, *map(_signed, own), _signed(sum(own))] for name, own in lines if any(own))]
+    return [header, *([name, *map(_signed, row), _signed(sum(row))] for name, row in lines if any(row))]
 
 
 def _planes(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[list[str]]]:
-    """A column for each two grades; if several hyperplanes were learnt from them, their mean."""
-    found: dict[str, dict[str, list[float]]] = {}
+    """Tables with a column for each two grades; several hyperplanes of the same grades are averaged."""
+    amounts: dict[str, dict[str, list[float]]] = {}
     for part in parts:
-        found.setdefault(_name(part, names), {}).setdefault(part.text, []).append(part.amount)
-    means = {name: {pair: sum(own) / len(own) for pair, own in pairs.items()} for name, pairs in found.items()}
+        amounts.setdefault(_name(part, names), {}).setdefault(part.text, []).append(part.amount)
+    means = {name: {pair: sum(each) / len(each) for pair, each in found.items()} for name, found in amounts.items()}
     lines = sorted(means.items(), key=lambda line: -max(map(abs, line[1].values())))
     pairs = list(next(iter(means.values())))
     tables = []
-    for begin in range(0, len(pairs), SIDE_BY_SIDE):
-        own = pairs[begin : begin + SIDE_BY_SIDE]
-        tables.append([["feature", *own], *([name, *(_signed(line[pair]) for pair in own)] for name, line in lines)])
+    for begin in range(0, len(pairs), MAX_PLANES_IN_TABLE):
+        shown = pairs[begin : begin + MAX_PLANES_IN_TABLE]
+        rows = [[name, *(_signed(line[pair]) for pair in shown)] for name, line in lines]
+        tables.append([["feature", *shown], *rows])
     return tables
 
 

@@ -1,26 +1,30 @@
-"""How far is the work?
-
-Bars on standard error, if it is a terminal; elsewhere nothing is shown.
-"""
+"""Progress bars on standard error, if it is a terminal; with --verbose also the seconds of each stage."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from searchlab.cli.messages import detail, is_quiet, is_verbose
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from searchlab.corpus import ReadingNotes
 
+# Fewer topics are searched before a bar could be read.
+MIN_TRACKED_TOPICS = 20
+
 
 @contextmanager
 def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that moves with the bytes read; once all is read, one that moves to and fro, since no end is known."""
-    if not sys.stderr.isatty():
-        yield lambda stage, n_docs, total: None
+    """A bar that moves with the bytes read; in later stages, whose end is not known, it moves to and fro."""
+    if not _shows_bars():
+        with _stage_times() as report:
+            yield report
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -32,11 +36,12 @@ def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]
         TextColumn("{task.fields[rate]:,.0f}/s"),
         TimeElapsedColumn(),
     ]
-    with _bar(*columns) as bar:
+    with _stage_times() as report, _bar(*columns) as bar:
         reading = bar.add_task("reading", total=None, documents=0, rate=0.0)
         other = bar.add_task("writing", total=None, documents=0, rate=0.0, visible=False)
 
         def show(stage: str, n_docs: int, total: int) -> None:
+            report(stage, n_docs, total)
             rate = n_docs / (bar.tasks[0].elapsed or 1e-9)
             if stage == "reading":
                 bar.update(
@@ -50,27 +55,61 @@ def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]
 
 
 @contextmanager
-def stage_bar() -> Iterator[Callable[..., None]]:
-    """A bar for work in stages: called with a stage, how much is done, and, if it is known, of how much."""
-    if not sys.stderr.isatty():
-        yield lambda stage, done, total: None
+def stage_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for work in stages: called with a stage, the steps done, and the steps in all (0 if not known)."""
+    if not _shows_bars():
+        with _stage_times() as report:
+            yield report
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    with _bar(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()) as bar:
+    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+    with _stage_times() as report, _bar(*columns) as bar:
         task = bar.add_task("", total=None)
-        yield lambda stage, done, total: bar.update(task, description=stage, completed=done, total=total or None)
+
+        def show(stage: str, done: int, total: int) -> None:
+            report(stage, done, total)
+            bar.update(task, description=stage, completed=done, total=total or None)
+
+        yield show
 
 
 def tracked(topics: list[Any]) -> Iterator[Any]:
-    """Topics with a bar."""
-    if not sys.stderr.isatty() or len(topics) < 20:
+    """The topics, with a bar that moves with each."""
+    if not _shows_bars() or len(topics) < MIN_TRACKED_TOPICS:
         yield from topics
         return
     from rich.console import Console
     from rich.progress import track
 
     yield from track(topics, "searching", console=Console(stderr=True), transient=True)
+
+
+def _shows_bars() -> bool:
+    return sys.stderr.isatty() and not is_quiet()
+
+
+@contextmanager
+def _stage_times() -> Iterator[Callable[[str, int, int], None]]:
+    """Print how long each stage took when it ends, if the user wants details."""
+    if not is_verbose():
+        yield lambda stage, done, total: None
+        return
+    current, began = "", time.perf_counter()
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal current, began
+        if stage == current:
+            return
+        now = time.perf_counter()
+        if current:
+            detail(f"{current}: {now - began:.2f} s")
+        current, began = stage, now
+
+    try:
+        yield report
+    finally:
+        report("", 0, 0)
 
 
 def _bar(*columns: Any) -> Progress:

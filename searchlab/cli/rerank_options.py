@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from searchlab.cli.app import note
+from searchlab.cli.messages import note
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

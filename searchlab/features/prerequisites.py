@@ -36,5 +36,5 @@ def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Pr
         else:
             if model.is_stale:
                 newer = f"{model.staleness:.0%} of the documents are newer than the topics"
-                remarks.append(f"{newer}; `searchlab topics --rebuild` finds new")
+                remarks.append(f"{newer}; `searchlab topic-model --rebuild` finds new")
     return remarks

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.corpus.ir_datasets import is_dataset
-from searchlab.errors import IndexMissing, SettingError
+from searchlab.errors import IndexMissing, SettingError, StoreError
 from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.manifest import read_index_manifest
 
 HOME = Path("indexes")
 
@@ -48,3 +50,29 @@ def choose() -> tuple[Path, int]:
     if not found:
         raise IndexMissing(f"{HOME}: no index here; `searchlab index SOURCE` makes one, -i names another place")
     return found[-1].parent, len(found)
+
+
+@dataclass(frozen=True)
+class IndexEntry:
+    """An index in `indexes/`."""
+
+    name: str
+    folder: Path
+    n_docs: int = 0
+    n_shards: int = 0
+    n_bytes: int = 0
+    written: str = ""
+    problem: str = ""
+
+
+def list_indexes() -> list[IndexEntry]:
+    """The indexes in `indexes/`, sorted by name."""
+    return [_read_entry(path.parent) for path in sorted(HOME.glob(f"*/{MANIFEST}"))]
+
+
+def _read_entry(folder: Path) -> IndexEntry:
+    try:
+        manifest = read_index_manifest(folder)
+    except StoreError as error:
+        return IndexEntry(folder.name, folder, problem=str(error))
+    return IndexEntry(folder.name, folder, manifest.n_docs, len(manifest.shards), manifest.n_bytes, manifest.written)

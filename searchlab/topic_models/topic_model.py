@@ -144,7 +144,7 @@ class TopicModel(VectorArtefact[TopicModelRecord]):
             return mix_words(counts, self._of_words, self.shares)
         return fold_in(counts, self._of_terms, self.shares, self.record.temperature)
 
-    def _infer_shard(self, shard: Shard, docs: Array, numbers: Array) -> Array:
+    def _compute_vectors(self, shard: Shard, docs: Array, numbers: Array) -> Array:
         """P(T|D) of documents of a shard: learnt where they were trained on, inferred for all others."""
         rows: Array = np.empty((len(docs), self.n_topics), np.float32)
         is_new = np.ones(len(docs), bool)

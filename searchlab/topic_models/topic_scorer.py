@@ -34,7 +34,7 @@ MOST_REMEMBERED = 20_000_000
 
 @dataclass(frozen=True)
 class PLSA(DenseScorer):
-    """The language model of slide 9 over the topics of documents, `searchlab topics --method plsa`.
+    """The language model of slide 9 over the topics of documents, `searchlab topic-model --method plsa`.
 
     `topics` names the topics of the index. An α or β that is not set is what was trained with these topics, or else the
     default. The collection must have a part, α(1-β) > 0: it is all that makes some words of a query possible.
@@ -69,7 +69,7 @@ class PLSA(DenseScorer):
 
 @dataclass(frozen=True)
 class WTM(PLSA):
-    """The same over the topics of words, `searchlab topics --method wtm`: P(T|D) = Σ_w P(w|D)·P(T|w)."""
+    """The same over the topics of words, `searchlab topic-model --method wtm`: P(T|D) = Σ_w P(w|D)·P(T|w)."""
 
     topics: str = "wtm"
 

@@ -1,4 +1,3 @@
-import io
 import json
 import os
 import re
@@ -8,28 +7,6 @@ import pytest
 
 import searchlab
 from searchlab.indexing.storage.layout import MANIFEST
-
-
-def test_index_prints_a_summary(tmp_path, run_cli, docs):
-    (tmp_path / "small.jsonl").write_text(docs)
-    code, out, err = run_cli("index", "small.jsonl")
-    assert (code, err) == (0, "")
-    first, pace, size = out.splitlines()
-    assert first == "indexes/small: 3 documents"
-    # By hand: t cell lymphoma lymphoma t cell; cell prison; wing heat flow wing.
-    assert re.fullmatch(r"  \d+\.\d s \([\d,]+/s\), 12 tokens", pace)
-    assert re.fullmatch(r"  0\.0 MB in 1 shard", size)
-
-
-@pytest.mark.parametrize("rule", ["keep-first", "keep-last"])
-def test_index_counts_what_it_left_out(tmp_path, run_cli, docs, rule):
-    (tmp_path / "mixed").mkdir()
-    (tmp_path / "mixed" / "a.jsonl").write_text(docs + docs)
-    (tmp_path / "mixed" / "b.bin").write_bytes(b"\0\1\2")
-    code, out, err = run_cli("index", "mixed", "--on-duplicate", rule)
-    assert code == 0
-    assert err.splitlines() == ["skipped mixed/b.bin: binary content"]
-    assert out.startswith("indexes/mixed: 3 documents (3 duplicates left out)\n")
 
 
 def test_query_prints_rank_score_docno_title_and_marked_words(here, run_cli):
@@ -135,21 +112,6 @@ def test_run_leaves_the_file_as_it_was_if_it_fails(here, run_cli):
     assert sorted(path.name for path in here.iterdir()) == before
 
 
-def test_help_and_version_are_printed(run_cli):
-    assert run_cli("--version") == (0, f"searchlab {searchlab.__version__}\n", "")
-    for arguments in (["--help"], ["index", "--help"], ["query", "--help"], ["run", "--help"]):
-        code, out, err = run_cli(*arguments)
-        assert (code, err) == (0, "")
-        assert out.lstrip().startswith("Usage: ")
-
-
-def test_without_any_argument_the_help_is_printed_as_it_is(run_cli):
-    code, out, err = run_cli()
-    assert code in (0, 2)
-    assert (out + err).lstrip().startswith("Usage: ")
-    assert (out + err).count("\n") > 5
-
-
 def test_explain_shows_parts_that_add_up_to_the_score(here, run_cli):
     code, out, _ = run_cli("query", "lymphoma cell", "--explain", "--json")
     assert code == 0
@@ -162,84 +124,13 @@ def test_explain_shows_parts_that_add_up_to_the_score(here, run_cli):
     assert last == ["score", f"{hits[0]['score']:.4f}"]
 
 
-def test_indexing_again_updates(here, run_cli, docs):
-    first, second, _ = docs.splitlines()
-    (here / "small.jsonl").write_text(
-        f'{first.replace("1999", "2001")}\n{second}\n{{"docno": "new", "title": "Cells"}}\n'
-    )
-    code, out, _ = run_cli("index", "small.jsonl")
-    assert code == 0
-    assert out.startswith("indexes/small: 4 documents (1 added, 1 updated, 1 unchanged)\n")
-    _, out, _ = run_cli("index", "small.jsonl", "--prune")
-    assert out.startswith("indexes/small: 3 documents (3 unchanged, 1 removed)\n")
-    assert run_cli("query", "wings")[0] == 1
-
-
-def test_bad_records_are_named_and_left_out(tmp_path, run_cli, docs):
-    (tmp_path / "some.jsonl").write_text(docs + '{"docno": \n' * 12)
-    code, out, err = run_cli("index", "some.jsonl")
-    assert (code, out.splitlines()[0]) == (0, "indexes/some: 3 documents")
-    lines = err.splitlines()
-    assert lines[0].startswith("bad record some.jsonl:4: ")
-    assert lines[10:] == ["12 bad records left out; --strict stops at the first"]
-
-
-def test_deleting_and_merging(here, run_cli, monkeypatch):
-    code, out, _ = run_cli("delete", "med-1")
-    assert code == 0
-    assert out.startswith("indexes/small: 2 documents (1 removed)\n")
-    assert "1 shard, with 1 deleted document\n" in out
-    assert run_cli("query", "lymphoma")[0] == 1
-    monkeypatch.setattr("sys.stdin", io.StringIO("med-2\n\n"))
-    assert run_cli("delete", "-")[1].startswith("indexes/small: 1 document (1 removed)\n")
-    _, out, _ = run_cli("merge")
-    assert out.startswith("indexes/small: 1 document\n")
-    assert "deleted" not in out
-
-
-def test_stats_count_by_hand(here, run_cli):
-    run_cli("delete", "aero")
-    code, out, err = run_cli("stats", "--top", "2")
-    assert (code, err) == (0, "index: indexes/small\n")
-    rows = [line.split() for line in out.splitlines()]
-    # By hand: t cell lymphoma, lymphoma t cell; nothing, cell prison.
-    assert ["title", "1", "3", "3", "1.5", "3"] in rows
-    assert ["body", "2", "5", "4", "2.5", "3"] in rows
-    assert ["both", "2", "8", "4", "4.0", "6"] in rows
-    assert ["year", "1"] in rows
-    assert ["cell", "2", "3"] in rows
-    assert ["lymphoma", "1", "2"] in rows
-    (shard,) = [row for row in rows if row and row[0].startswith("shard-")]
-    assert shard[1:3] == ["2", "1"]
-
-
-def test_stats_as_json(here, run_cli):
-    record = json.loads(run_cli("stats", "--json")[1])
-    assert (record["n_docs"], record["n_deleted"], record["streams"]["both"]["n_tokens"]) == (3, 0, 12)
-    assert record["sources"] == [str(here / "small.jsonl")]
-
-
-def test_the_doctor_finds_health_and_illness(here, run_cli):
-    code, out, _ = run_cli("doctor")
-    assert (code, out) == (0, "indexes/small: healthy; 3 documents in 1 shard examined\n")
-    (path,) = here.glob("indexes/small/shard-*/columns")
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-    code, out, err = run_cli("doctor")
-    assert code == 1
-    assert f"{path.parent.name}/columns: not what was written" in out
-    assert "--rebuild" in out
-    assert err.endswith("indexes/small: 1 problem found\n")
-
-
 def test_run_finds_the_topics_of_the_collection(tmp_path, run_cli, docs):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "docs.jsonl").write_text(docs)
     (tmp_path / "mine" / "topics.tsv").write_text("1\tlymphoma\n")
     (tmp_path / "mine" / "qrels.txt").write_text("1 0 med-1 1\n")
     _, _, err = run_cli("index", "mine")
-    assert err == "mine is a collection: topics topics.tsv, judgments qrels.txt; `searchlab run` finds them\n"
+    assert err == "mine is a collection with topics topics.tsv and judgments qrels.txt: `searchlab run` uses them\n"
     code, out, err = run_cli("run")
     assert code == 0
     assert out.split()[:3] == ["1", "Q0", "med-1"]
@@ -270,11 +161,3 @@ def test_an_unknown_word_gets_a_suggestion(here, run_cli):
 def test_expansion_finds_what_the_query_does_not_say(here, run_cli):
     _, out, _ = run_cli("query", "lymphoma", "--expand", "rm3:documents=1,terms=5", "--json")
     assert {hit["docno"] for hit in json.loads(out)["hits"]} == {"med-1", "med-2"}
-
-
-def test_help_lists_every_command_in_the_order_in_which_one_needs_them(run_cli):
-    from searchlab.cli.app import ORDER
-
-    _, out, _ = run_cli("--help")
-    listed = [line.split()[0] for line in out.partition("Commands:")[2].splitlines() if line[:3].strip()]
-    assert tuple(listed) == ORDER

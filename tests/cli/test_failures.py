@@ -1,4 +1,4 @@
-"""What does the command line say when something goes wrong?"""
+"""Every failure of the command line ends in one line: mistakes, closed pipes, full disks and interrupts."""
 
 import errno
 import json
@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 SEARCHLAB = [sys.executable, "-c", "from searchlab.cli import main; main()"]
-# Buffered as usual, whatever holds for the tests.
+# Buffered as usual, even if the tests are not.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-ALARM = re.compile("Traceback|Exception|Error")
+TRACEBACK = re.compile("Traceback|Exception|Error")
 
 
 def damage(here):
@@ -78,17 +78,17 @@ def test_a_mistake_ends_in_one_line(here, run_cli, mistake):
     if mistake == "corrupt index":
         damage(here)
     code, out, err = run_cli(*arguments.split(" "))
-    told = [line for line in err.splitlines() if not line.startswith("index: ")]
-    assert (code, out, len(told)) == (expected, "", 1)
-    assert told[0].startswith("searchlab: ")
-    assert message in told[0]
+    errors = [line for line in err.splitlines() if not line.startswith("index: ")]
+    assert (code, out, len(errors)) == (expected, "", 1)
+    assert errors[0].startswith("searchlab: ")
+    assert message in errors[0]
 
 
 def call(*arguments, cwd, **options):
     return subprocess.run([*SEARCHLAB, *arguments], cwd=cwd, capture_output=True, **options)
 
 
-def test_a_mistake_ends_in_one_line_in_a_process_of_its_own(tmp_path):
+def test_a_mistake_ends_in_one_line_in_a_separate_process(tmp_path):
     ended = call("query", "wing", cwd=tmp_path, text=True)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("searchlab: indexes: no index here; ")
@@ -114,7 +114,7 @@ buffering = pytest.mark.parametrize("env", [BUFFERED, BUFFERED | {"PYTHONUNBUFFE
 
 @commands
 @buffering
-def test_a_reader_that_has_gone_is_no_reason_for_alarm(here, arguments, env):
+def test_a_closed_pipe_is_not_an_error(here, arguments, env):
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -123,7 +123,7 @@ def test_a_reader_that_has_gone_is_no_reason_for_alarm(here, arguments, env):
         )
     finally:
         os.close(writing)
-    assert not ALARM.search(ended.stderr)
+    assert not TRACEBACK.search(ended.stderr)
 
 
 def test_the_first_line_of_a_long_run_can_be_taken(here):
@@ -131,19 +131,19 @@ def test_the_first_line_of_a_long_run_can_be_taken(here):
     command = f"{SEARCHLAB[0]} -c '{SEARCHLAB[2]}' run many.tsv | head -1"
     ended = subprocess.run(["sh", "-c", command], cwd=here, env=BUFFERED, capture_output=True, text=True)
     assert ended.stdout.split()[:4] == ["0", "Q0", "med-1", "1"]
-    assert not ALARM.search(ended.stderr)
+    assert not TRACEBACK.search(ended.stderr)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
 @commands
 @buffering
-def test_an_output_that_is_full_is_told_in_one_line(here, arguments, env):
+def test_a_full_disk_ends_in_one_line(here, arguments, env):
     with Path("/dev/full").open("w") as full:
         ended = subprocess.run(
             [*SEARCHLAB, *arguments], cwd=here, env=env, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert ended.returncode == 1
-    assert not ALARM.search(ended.stderr)
+    assert not TRACEBACK.search(ended.stderr)
     last = ended.stderr.splitlines()[-1]
     assert last.startswith("searchlab: ")
     assert os.strerror(errno.ENOSPC) in last

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from searchlab.cli.app import IndexOption, app, choose_index, note
-from searchlab.cli.model_printing import NORMALISATIONS, print_columns
-from searchlab.cli.printing import INDENT, print_explanation, visible
+from searchlab.cli.app import app
+from searchlab.cli.messages import note
+from searchlab.cli.model_printing import NORMALISATIONS
+from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.printing import INDENT, print_explanation
 from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
@@ -20,6 +22,8 @@ from searchlab.cli.search_options import (
     StreamOption,
     WeightsOption,
 )
+from searchlab.cli.terminal_text import print_columns
+from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

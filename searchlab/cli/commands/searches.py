@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from searchlab.cli.app import IndexOption, app, choose_index, count, note, warn_of_latin1
-from searchlab.cli.collection_files import own_topics
+from searchlab.cli.app import app
+from searchlab.cli.collection_files import default_topics as own_topics
 from searchlab.cli.commands.explaining import explanation_record, print_model_explanation, print_scale
+from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.options import IndexOption, choose_index
 from searchlab.cli.printing import as_record, comment, print_explanation, print_hit
 from searchlab.cli.progress import tracked
 from searchlab.cli.rerank_options import (
@@ -31,6 +33,7 @@ from searchlab.cli.search_options import (
     StreamOption,
     WeightsOption,
 )
+from searchlab.cli.terminal_text import pluralize as count
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from searchlab.cli.app import note
-from searchlab.cli.printing import print_document, print_explanation, visible
+from searchlab.cli.messages import note
+from searchlab.cli.printing import print_document, print_explanation
 from searchlab.cli.search_options import pairs
+from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.mixtures.scorer_names import EVERY_SCORER

@@ -18,7 +18,6 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 import searchlab
-from searchlab.cli import printing
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session import prompt
 from searchlab.cli.session.completion import complete
@@ -400,14 +399,6 @@ def test_control_characters_of_documents_are_never_printed(hostile_folder, run_c
     _, out, err = run_cli("query", "alpha", "-i", hostile_folder, "--explain")
     assert [c for c in out + err if not c.isprintable() and c != "\n"] == []
     assert "]0;pwned" in out, "what is not a control character stays"
-
-
-def test_visible_keeps_every_place():
-    every = "".join(map(chr, range(0x3000)))
-    shown = printing.visible(every)
-    assert len(shown) == len(every)
-    assert "naïve – 日本" in printing.visible("naïve – 日本\n")
-    assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
 
 
 # --- a terminal

@@ -1,0 +1,69 @@
+"""`searchlab experiment`: compare systems as a TOML file describes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from searchlab.cli.app import app
+from searchlab.cli.messages import note
+from searchlab.cli.options import JobsOption, require_jobs
+from searchlab.cli.progress import stage_bar
+from searchlab.cli.terminal_text import pluralize
+
+
+@app.command("experiment")
+def experiment_command(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The plan of the experiment, a TOML file")],
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FOLDER", help="The folder of results [default: the plan's]"),
+    ] = None,
+    jobs: JobsOption = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again.")] = False,
+) -> None:
+    """Compare systems as a TOML file describes, and report.
+
+    Writes runs, models, tables and a report. Results that are there already are kept.
+    """
+    from searchlab.experiments.experiment import run_experiment
+    from searchlab.experiments.plan_file import read_plan
+
+    require_jobs(jobs)
+    plan = read_plan(file)
+    try:
+        with stage_bar() as progress:
+            finished = run_experiment(plan, output=output, n_jobs=jobs, fresh=fresh, progress=progress)
+    except KeyboardInterrupt:
+        note(f"finished parts are kept in {output or plan.output}; the same command continues from there")
+        raise
+    _print_systems(finished.manifest)
+    print(f"\n{finished.manifest['lead']}")
+    skipped = finished.manifest["n_skipped_topics"]
+    if skipped:
+        note(f"{pluralize(skipped, 'topic')} without a relevant document left out")
+    if finished.was_there:
+        note("nothing to do: these results were there already; --fresh computes them again")
+    note(f"report → {finished.folder / 'report.html'}")
+
+
+def _print_systems(manifest: dict[str, Any]) -> None:
+    """Print the means of the systems, marked where they differ significantly from the baseline."""
+    measures, systems = manifest["plan"]["measures"], manifest["systems"]
+    width = max(len(system["name"]) for system in systems)
+    widths = {measure: max(8, len(measure)) for measure in measures}
+    heads = " ".join(f"{measure:>{widths[measure]}} " for measure in measures)
+    print(f"{'':{width}}  {heads}".rstrip())
+    for system in systems:
+        cells = []
+        for measure in measures:
+            test = system["against_baseline"].get(measure)
+            sign = " " if not test or not test["significant"] else "+" if test["difference"] > 0 else "-"
+            cells.append(f"{system['means'][measure]:>{widths[measure]}.4f}{sign}")
+        print(f"{system['name']:{width}}  {' '.join(cells)}".rstrip())
+    print(
+        f"\nMeans over {pluralize(manifest['n_topics'], 'topic')}, {pluralize(len(manifest['folds']), 'fold')}; "
+        f"+ better, - worse than {manifest['plan']['baseline']} (randomisation test, p < .05 after Holm's correction)."
+    )
+    print(f"{manifest['dialect'][0].upper()}{manifest['dialect'][1:]}.")

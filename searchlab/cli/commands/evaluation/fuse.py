@@ -1,0 +1,47 @@
+"""`searchlab fuse`: fuse several runs into one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.options import OutputOption, TagOption
+from searchlab.cli.output import destination, open_output
+from searchlab.cli.terminal_text import pluralize
+from searchlab.errors import SettingError, unknown_name
+
+
+@app.command("fuse")
+def fuse_command(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="TREC runs; - is standard input")],
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="rrf|combsum|combmnz|borda",
+            help="Reciprocal ranks (rrf), normalised scores (combsum, combmnz) or Borda count",
+        ),
+    ] = "rrf",
+    k: Annotated[int, typer.Option("-k", metavar="N", help="Number of results for each topic")] = 1000,
+    output: OutputOption = "-",
+    tag: TagOption = None,
+) -> None:
+    """Fuse several runs into one."""
+    from searchlab.evaluation.fusion import METHODS
+
+    if method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    if len(runs) < 2:
+        raise SettingError("found 1 run, expected at least two to fuse")
+    notes = searchlab.ReadingNotes()
+    fused = searchlab.fuse([searchlab.read_run(run, notes=notes) for run in runs], method, k=k)
+    warn_of_latin1(notes)
+    with open_output(output) as file:
+        searchlab.write_run(file, fused, tag or method)
+    results = pluralize(sum(len(ranking.docnos) for ranking in fused), "result")
+    topics = pluralize(len(fused), "topic")
+    note(f"{pluralize(len(runs), 'run')} fused by {method}: {topics}, {results}{destination(output)}")

@@ -1,0 +1,34 @@
+"""`searchlab delete`: remove documents from an index."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.index_printing import print_build_summary
+from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.progress import stage_bar
+from searchlab.errors import SettingError
+
+
+@app.command("delete")
+def delete_command(
+    docnos: Annotated[
+        list[str], typer.Argument(metavar="DOCNO...", help="Documents; - reads docnos from a pipe, one a line")
+    ],
+    index: IndexOption = None,
+) -> None:
+    """Remove documents from an index.
+
+    If the index lacks one of them, none is removed.
+    """
+    lines = [line for docno in docnos for line in (sys.stdin.read().split("\n") if docno == "-" else [docno])]
+    unwanted = [line for line in lines if line]
+    if not unwanted:
+        raise SettingError("no docnos: expected at least one document to delete")
+    with stage_bar() as progress:
+        print_build_summary(searchlab.delete(choose_index(index), unwanted, progress=progress))

@@ -1,0 +1,75 @@
+"""`searchlab doctor`: problems of an index, or of judgments, runs, topics and feature files."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.messages import note
+from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.progress import stage_bar
+from searchlab.cli.terminal_text import pluralize
+
+
+@app.command("doctor")
+def doctor_command(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE...",
+            help="Judgments, runs, topics, feature files, or folders of these [default: the index is examined]",
+        ),
+    ] = None,
+    index: IndexOption = None,
+) -> None:
+    """Examine an index, or files of judgments, runs and topics.
+
+    Prints what is wrong and what to do about it. Files are compared with each other, and, with -i, with an index.
+    """
+    if files:
+        _examine_files(files, index)
+    else:
+        _examine_index(index)
+
+
+def _examine_index(index: str | None) -> None:
+    from searchlab.features.artefact_checks import examine_artefacts
+
+    folder = choose_index(index)
+    with stage_bar() as progress:
+        diagnosis = searchlab.examine(folder, progress)
+        problems = examine_artefacts(folder) if diagnosis.healthy else []
+    for finding in diagnosis.findings:
+        print(finding)
+    for problem in problems:
+        print(problem)
+    n_problems = len(problems) + sum(finding.serious for finding in diagnosis.findings)
+    if n_problems:
+        note(f"{folder}: {pluralize(n_problems, 'problem')} found")
+        raise typer.Exit(1)
+    examined = f"{pluralize(diagnosis.n_docs, 'document')} in {pluralize(diagnosis.n_shards, 'shard')}"
+    print(f"{folder}: healthy; {examined} examined")
+
+
+def _examine_files(files: list[str], index: str | None) -> None:
+    from searchlab.evaluation.file_checks.consistency import check_files
+    from searchlab.indexing.snapshot import Snapshot
+
+    docnos, index_name = None, ""
+    if index is not None:
+        folder = choose_index(index)
+        index_name = str(folder)
+        with closing(Snapshot(folder)) as snapshot:
+            docnos = list(snapshot.docnos())
+    with stage_bar() as progress:
+        report = check_files(files, docnos, index=index_name, progress=progress)
+    for finding in report.findings:
+        print(finding if finding.problem else f"note: {finding}")
+    if not report.healthy:
+        note(f"{pluralize(sum(finding.problem for finding in report.findings), 'problem')} found")
+        raise typer.Exit(1)
+    print(f"no problems in {', '.join(report.examined)}")

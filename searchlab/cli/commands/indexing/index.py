@@ -1,0 +1,120 @@
+"""`searchlab index`: add documents to an index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.index_printing import print_build_summary
+from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_latin1
+from searchlab.cli.options import JobsOption
+from searchlab.cli.progress import reading_bar
+from searchlab.cli.terminal_text import pluralize
+
+if TYPE_CHECKING:
+    from searchlab.corpus import ReadingNotes
+
+
+@app.command("index")
+def index_command(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="Files or folders of documents; - reads JSON lines from a pipe"),
+    ],
+    index: Annotated[
+        str | None,
+        typer.Option("-i", "--index", metavar="INDEX", help="The folder to write [default: indexes/<source>]"),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="bibtex, csv, html, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, smart, text, trec or tsv "
+            "[default: detected]",
+        ),
+    ] = None,
+    stemmer: Annotated[
+        str | None,
+        typer.Option(
+            "--stemmer",
+            metavar="porter|snowball|none",
+            help="How words are stemmed [default: porter, or the index's stemmer]",
+        ),
+    ] = None,
+    stop_list: Annotated[
+        str | None,
+        typer.Option(
+            "--stop",
+            metavar="default|none|FILE",
+            help="Words that are not indexed [default: default, or the index's stop list]",
+        ),
+    ] = None,
+    jobs: JobsOption = None,
+    on_duplicate: Annotated[
+        str,
+        typer.Option(
+            "--on-duplicate",
+            metavar="error|keep-first|keep-last",
+            help="What to do with two documents of the same docno",
+        ),
+    ] = "error",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at a malformed record instead of leaving it out.")
+    ] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove documents that the sources no longer have; implies --strict.")
+    ] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Build the index from scratch instead of updating it.")
+    ] = False,
+) -> None:
+    """Index documents: add new ones and replace changed ones.
+
+    Documents that have not changed are left alone. Formats are detected, gzip included.
+    """
+    notes = searchlab.ReadingNotes()
+    with reading_bar(notes) as progress:
+        summary = searchlab.index(
+            sources,
+            index,
+            format=format,
+            stemmer=stemmer,
+            stop_list=stop_list,
+            jobs=jobs,
+            on_duplicate=on_duplicate,
+            strict=strict,
+            prune=prune,
+            rebuild=rebuild,
+            notes=notes,
+            progress=progress,
+        )
+    _print_notes(notes)
+    print_build_summary(summary)
+    for source in sources:
+        _note_collection(source)
+
+
+def _print_notes(notes: ReadingNotes) -> None:
+    """Name the files that were skipped and the records that could not be read."""
+    shown = notes.skipped if is_verbose() else notes.skipped[:MAX_NAMES]
+    for skipped in shown:
+        note(f"skipped {skipped.path}: {skipped.reason}")
+    if len(notes.skipped) > len(shown):
+        note(f"skipped {pluralize(len(notes.skipped) - len(shown), 'more file')}; -v names them")
+    for error in notes.bad_records if is_verbose() else notes.bad_records[:MAX_NAMES]:
+        warn(f"bad record {error}")
+    if notes.n_bad:
+        warn(f"{pluralize(notes.n_bad, 'bad record')} left out; --strict stops at the first")
+    warn_of_latin1(notes)
+
+
+def _note_collection(source: str) -> None:
+    """If a source is a collection with topics, name its topics and judgments."""
+    collection = searchlab.find_collection(source)
+    if collection and collection.topics:
+        judged = f" and judgments {collection.qrels[0].name}" if collection.qrels else ""
+        note(f"{source} is a collection with topics {collection.topics[0].name}{judged}: `searchlab run` uses them")

@@ -1,0 +1,28 @@
+"""`searchlab merge`: rewrite an index as few large shards."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.index_printing import print_build_summary
+from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.progress import stage_bar
+
+
+@app.command("merge")
+def merge_command(
+    index: IndexOption = None,
+    jobs: Annotated[
+        int, typer.Option("-j", "--jobs", metavar="N", help="Number of processes, each of which writes a shard")
+    ] = 1,
+) -> None:
+    """Rewrite an index as few large shards.
+
+    Deleted documents are dropped from the disk. Searches are then fastest.
+    """
+    with stage_bar() as progress:
+        print_build_summary(searchlab.merge(choose_index(index), jobs=jobs, progress=progress))

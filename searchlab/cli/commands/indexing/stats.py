@@ -1,0 +1,48 @@
+"""`searchlab stats`: what an index holds."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from searchlab.cli.app import app
+from searchlab.cli.index_printing import print_statistics
+from searchlab.cli.options import IndexOption, JsonOption, choose_index
+from searchlab.cli.terminal_text import megabytes, pluralize
+
+
+@app.command("stats")
+def stats_command(
+    index: IndexOption = None,
+    top: Annotated[int, typer.Option("--top", metavar="N", help="Number of the most frequent terms to print")] = 10,
+    stream: Annotated[
+        str, typer.Option("--stream", metavar="title|body|both", help="The stream of the most frequent terms")
+    ] = "both",
+    as_json: JsonOption = False,
+) -> None:
+    """Print what an index holds.
+
+    Documents, tokens, terms and lengths of each stream, fields, shards, and the most frequent terms.
+    """
+    from searchlab.indexing.snapshot import Snapshot
+    from searchlab.indexing.statistics import count_index
+
+    folder = choose_index(index)
+    with closing(Snapshot(folder)) as snapshot:
+        statistics = count_index(snapshot, top=top, stream=stream)
+        manifest = snapshot.manifest
+    if as_json:
+        about = {"index": str(folder), "generation": manifest.generation, "written": manifest.written}
+        about |= {"sources": list(manifest.sources), "stemmer": manifest.settings.stemmer}
+        about |= {"stop_list": manifest.settings.stop_list}
+        print(json.dumps(about | asdict(statistics), ensure_ascii=False, indent=2))
+        return
+    print(f"{folder}: {pluralize(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
+    print(f"  stemmer {manifest.settings.stemmer}, stop list {manifest.settings.stop_list}")
+    for source in manifest.sources:
+        print(f"  source {source}")
+    print_statistics(statistics, stream)

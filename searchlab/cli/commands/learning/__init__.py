@@ -1,0 +1,1 @@
+"""Commands that compute features, and train and apply models."""

@@ -1,0 +1,173 @@
+"""`searchlab features`: features of candidate documents, as a LETOR file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.collection_files import read_topics_and_qrels
+from searchlab.cli.messages import list_names, note, warn
+from searchlab.cli.options import (
+    IndexOption,
+    OutputOption,
+    QrelsOption,
+    ScorerSettingsOption,
+    TopicsOption,
+    choose_index,
+)
+from searchlab.cli.output import destination, open_output
+from searchlab.cli.progress import stage_bar
+from searchlab.cli.search_options import ExpandOption, SearchOptions
+from searchlab.cli.terminal_text import pluralize
+from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from searchlab.features.candidates import Candidates
+    from searchlab.features.feature_sets import FeatureSet
+    from searchlab.features.feature_table import FeatureTable
+    from searchlab.records import Qrels, Topic
+    from searchlab.retrieval.engine import SearchEngine
+
+
+@app.command("features")
+def features_command(
+    topics: TopicsOption = None,
+    output: OutputOption = "-",
+    index: IndexOption = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            "--features",
+            metavar="NAME",
+            help="A feature set: full, letor45, nallapati, ordrank, semantic, table1, topics, or a .toml file "
+            "[default: letor45]",
+        ),
+    ] = None,
+    qrels: QrelsOption = None,
+    run: Annotated[str | None, typer.Option("--run", metavar="FILE", help="Candidates: the documents of a run")] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", metavar="N", help="Candidates: the N best of a first search, or of the run")
+    ] = None,
+    scorer: Annotated[
+        str, typer.Option("--scorer", metavar="NAME", help="The scorer of the first search, such as dirichlet")
+    ] = "bm25",
+    settings: ScorerSettingsOption = None,
+    expand: ExpandOption = None,
+    union: Annotated[
+        bool, typer.Option("--union", help="Add the judged documents to the candidates of the run or search.")
+    ] = False,
+    unjudged: Annotated[
+        str, typer.Option("--unjudged", metavar="zero|drop", help="Give unjudged candidates grade 0, or drop them")
+    ] = "zero",
+    fill: Annotated[
+        str | None,
+        typer.Option(
+            "--fill",
+            metavar="NAME",
+            help="How undefined values are filled: indicator, letor, query-minimum or zero [default: NULL]",
+        ),
+    ] = None,
+    normalise: Annotated[
+        str | None,
+        typer.Option(
+            "--normalise",
+            metavar="NAME",
+            help="How features are scaled: none, query-minmax, query-rank, query-zscore or standard [default: none]",
+        ),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at a document that the index does not hold.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List all features, or those of the feature set, and exit.")
+    ] = False,
+) -> None:
+    """Compute features of documents, and write a LETOR file.
+
+    Candidates are the judged documents, those of a run (--run), or the best of a first search (-k).
+    """
+    from searchlab.features.feature_sets import make_feature_set
+    from searchlab.features.prerequisites import build_prerequisites
+
+    if listing:
+        _list_features(None if features is None else make_feature_set(features))
+        return
+    feature_set = make_feature_set(features or "letor45")
+    steps = _preprocessing_steps(fill, normalise)
+    options = SearchOptions.read(scorer, settings, expand=expand)
+    folder = choose_index(index)
+    wanted, judgments = read_topics_and_qrels(folder, topics, qrels)
+    with searchlab.open(folder) as engine, stage_bar() as progress:
+        for remark in build_prerequisites(engine, feature_set, progress):
+            warn(remark)
+        candidates = _choose_candidates(engine, wanted, judgments, run, k, options, union=union)
+        table = searchlab.extract(
+            engine,
+            wanted,
+            candidates,
+            feature_set,
+            qrels=judgments,
+            unjudged=unjudged,
+            strict=strict,
+            progress=progress,
+        )
+    for step in steps:
+        table = step.fit(table).transform(table)
+    with open_output(output) as file:
+        searchlab.write_letor(file, table)
+    _print_notes(table, candidates, wanted, output)
+
+
+def _list_features(feature_set: FeatureSet | None) -> None:
+    """Print name, stream, source and formula of each feature."""
+    from searchlab.features.catalogue import CATALOGUE
+
+    features = list(CATALOGUE.values()) if feature_set is None else feature_set.features
+    width = max(len(feature.name) for feature in features)
+    sources = max(len(feature.source) for feature in features)
+    for feature in features:
+        print(f"{feature.name:{width}}  {feature.stream:5}  {feature.source:{sources}}  {feature.formula}")
+
+
+def _preprocessing_steps(fill: str | None, normalise: str | None) -> list[Any]:
+    from searchlab.features.preprocessing.imputation import make_imputation
+    from searchlab.features.preprocessing.normalisation import make_normalisation
+
+    steps: list[Any] = [] if fill is None else [make_imputation(fill)]
+    return steps if normalise is None else [*steps, make_normalisation(normalise)]
+
+
+def _choose_candidates(
+    engine: SearchEngine,
+    topics: list[Topic],
+    qrels: Qrels | None,
+    run: str | None,
+    k: int | None,
+    options: SearchOptions,
+    *,
+    union: bool,
+) -> Candidates:
+    from searchlab.features import candidates as choose
+
+    if run is None and k is None:
+        if qrels is None:
+            raise SettingError("no candidates: expected --qrels, --run or -k")
+        return choose.judged(engine, {topic.qid: qrels.get(topic.qid, {}) for topic in topics})
+    if run is not None:
+        found = choose.ranked(engine, searchlab.read_run(run), k=k)
+    else:
+        found = choose.searched(options.pipeline(engine), topics, k=k or 100)
+    if union and qrels is None:
+        raise SettingError("--union adds the judged documents: expected --qrels")
+    return found.union(choose.judged(engine, qrels)) if union and qrels is not None else found
+
+
+def _print_notes(table: FeatureTable, candidates: Candidates, topics: list[Topic], output: str) -> None:
+    """Say what was written, and what was left out."""
+    if missing := candidates.describe_missing():
+        warn(missing)
+    if empty := candidates.without_any(topics):
+        warn(f"{pluralize(len(empty), 'topic')} without candidates: {list_names(empty)}")
+    sizes = f"{pluralize(table.n_rows, 'row')} of {pluralize(table.n_features, 'feature')}"
+    note(f"{sizes} for {pluralize(table.n_queries, 'topic')}{destination(output)}")

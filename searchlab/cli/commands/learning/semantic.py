@@ -1,0 +1,41 @@
+"""`searchlab semantic`: the latent semantic space of an index."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from searchlab.cli.app import app
+from searchlab.cli.messages import warn
+from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.progress import stage_bar
+from searchlab.cli.terminal_text import megabytes, pluralize
+
+
+@app.command("semantic")
+def semantic_command(
+    index: IndexOption = None,
+    dims: Annotated[int, typer.Option("--dims", metavar="N", help="Number of dimensions")] = 200,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the random start")] = 1990,
+    update: Annotated[
+        bool, typer.Option("--update", help="Keep the dimensions, and only add the documents that came later.")
+    ] = False,
+) -> None:
+    """Compute the latent semantic space of an index.
+
+    The feature set `semantic` needs it. It is a truncated SVD of the term-document matrix, kept with the index.
+    """
+    from searchlab.features.latent_semantics.semantic_space import build_space, update_space
+
+    folder = choose_index(index)
+    with stage_bar() as progress:
+        if update:
+            space = update_space(folder, progress=progress)
+        else:
+            space = build_space(folder, dims=dims, seed=seed, progress=progress)
+    size = f"{pluralize(space.dims, 'dimension')}, {pluralize(space.n_docs, 'document')}, {megabytes(space.n_bytes)}"
+    print(f"{folder}: latent semantic space of {size}")
+    if space.staleness:
+        advice = "; `searchlab semantic` computes it again" if space.is_stale else ""
+        warn(f"{space.staleness:.0%} of the documents came after the space was computed{advice}")

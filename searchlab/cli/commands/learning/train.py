@@ -1,0 +1,222 @@
+"""`searchlab train`: train a re-ranker, and say whether it helps."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.collection_files import read_judged_topics
+from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.model_printing import print_training, print_trial
+from searchlab.cli.options import (
+    IndexOption,
+    QrelsOption,
+    ScorerSettingsOption,
+    TopicsOption,
+    choose_index,
+    given_options,
+)
+from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
+from searchlab.cli.progress import stage_bar
+from searchlab.cli.rerank_options import source_of
+from searchlab.cli.search_options import pairs
+from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from searchlab.rankers.bundle import Bundle
+    from searchlab.training.recipe import Recipe
+
+# Parameters that go only with training from an index, and those that go only with a feature file.
+INDEX_PARAMETERS = ("index", "topics", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
+FILE_PARAMETERS = ("valid",)
+
+
+@app.command("train")
+def train_command(
+    context: typer.Context,
+    train: Annotated[
+        str | None,
+        typer.Argument(metavar="TRAIN", help="A LETOR file with grades [default: computed from an index]"),
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the model here, as JSON")
+    ] = None,
+    ranker: Annotated[str, typer.Option("--ranker", metavar="NAME", help="The learner; --list lists all")] = "rsvm-ir",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the ranker, such as C=0.01")
+    ] = None,
+    valid: Annotated[
+        str | None,
+        typer.Option(
+            "--valid", metavar="FILE", help="A LETOR file to choose settings by [default: parts of TRAIN in turn]"
+        ),
+    ] = None,
+    index: IndexOption = None,
+    topics: TopicsOption = None,
+    qrels: QrelsOption = None,
+    features: Annotated[
+        str, typer.Option("--features", metavar="NAME", help="The feature set, as for `searchlab features`")
+    ] = "semantic",
+    k: Annotated[
+        int, typer.Option("-k", metavar="N", help="Candidates: the N best of the first search, and of RM3")
+    ] = 200,
+    no_rm3: Annotated[bool, typer.Option("--no-rm3", help="Candidates: only those of the first search.")] = False,
+    scorer: Annotated[
+        str, typer.Option("--scorer", metavar="NAME", help="Candidates: the scorer of the first search")
+    ] = "bm25",
+    scorer_settings: ScorerSettingsOption = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", metavar="NAME", help="The measure to choose settings by [default: nDCG@10; with TRAIN AP]"
+        ),
+    ] = None,
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            "--dialect",
+            metavar="trec|letor3|letor4|paper",
+            help="The evaluation tool whose rules are followed [default: trec; with TRAIN letor3]",
+        ),
+    ] = None,
+    fill: Annotated[
+        str | None,
+        typer.Option(
+            "--fill",
+            metavar="NAME",
+            help="How undefined values are filled: indicator, letor, query-minimum or zero "
+            "[default: letor; with TRAIN query-minimum]",
+        ),
+    ] = None,
+    normalise: Annotated[
+        str,
+        typer.Option(
+            "--normalise",
+            metavar="NAME",
+            help="How features are scaled: none, query-minmax, query-rank, query-zscore or standard",
+        ),
+    ] = "query-minmax",
+    bend: Annotated[
+        str | None,
+        typer.Option(
+            "--bend",
+            metavar="none|powers",
+            help="powers adds the square and the root of each feature [default: none; with TRAIN the ranker's]",
+        ),
+    ] = None,
+    folds: Annotated[
+        int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation; 0 leaves it out")
+    ] = 5,
+    parts: Annotated[
+        int, typer.Option("--parts", metavar="N", help="Parts of the queries, held out in turn to choose settings by")
+    ] = 4,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for folds and parts")] = 0,
+    listing: Annotated[bool, typer.Option("--list", help="List all rankers with their settings, and exit.")] = False,
+) -> None:
+    """Train a re-ranker, and say whether it helps.
+
+    From an index with judged topics, or from a LETOR file with grades (TRAIN).
+    """
+    if listing:
+        _list_rankers()
+        return
+    if output is None:
+        raise SettingError("nowhere to write the model: expected -o FILE")
+    _refuse_foreign_options(context, from_file=train is not None)
+    if output == STANDARD_OUTPUT:
+        raise SettingError("standard output shows the training, expected -o with a file for the model")
+    require_writable_file(output)
+    from searchlab.training.from_index import USUAL
+
+    defaults: dict[str, Any] = {} if train is not None else dict(USUAL)
+    given = {"filling": fill, "bends": bend, "measure": measure, "dialect": dialect}
+    recipe = searchlab.Recipe(
+        ranker=ranker,
+        settings=dict(pairs(settings or (), "--set", "C=0.01")),
+        normalisation=normalise,
+        n_parts=parts,
+        n_folds=folds,
+        seed=seed,
+        **defaults | {name: value for name, value in given.items() if value is not None},
+    )
+    if train is not None:
+        bundle = _train_from_file(recipe, train, valid)
+    else:
+        first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
+        bundle = _train_from_index(recipe, index, topics, qrels, features, first_stage | {"expanded": not no_rm3})
+    bundle.save(output)
+    _print_result(bundle, output)
+
+
+def _list_rankers() -> None:
+    from searchlab.rankers.ranker_registry import RANKERS
+
+    width = max(map(len, RANKERS))
+    for name, kind in RANKERS.items():
+        ranker = searchlab.make_ranker(name)
+        settings = {
+            key: "chosen" if key == ranker.tuned else json.dumps(value) for key, value in ranker.get_params().items()
+        }
+        print(f"{name:{width}}  {kind.description}")
+        print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in settings.items())}")
+    print("\nA setting that is `chosen` is chosen on held-out queries, unless --set gives it;")
+    print("depth is then the k of --measure nDCG@k.")
+
+
+def _refuse_foreign_options(context: typer.Context, *, from_file: bool) -> None:
+    """Refuse options that do not go with what is trained from."""
+    for name, option in given_options(context).items():
+        if from_file and name in INDEX_PARAMETERS:
+            raise SettingError(f"{option} is for training from an index, expected no TRAIN")
+        if not from_file and name in FILE_PARAMETERS:
+            raise SettingError(f"{option} goes with TRAIN, expected a LETOR file")
+
+
+def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
+    notes = searchlab.ReadingNotes()
+    table = searchlab.read_letor(train, notes=notes)
+    validation = None if valid is None else searchlab.read_letor(valid, notes=notes)
+    warn_of_latin1(notes)
+    with stage_bar() as progress:
+        source = train if valid is None else f"{train}, chosen by {valid}"
+        return searchlab.train_from_table(recipe, table, validation, source=source, progress=progress)
+
+
+def _train_from_index(
+    recipe: Recipe,
+    index: str | None,
+    topics: str | None,
+    qrels: str | None,
+    features: str,
+    candidates: dict[str, Any],
+) -> Bundle:
+    from searchlab.features.feature_sets import make_feature_set
+    from searchlab.rankers.first_stage import FirstStage
+
+    feature_set, first_stage = make_feature_set(features), FirstStage(**candidates)
+    folder = choose_index(index)
+    training_topics, judgments = read_judged_topics(folder, topics, qrels, "learn from")
+    with searchlab.open(folder) as engine, stage_bar() as progress:
+        return searchlab.train_from_index(
+            engine,
+            training_topics,
+            judgments,
+            feature_set,
+            recipe=recipe,
+            first_stage=first_stage,
+            source=source_of(topics, qrels),
+            progress=progress,
+        )
+
+
+def _print_result(bundle: Bundle, output: str) -> None:
+    print_training(bundle)
+    print()
+    print_trial(bundle)
+    print(f"\nmodel written to {output}")
+    use = f"query QUERY --rerank {output}" if bundle.first_stage is not None else f"rerank {output} FEATURES"
+    note(f"`searchlab {use}` uses it, `searchlab model show {output}` prints its weights")

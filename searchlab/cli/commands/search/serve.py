@@ -1,0 +1,72 @@
+"""`searchlab serve`: the search page and the JSON API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from searchlab.cli.app import app
+from searchlab.cli.options import choose_index
+from searchlab.errors import SettingError, SourceError
+
+# Where experiments leave their results by default; the folder need not exist.
+RESULTS = "results"
+
+
+@app.command("serve")
+def serve_command(
+    index: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-i", "--index", metavar="INDEX", help="A folder, or a name in indexes/; repeatable [default: the newest]"
+        ),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="The address to listen on; other machines need a token"),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", metavar="N", help="The port to listen on; 0 takes a free one")] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            metavar="TOKEN",
+            envvar="SEARCHLAB_TOKEN",
+            show_envvar=False,
+            help="The token that visitors need, also from the environment as SEARCHLAB_TOKEN "
+            "[default: none on this machine, a random one beyond]",
+        ),
+    ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", metavar="FILE", help="A trained model to offer, as `train` writes it; repeatable"),
+    ] = None,
+    reports: Annotated[
+        str | None,
+        typer.Option("--reports", metavar="FOLDER", help="The folder with reports of experiments [default: results]"),
+    ] = None,
+) -> None:
+    """Serve the search page, and the same as JSON under /api.
+
+    Search, compare, explain, judge and train in the browser.
+    """
+    folders = [choose_index(name) for name in index] if index else [choose_index(None)]
+    models = [Path(file) for file in model or []]
+    for file in models:
+        if not file.is_file():
+            raise SourceError(file, "no such file")
+    if reports is not None and not Path(reports).is_dir():
+        raise SettingError(f"--reports {reports}: no such folder")
+    from searchlab.rankers.bundle import load_bundle
+    from searchlab.web.server import serve
+    from searchlab.web.state.app_state import Desk
+    from searchlab.web.state.open_indexes import Shelf
+
+    shelf = Shelf(folders, models)
+    for name in shelf.names:
+        shelf.get(name)  # a damaged index is reported now, not to the first visitor
+    for file in models:
+        load_bundle(file)
+    serve(Desk(shelf, reports_folder=Path(reports or RESULTS)), host, port, token)

@@ -1,0 +1,114 @@
+"""Arguments and options that `eval` and `compare` share, and the evaluation of their runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.collection_files import read_qrels_of
+from searchlab.cli.messages import list_names, warn, warn_of_latin1
+from searchlab.cli.terminal_text import pluralize
+from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from searchlab.evaluation.dialects import Dialect
+    from searchlab.evaluation.run_evaluation import Evaluation
+    from searchlab.evaluation.ties import TieRange
+
+QrelsArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="QRELS", help="Judgments: a file, a collection's folder, or ir_datasets:NAME"),
+]
+RunsArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="TREC runs; - is standard input")]
+MeasuresOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-m",
+        "--measure",
+        metavar="NAME",
+        help="Such as nDCG@10, AP(rel=2) or ndcg_cut_10; repeatable; eval --list lists all",
+    ),
+]
+CompleteOption = Annotated[
+    bool,
+    typer.Option("-c", "--complete", help="Count 0 for judged topics that a run lacks, instead of leaving them out."),
+]
+LevelOption = Annotated[
+    int | None, typer.Option("-l", "--level", metavar="GRADE", help="The lowest grade that counts as relevant")
+]
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedRun:
+    """A run's evaluation, and how far equal scores could move it."""
+
+    evaluation: Evaluation
+    ties: TieRange
+
+
+def make_rules(dialect: str, level: int | None) -> Dialect:
+    """The rules of a dialect, with another level of relevance if one is given."""
+    from searchlab.evaluation.dialects import make_dialect
+
+    rules = make_dialect(dialect)
+    if level is not None and level < 1:
+        raise SettingError(f"level is {level}, expected a whole number of at least 1: the lowest relevant grade")
+    return rules if level is None else replace(rules, rel=level)
+
+
+def evaluate_files(
+    qrels: str | None, runs: list[str] | None, measures: list[str], rules: Dialect, *, complete: bool, min_runs: int
+) -> list[EvaluatedRun]:
+    """The evaluations of run files."""
+    from searchlab.evaluation.measure_plan import make_plan
+    from searchlab.evaluation.run_evaluation import evaluate_graded_run, grade_run
+    from searchlab.evaluation.ties import evaluate_graded_ties
+
+    plan = make_plan(measures, rules)
+    if qrels is None or not runs or len(runs) < min_runs:
+        expected = "a run" if min_runs == 1 else "two runs"
+        raise SettingError(f"expected judgments and at least {expected}, found {pluralize(len(runs or []), 'run')}")
+    if [qrels, *runs].count("-") > 1:
+        raise SettingError("standard input (-) is named twice; it can be read once")
+    notes = searchlab.ReadingNotes()
+    judgments = read_qrels_of(qrels, notes)
+    evaluated = []
+    for run, label in zip(runs, _label_runs(runs), strict=True):
+        rankings = searchlab.read_run(run, notes=notes)
+        graded = grade_run(judgments, rankings, dialect=rules, complete=complete, name=run)
+        graded = replace(graded, name=label)
+        evaluated.append(EvaluatedRun(evaluate_graded_run(graded, plan), evaluate_graded_ties(graded, plan)))
+    warn_of_latin1(notes)
+    return evaluated
+
+
+def warn_of_gaps_and_ties(evaluated: list[EvaluatedRun]) -> None:
+    """Warn of topics that were left out or count 0, and of ties that could move a mean."""
+    for run in evaluated:
+        evaluation = run.evaluation
+        name = evaluation.name
+        if evaluation.missing:
+            effect = "they count 0" if evaluation.complete else "they are left out, and -c counts 0 for them"
+            topics = pluralize(evaluation.n_missing, "judged topic")
+            warn(f"{name}: {topics} not in the run: {list_names(evaluation.missing)}; {effect}")
+        if evaluation.unjudged:
+            topics = pluralize(evaluation.n_unjudged, "topic")
+            warn(f"{name}: {topics} without judgments left out: {list_names(evaluation.unjudged)}")
+        if evaluation.without_relevant:
+            topics = pluralize(len(evaluation.without_relevant), "topic")
+            listed = list_names(evaluation.without_relevant)
+            warn(f"{name}: {topics} without relevant documents: {listed}; they count 0")
+        if warning := run.ties.warning():
+            warn(warning)
+
+
+def _label_runs(runs: list[str]) -> list[str]:
+    """The names of runs in tables: those of the files, without folder and suffix if they are then still distinct."""
+    for names in ([Path(run).name.split(".")[0] or run for run in runs], [Path(run).name for run in runs], runs):
+        if len(set(names)) == len(names):
+            return list(names)
+    raise SettingError(f"a run is named twice: {', '.join(runs)}")

@@ -1,0 +1,80 @@
+"""Messages on standard error: notes, warnings and details, according to --quiet and --verbose.
+
+error     what ended the command                          always printed, by `main`
+warning   what may change the meaning of a result         always printed
+note      what was chosen, found or written               not with --quiet
+detail    every skipped file, the seconds of each stage   only with --verbose
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from searchlab.cli.terminal_text import pluralize
+from searchlab.errors import name_some
+
+if TYPE_CHECKING:
+    from searchlab.corpus import ReadingNotes
+
+# Longer lists of names are cut, unless the user wants all details.
+MAX_NAMES = 10
+
+
+class Verbosity(IntEnum):
+    """How much is printed on standard error besides errors and warnings."""
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+_verbosity = Verbosity.NORMAL
+
+
+def set_verbosity(verbosity: Verbosity) -> None:
+    """Set how much is printed from now on."""
+    global _verbosity
+    _verbosity = verbosity
+
+
+def is_quiet() -> bool:
+    """Whether notes and progress bars are suppressed."""
+    return _verbosity == Verbosity.QUIET
+
+
+def is_verbose() -> bool:
+    """Whether details are printed."""
+    return _verbosity == Verbosity.VERBOSE
+
+
+def warn(message: str) -> None:
+    """Print a warning."""
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """Print a note, unless the user wants quiet."""
+    if not is_quiet():
+        print(message, file=sys.stderr)
+
+
+def detail(message: str) -> None:
+    """Print a detail, if the user wants details."""
+    if is_verbose():
+        print(message, file=sys.stderr)
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Names with commas between them; only the first ones of a long list, unless the user wants details."""
+    listed = list(names)
+    return name_some(listed, len(listed) if is_verbose() else MAX_NAMES)
+
+
+def warn_of_latin1(notes: ReadingNotes) -> None:
+    """Name the files that are not in UTF-8."""
+    if notes.latin1_lines:
+        lines, files = pluralize(notes.latin1_lines.total(), "line"), pluralize(len(notes.latin1_lines), "file")
+        warn(f"not UTF-8, read as Latin-1: {lines} in {files}: {list_names(notes.latin1_lines)}")

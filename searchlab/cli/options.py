@@ -1,0 +1,98 @@
+"""Options that several commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from searchlab.cli.messages import note
+from searchlab.errors import SettingError
+
+
+def _complete_index(incomplete: str) -> list[str]:
+    """The names of indexes for shell completion."""
+    from searchlab.indexing.index_names import list_indexes
+
+    return [index.name for index in list_indexes() if index.name.startswith(incomplete)]
+
+
+IndexOption = Annotated[
+    str | None,
+    typer.Option(
+        "-i",
+        "--index",
+        metavar="INDEX",
+        help="A folder, or a name in indexes/ [default: the newest there]",
+        autocompletion=_complete_index,
+    ),
+]
+TopicsOption = Annotated[
+    str | None,
+    typer.Option("--topics", metavar="FILE", help="A file of topics [default: the indexed collection's topics]"),
+]
+QrelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--qrels",
+        metavar="FILE",
+        help="Judgments of the topics [default: the indexed collection's, if its topics are used]",
+    ),
+]
+OutputOption = Annotated[
+    str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; - is standard output")
+]
+ReportOption = Annotated[
+    str | None, typer.Option("-o", "--output", metavar="FOLDER", help="Write a report with figures and tables here")
+]
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model, as `train` writes it")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
+JobsOption = Annotated[
+    int | None, typer.Option("-j", "--jobs", metavar="N", help="Number of processes [default: one a core]")
+]
+TagOption = Annotated[str | None, typer.Option("--tag", metavar="NAME", help="The run's name in its last column")]
+DialectOption = Annotated[
+    str,
+    typer.Option("--dialect", metavar="trec|letor3|letor4|paper", help="The evaluation tool whose rules are followed"),
+]
+ScorerSettingsOption = Annotated[
+    list[str] | None,
+    typer.Option("--scorer-set", metavar="NAME=VALUE", help="A setting of the first search's scorer, such as k1=0.9"),
+]
+
+
+def choose_index(name: str | None) -> Path:
+    """The folder of the named index; without a name, the newest index, which is then noted."""
+    from searchlab.indexing.index_names import choose, resolve
+
+    if name is not None:
+        return resolve(name)
+    folder, n_indexes = choose()
+    note(f"index: {folder}" + (f" (the newest of {n_indexes}; -i names another)" if n_indexes > 1 else ""))
+    return folder
+
+
+def require_jobs(jobs: int | None) -> None:
+    """Refuse a number of processes below 1."""
+    if jobs is not None and jobs < 1:
+        raise SettingError(f"--jobs is {jobs}, expected 1 or more")
+
+
+def given_options(context: typer.Context) -> dict[str, str]:
+    """The parameters that were given on the command line, with their options as users write them."""
+    return {
+        parameter.name: parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name is not None
+        and (source := context.get_parameter_source(parameter.name)) is not None
+        and source.name == "COMMANDLINE"
+    }
+
+
+def split_names(text: str, option: str, example: str) -> list[str]:
+    """Names separated by commas, each once."""
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise SettingError(f"{option} is {text!r}, expected at least one name, such as {example}")
+    return names

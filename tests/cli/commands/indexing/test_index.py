@@ -1,0 +1,47 @@
+import re
+
+import pytest
+
+
+def test_index_prints_a_summary(tmp_path, run_cli, docs):
+    (tmp_path / "small.jsonl").write_text(docs)
+    code, out, err = run_cli("index", "small.jsonl")
+    assert (code, err) == (0, "")
+    first, pace, size = out.splitlines()
+    assert first == "indexes/small: 3 documents"
+    # By hand: t cell lymphoma lymphoma t cell; cell prison; wing heat flow wing.
+    assert re.fullmatch(r"  \d+\.\d s \([\d,]+ documents/s\), 12 tokens", pace)
+    assert re.fullmatch(r"  0\.0 MB in 1 shard", size)
+
+
+@pytest.mark.parametrize("rule", ["keep-first", "keep-last"])
+def test_index_counts_what_it_left_out(tmp_path, run_cli, docs, rule):
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "mixed" / "a.jsonl").write_text(docs + docs)
+    (tmp_path / "mixed" / "b.bin").write_bytes(b"\0\1\2")
+    code, out, err = run_cli("index", "mixed", "--on-duplicate", rule)
+    assert code == 0
+    assert err.splitlines() == ["skipped mixed/b.bin: binary content"]
+    assert out.startswith("indexes/mixed: 3 documents (3 duplicates left out)\n")
+
+
+def test_indexing_again_updates(here, run_cli, docs):
+    first, second, _ = docs.splitlines()
+    (here / "small.jsonl").write_text(
+        f'{first.replace("1999", "2001")}\n{second}\n{{"docno": "new", "title": "Cells"}}\n'
+    )
+    code, out, _ = run_cli("index", "small.jsonl")
+    assert code == 0
+    assert out.startswith("indexes/small: 4 documents (1 added, 1 updated, 1 unchanged)\n")
+    _, out, _ = run_cli("index", "small.jsonl", "--prune")
+    assert out.startswith("indexes/small: 3 documents (3 unchanged, 1 removed)\n")
+    assert run_cli("query", "wings")[0] == 1
+
+
+def test_bad_records_are_named_and_left_out(tmp_path, run_cli, docs):
+    (tmp_path / "some.jsonl").write_text(docs + '{"docno": \n' * 12)
+    code, out, err = run_cli("index", "some.jsonl")
+    assert (code, out.splitlines()[0]) == (0, "indexes/some: 3 documents")
+    lines = err.splitlines()
+    assert lines[0].startswith("warning: bad record some.jsonl:4: ")
+    assert lines[10:] == ["warning: 12 bad records left out; --strict stops at the first"]

@@ -1,0 +1,127 @@
+import re
+
+import pytest
+
+from searchlab.rankers.bundle import load_bundle
+from tests.cli.commands.trained_models import table_of
+
+
+def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(collection, run_cli):
+    code, out, err = run_cli("train", "--folds", 3, "--parts", 2, "-o", "model.json")
+    assert code == 0, err
+    # 5 subjects of 5 documents; each is also named in passing by the 5 of another subject; word1 is in further ones.
+    assert re.search(
+        r"^trained on +5 topics, \d+ documents \(10 of grade 2, 5 of grade 1, \d+ of grade 0\), ", out, re.M
+    )
+    assert "54 features; 1 topic without a relevant document left out" in out
+    assert re.search(r"^chosen +C = .*: the 5 best of 16 values, averaged$", out, re.M)
+    assert "by 2 parts of the training queries in turn: nDCG@10 " in out
+    assert re.search(r"^certified +within \d\.\de-\d\d of the best possible objective", out, re.M)
+    means = load_bundle("model.json").trial["means"]
+    rows = {row[0]: row[1:] for row in table_of(out, "nDCG@10")}
+    assert rows == {name: [f"{mean:.4f}".lstrip("0") for mean in row.values()] for name, row in means.items()}
+    assert list(rows) == ["rsvm-ir", "BM25", "RM3"]
+    assert load_bundle("model.json").trial["verdict"] in out
+    assert out.endswith("\nmodel written to model.json\n")
+    assert "query QUERY --rerank model.json" in err
+
+
+def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli):
+    run_cli("features", "--features", "table1", "-o", "all.txt")
+    lines = (collection / "all.txt").read_text().splitlines(keepends=True)
+    (collection / "train.txt").write_text("".join(line for line in lines if "qid:5" not in line))
+    (collection / "valid.txt").write_text(lines[0] + "".join(line for line in lines if "qid:5" in line))
+    code, out, err = run_cli("train", "train.txt", "--valid", "valid.txt", "--folds", 4, "-o", "m.json")
+    assert code == 0, err
+    assert "by the validation set: AP " in out
+    assert [row[0] for row in table_of(out, "AP")] == ["rsvm-ir", "the best single feature"]
+    bundle = load_bundle("m.json")
+    assert (bundle.first_stage, bundle.preprocessor.powers, bundle.choice["dialect"]) == (None, True, "letor3")
+    assert "searchlab rerank m.json" in err
+
+
+def test_the_same_seed_gives_the_same_file_and_another_one_another(collection, run_cli):
+    options = ["train", "--features", "table1", "--folds", 2, "--parts", 2]
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        assert run_cli(*options, "--seed", seed, "-o", f"{name}.json")[0] == 0
+    a, b, c = ((collection / f"{name}.json").read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
+
+
+def test_rankers_are_listed_with_their_settings(run_cli):
+    code, out, _ = run_cli("train", "--list")
+    assert code == 0
+    lines = out.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith("rsvm-ir "))
+    assert "RSVM-IR" in lines[first]
+    assert lines[first + 1].strip() == 'C=chosen, depth=1, draws=null, seed=0, solver="qp", tolerance=1e-05'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("", 2, "nowhere to write the model: expected -o FILE"),
+        ("-o -", 2, "expected -o with a file"),
+        ("-o gone/m.json", 1, "gone/m.json: cannot be written (no such folder)"),
+        ("-o m.json --ranker rsvmir", 2, "unknown ranker 'rsvmir' (did you mean rsvm-ir?)"),
+        ("-o m.json --set D=1", 2, "unknown setting of rsvm-ir 'D'"),
+        ("-o m.json --set C", 2, "--set C: expected NAME=VALUE, such as C=0.01"),
+        ("-o m.json --set C=NaN", 2, "rsvm-ir: C is nan, expected a number above 0"),
+        ("-o m.json --measure nDGC@10", 2, "unknown measure"),
+        ("-o m.json --folds 1", 2, "folds is 1, expected 0, or a whole number from 2"),
+        ("-o m.json --seed -1", 2, "seed is -1, expected a whole number from 0"),
+        ("-o m.json --features semantics", 2, "unknown feature set 'semantics' (did you mean semantic?)"),
+        ("-o m.json --scorer bm26", 2, "unknown scorer 'bm26'"),
+        ("-o m.json -k 0", 2, "k is 0, expected"),
+        ("-o m.json --topics mine/topics.tsv", 2, "no judgments to learn from: expected --qrels"),
+        ("-o m.json --valid flat.txt", 2, "--valid goes with TRAIN, expected a LETOR file"),
+        ("flat.txt -o m.json -k 20", 2, "-k is for training from an index, expected no TRAIN"),
+        ("flat.txt -o m.json --index mine", 2, "--index is for training from an index, expected no TRAIN"),
+        ("flat.txt -o m.json", 2, "none of 4 queries has documents of different grades"),
+        ("bad.txt -o m.json", 1, "bad.txt:2: expected a finite number or NULL as feature 1, found 'inf'"),
+        ("few.txt -o m.json", 2, "1 query to cross-validate with, expected at least 4, or 0 folds"),
+        ("few.txt -o m.json --folds 0", 2, "1 query to train with, expected at least 2"),
+        ("few.txt --valid other.txt -o m.json --folds 0", 2, "tables differ in their features"),
+        ("few.txt --valid few.txt -o m.json", 2, "query 1 is in the training set and in the validation set"),
+    ],
+)
+def test_a_mistake_in_training_ends_in_one_line_and_leaves_no_file(collection, run_cli, arguments, code, message):
+    (collection / "flat.txt").write_text("".join(f"0 qid:{q} 1:0.{d} #docid = {d}\n" for q in "1234" for d in "12"))
+    (collection / "bad.txt").write_text("0 qid:1 1:0.5 #docid = a\n1 qid:1 1:inf #docid = b\n")
+    (collection / "few.txt").write_text("0 qid:1 1:0.5 #docid = a\n1 qid:1 1:0.7 #docid = b\n")
+    (collection / "other.txt").write_text("0 qid:2 1:0.5 2:1 #docid = a\n1 qid:2 1:0.7 2:1 #docid = b\n")
+    before = sorted(path.name for path in collection.iterdir())
+    found, out, err = run_cli("train", *arguments.split())
+    assert (found, out) == (code, "")
+    assert message in err.splitlines()[-1]
+    assert sorted(path.name for path in collection.iterdir()) == before
+
+
+def interrupted(text):
+    raise KeyboardInterrupt
+
+
+def interrupted_while_compiled(text):
+    try:
+        interrupted(text)
+    except KeyboardInterrupt as error:
+        raise SystemError("returned a result with an exception set") from error
+
+
+@pytest.mark.parametrize("ending", [interrupted, interrupted_while_compiled])
+def test_an_interrupted_training_leaves_the_old_model(collection, run_cli, model, monkeypatch, ending):
+    before = (collection / model).read_bytes()
+    monkeypatch.setattr("searchlab.rankers.bundle._compact", ending)
+    code, out, err = run_cli("train", "--features", "table1", "--folds", 0, "-o", model)
+    assert (code, out) == (130, "")
+    assert err.splitlines()[-1] == "searchlab: interrupted"
+    assert (collection / model).read_bytes() == before
+    assert [path.name for path in collection.iterdir() if path.name.startswith(".")] == []
+
+
+def test_too_few_topics_with_relevant_documents_are_refused(collection, run_cli):
+    (collection / "qrels.txt").write_text("1 0 heat-0 1\n2 0 wing-0 1\n")
+    code, _, err = run_cli("train", "--topics", "mine/topics.tsv", "--qrels", "qrels.txt", "-o", "m.json")
+    assert code == 2
+    assert "2 of 6 topics have a relevant document, expected at least 4" in err
