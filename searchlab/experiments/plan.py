@@ -4,7 +4,7 @@ A plan is one TOML file. It must have systems, and an index or a collection; val
 there are any:
 
     title = "Do learnt rankers help?"      # of the report [default: the file's name]
-    index = "medical"                      # a folder, or a name in indexes/ [default: made of the collection's name]
+    index = "medical"                      # a folder, or a name in indexes/ [default: named after the collection]
     collection = "../corpora/medical"      # documents, topics, judgments; indexed if there is no index yet
     topics = "topics.tsv"                  # [default: those of the collection]
     qrels = "qrels.txt"                    # [default: those of the collection]

@@ -135,10 +135,10 @@ def _try_values(
     path = list(ranker.values(_training(prepared))) if values is None else list(values)
     measured: list[list[Floats]] = [[] for _ in path]
     for held_out in splits:
-        kept, aside = train.rows(~held_out), train.rows(held_out)
-        part_fitted = preparation.fit(kept)
+        fitted_on, aside = train.rows(~held_out), train.rows(held_out)
+        part_fitted = preparation.fit(fitted_on)
         prepared_aside = part_fitted.transform(aside)
-        for number, each in enumerate(_fit_path(ranker, part_fitted.transform(kept), path)):
+        for number, each in enumerate(_fit_path(ranker, part_fitted.transform(fitted_on), path)):
             measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))
         steps.next()
     rankers: list[Ranker | None] = [None] * len(path)
