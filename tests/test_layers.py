@@ -39,7 +39,7 @@ ROOMS = [
     "web",
     "cli",
 ]
-SHARED = {"atomic_file", "errors", "json_numbers", "records", "types"}
+SHARED = {"array_ranges", "atomic_file", "errors", "json_numbers", "records", "types"}
 HOMES = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [

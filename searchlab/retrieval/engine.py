@@ -21,12 +21,12 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.index_names import resolve
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.records import Document
+from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.lexicon import DOCNO, Lexicon
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.tree import Malformed, Node, describe, looks_plain
-from searchlab.retrieval.results import Explanation, Hits, Part, Query, QueryTerm
+from searchlab.retrieval.results import Explanation, Hits, Part, Query
 from searchlab.retrieval.scoring.dense import AnyScorer, DenseScorer, Weigher, score_all
 from searchlab.retrieval.scoring.exhaustive import score, share_out
 from searchlab.retrieval.scoring.index_numbers import (

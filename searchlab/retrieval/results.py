@@ -11,32 +11,13 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.records import Document, TermStats
+from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.query.tree import Node
 from searchlab.types import Array
 
 # So many documents are read together.
 AT_ONCE = 16
-
-
-@dataclass(frozen=True)
-class QueryTerm:
-    """A term of a query: how often it stands there (or its weight), and what the collection knows of it.
-
-    It is looked for in one text, `stream`: both, title, body or a field. A pattern is one term that stands
-    for several of the index, its `variants`; every other term stands for itself.
-    """
-
-    text: str
-    count: float
-    stats: TermStats
-    stream: str = "both"
-    variants: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.variants:
-            object.__setattr__(self, "variants", (self.text,))
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.analysis.analyzer import fold
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.streams import Text
 from searchlab.indexing.storage.string_table import Strings
-from searchlab.records import TermStats
-from searchlab.retrieval.query.phrases import spread
+from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.query.tree import (
     Fuzzy,
     Leaf,
@@ -35,7 +35,6 @@ from searchlab.retrieval.query.tree import (
     leaves,
     positive_leaves,
 )
-from searchlab.retrieval.results import QueryTerm
 from searchlab.retrieval.scoring.index_numbers import Numbers, Variants
 from searchlab.retrieval.suggest.string_matching import spelt_like, with_shape
 from searchlab.types import Array
@@ -144,5 +143,5 @@ def _doc_freqs(shard: Shard, text: Text, places: Array) -> Array:
     starts, ends = offsets[places], offsets[places + 1]
     if shard.alive is None:
         return np.asarray(ends - starts)
-    lives = np.concatenate([[0], np.cumsum(shard.alive[text.stream.docs[spread(starts, ends)]])])
+    lives = np.concatenate([[0], np.cumsum(shard.alive[text.stream.docs[concatenate_ranges(starts, ends)]])])
     return np.asarray(np.diff(lives[np.concatenate([[0], np.cumsum(ends - starts)])]))
