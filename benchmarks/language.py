@@ -33,7 +33,8 @@ from searchlab.mixtures.mce import MCE, train_mce
 from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.language_models import JelinekMercer, Mixture
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
 from searchlab.topic_models.topic_model_store import build_topics, open_topics
 from searchlab.training.mixture_validation import MEASURES, cross_validate

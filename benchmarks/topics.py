@@ -30,12 +30,12 @@ import searchlab
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.vocabulary import Vocabulary
 from searchlab.mixtures.topic_training import train_topics
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer
+from searchlab.scorers.plsa import PLSA, WTM, Trained
 from searchlab.topic_models import plsa
 from searchlab.topic_models.learning import count_documents
 from searchlab.topic_models.plsa import learn_topics
 from searchlab.topic_models.topic_model_store import build_topics
-from searchlab.topic_models.topic_scorer import PLSA, WTM, Trained
 
 N_TOPICS = (20, 50)
 ITERATIONS = 50

@@ -56,18 +56,18 @@ if TYPE_CHECKING:
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
     from searchlab.retrieval.query.filters import Filter as Filter
+    from searchlab.scorers.absolute_discount import AbsoluteDiscount as AbsoluteDiscount
     from searchlab.scorers.bm25 import BM25 as BM25
-    from searchlab.scorers.bm25 import BM25F as BM25F
-    from searchlab.scorers.bm25 import TFIDF as TFIDF
-    from searchlab.scorers.language_models import AbsoluteDiscount as AbsoluteDiscount
-    from searchlab.scorers.language_models import Dirichlet as Dirichlet
-    from searchlab.scorers.language_models import JelinekMercer as JelinekMercer
-    from searchlab.scorers.language_models import Mixture as Mixture
-    from searchlab.scorers.language_models import TwoStage as TwoStage
+    from searchlab.scorers.bm25f import BM25F as BM25F
+    from searchlab.scorers.dirichlet import Dirichlet as Dirichlet
+    from searchlab.scorers.jelinek_mercer import JelinekMercer as JelinekMercer
+    from searchlab.scorers.mixture import Mixture as Mixture
+    from searchlab.scorers.plsa import PLSA as PLSA
+    from searchlab.scorers.plsa import WTM as WTM
+    from searchlab.scorers.tfidf import TFIDF as TFIDF
+    from searchlab.scorers.two_stage import TwoStage as TwoStage
     from searchlab.topic_models.topic_model_store import build_topics as build_topics
     from searchlab.topic_models.topic_model_store import open_topics as open_topics
-    from searchlab.topic_models.topic_scorer import PLSA as PLSA
-    from searchlab.topic_models.topic_scorer import WTM as WTM
     from searchlab.training.from_index import train_from_index as train_from_index
     from searchlab.training.from_table import Recipe as Recipe
     from searchlab.training.from_table import train_from_table as train_from_table
@@ -89,7 +89,7 @@ _HOMES = {
     "searchlab.indexing.checking.index_doctor": "examine",
     "searchlab.mixtures.scorer_names": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
-    "searchlab.topic_models.topic_scorer": "PLSA WTM",
+    "searchlab.scorers.plsa": "PLSA WTM",
     "searchlab.topic_models.topic_model_store": "build_topics open_topics",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
@@ -100,8 +100,14 @@ _HOMES = {
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.query.filters": "Filter",
-    "searchlab.scorers.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
-    "searchlab.scorers.bm25": "BM25 BM25F TFIDF",
+    "searchlab.scorers.absolute_discount": "AbsoluteDiscount",
+    "searchlab.scorers.bm25": "BM25",
+    "searchlab.scorers.bm25f": "BM25F",
+    "searchlab.scorers.dirichlet": "Dirichlet",
+    "searchlab.scorers.jelinek_mercer": "JelinekMercer",
+    "searchlab.scorers.mixture": "Mixture",
+    "searchlab.scorers.tfidf": "TFIDF",
+    "searchlab.scorers.two_stage": "TwoStage",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.results import Explanation, Hits, Query
-    from searchlab.retrieval.scoring.dense import AnyScorer
+    from searchlab.scorers.execution.dense_scoring import AnyScorer
 
 ScorerOption = Annotated[
     str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm")

@@ -17,7 +17,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer
 from searchlab.types import Array
 
 # So many missing documents are named in a message.

@@ -27,17 +27,15 @@ import numpy as np
 
 from searchlab.features.counts import Counts, StreamCounts
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
+from searchlab.scorers.base import LanguageModel, Scorer
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.scorers.gains import gain
-from searchlab.scorers.language_models import (
-    AbsoluteDiscount,
-    Dirichlet,
-    JelinekMercer,
-    LanguageModel,
-    Mixture,
-    TwoStage,
-)
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.two_stage import TwoStage
 from searchlab.types import Array
 
 # A number for each candidate, from the terms that a stream knows.

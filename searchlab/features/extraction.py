@@ -27,9 +27,9 @@ from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.mixture_components import full_weights
 from searchlab.scorers.bm25 import BM25
-from searchlab.topic_models.topic_scorer import PLSA
+from searchlab.scorers.execution.mixture_components import full_weights
+from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
 # What becomes of candidates that nobody judged: they have the grade 0, or are left out.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from searchlab.retrieval.scoring.dense import AnyScorer, DenseScorer
 from searchlab.scorers.base import Scorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer, DenseScorer
+from searchlab.scorers.plsa import PLSA, WTM
 from searchlab.scorers.registry import SCORERS, make_of
-from searchlab.topic_models.topic_scorer import PLSA, WTM
 
 # Those that score every document.
 DENSE_SCORERS: dict[str, type[DenseScorer]] = {"plsa": PLSA, "wtm": WTM}

@@ -28,10 +28,10 @@ from searchlab.mixtures.mce import MCE, Training, train_mce
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scoring.index_numbers import Numbers
+from searchlab.scorers.execution.index_reader import Numbers
+from searchlab.scorers.plsa import PLSA, TopicWeigher, Trained
 from searchlab.topic_models.topic_model import TopicModel
 from searchlab.topic_models.topic_model_store import open_topics, save_topics
-from searchlab.topic_models.topic_scorer import PLSA, TopicWeigher, Trained
 from searchlab.types import Array, Progress, no_progress
 
 Place = tuple[int, int]

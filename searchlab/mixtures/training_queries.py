@@ -19,7 +19,7 @@ from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.scorers.language_models import UNIGRAMS, Mixture
+from searchlab.scorers.mixture import UNIGRAMS, Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, TopicModel, TrainedMixture
 from searchlab.types import Array, Ints, Progress
 

@@ -21,7 +21,7 @@ from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, Training, average_precision, train_mce
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
-from searchlab.scorers.language_models import UNIGRAMS
+from searchlab.scorers.mixture import UNIGRAMS
 from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TopicModel, TrainedMixture
 from searchlab.types import Floats, Progress
 

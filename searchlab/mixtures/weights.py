@@ -19,7 +19,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import Learnt
 from searchlab.scorers.base import SMALLEST_SETTING
-from searchlab.scorers.language_models import UNIGRAMS
+from searchlab.scorers.mixture import UNIGRAMS
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
 
 KIND = "searchlab mixture weights"

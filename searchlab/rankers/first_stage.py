@@ -19,7 +19,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer
 
 
 @dataclass(frozen=True)

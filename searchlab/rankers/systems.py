@@ -21,7 +21,7 @@ from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.lexicon import DOCNO
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer
 
 MODEL = "model:"
 EXPANDED = "+rm3"

@@ -178,7 +178,7 @@ def search_with_mixture(
     """
     from searchlab.mixtures.training_queries import gather
     from searchlab.mixtures.weight_training import learn_mce
-    from searchlab.scorers.language_models import Mixture
+    from searchlab.scorers.mixture import Mixture
 
     queries = gather(engine, topics, qrels, progress=progress)
     if len(queries.qids) < LEAST_TOPICS:

@@ -12,7 +12,7 @@ from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer
 
 
 def search_topics(

@@ -26,10 +26,13 @@ from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.lexicon import DOCNO, Lexicon
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.tree import Malformed, Node, describe, looks_plain
-from searchlab.retrieval.results import Explanation, Hits, Part, Query
-from searchlab.retrieval.scoring.dense import AnyScorer, DenseScorer, Weigher, score_all
-from searchlab.retrieval.scoring.exhaustive import score, share_out
-from searchlab.retrieval.scoring.index_numbers import (
+from searchlab.retrieval.results import Explanation, Hits, Query
+from searchlab.retrieval.suggest.spelling import suggest
+from searchlab.scorers.base import Scorer, TermContribution
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.execution.dense_scoring import AnyScorer, DenseScorer, Weigher, score_all
+from searchlab.scorers.execution.index_reader import (
     REMEMBERED_SCORERS,
     DocNumbers,
     Numbers,
@@ -37,12 +40,10 @@ from searchlab.retrieval.scoring.index_numbers import (
     Postings,
     scorer_of_text,
 )
-from searchlab.retrieval.scoring.mixture_components import Mixer
-from searchlab.retrieval.scoring.mixture_query import Blend
-from searchlab.retrieval.suggest.spelling import suggest
-from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.execution.mixture_components import Mixer
+from searchlab.scorers.execution.mixture_scoring import Blend
+from searchlab.scorers.execution.posting_scoring import score, share_out
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import TrainedMixture
 from searchlab.types import Array
 
@@ -212,7 +213,7 @@ class SearchEngine:
         for term, (tf, weight) in zip(parsed.terms, self._weigh(parsed, place, doc, scorer, stream), strict=True):
             text = stream if parsed.node is None else term.stream
             name = term.text if text == stream else f"{text}:{term.text}"
-            parts.append(Part(name, term.count, tf, term.count * float(weight)))
+            parts.append(TermContribution(name, term.count, tf, term.count * float(weight)))
         return Explanation(docno, tuple(parts))
 
     def _weigh(

@@ -26,7 +26,7 @@ from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
-    from searchlab.retrieval.scoring.dense import AnyScorer
+    from searchlab.scorers.execution.dense_scoring import AnyScorer
 
 # A model of more documents is that of the collection, and a query of more terms is a document.
 MOST_DOCUMENTS = MOST_TERMS = 1000

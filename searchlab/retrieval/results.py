@@ -14,6 +14,7 @@ from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.query.tree import Node
+from searchlab.scorers.base import TermContribution
 from searchlab.types import Array
 
 # So many documents are read together.
@@ -148,21 +149,11 @@ class Hits(Sequence[Hit]):
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one term of the query adds to a document's score."""
-
-    term: str
-    query_count: float
-    tf: float
-    weight: float
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A document's score as the sum of its parts."""
 
     docno: str
-    parts: tuple[Part, ...]
+    parts: tuple[TermContribution, ...]
 
     @property
     def score(self) -> float:

@@ -17,13 +17,40 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from searchlab.errors import SettingError
-from searchlab.records import TermStats
+from searchlab.records import QueryTerm, TermStats
+from searchlab.scorers.gains import LOGARITHM
 from searchlab.types import Array
 
 Number = Any  # a float, or an array of them
+
+
+class ScorableQuery(Protocol):
+    """A query as scorers see it: its text, its terms, and its syntax tree (None for plain words)."""
+
+    @property
+    def text(self) -> str:
+        """The query as written."""
+
+    @property
+    def terms(self) -> tuple[QueryTerm, ...]:
+        """The terms that score."""
+
+    @property
+    def node(self) -> object | None:
+        """The syntax tree. Without one, all terms are looked up in the stream that is searched."""
+
+
+@dataclass(frozen=True)
+class TermContribution:
+    """What one term of the query adds to a document's score."""
+
+    term: str
+    query_count: float
+    tf: float
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -65,6 +92,21 @@ class Scorer(ABC):
     def gains_are_positive(self) -> bool:
         """Whether a further matching term can only raise a score, which the kernels rely on."""
         return True
+
+
+class LanguageModel(Scorer):
+    """Query likelihood: the weight of a term is ln P(t|d), smoothed with P(t|C) = cf/|C|."""
+
+    shape = LOGARITHM
+
+    def term_weight(self, term: TermStats) -> float:
+        """Gains are logarithms already."""
+        return 1.0
+
+    @staticmethod
+    def prior(term: TermStats) -> float:
+        """P(t|C)."""
+        return term.term_count / term.n_tokens
 
 
 # Beyond these no setting makes sense, and sums would overflow or vanish.

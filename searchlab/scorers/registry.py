@@ -7,9 +7,15 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from searchlab.errors import SettingError, unknown_name
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
-from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, Mixture, TwoStage
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.tfidf import TFIDF
+from searchlab.scorers.two_stage import TwoStage
 
 SCORERS: dict[str, type[Scorer]] = {
     "absolute": AbsoluteDiscount,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.scorers.base import SMALLEST_SETTING
-from searchlab.scorers.language_models import MIXTURE_ROUNDING, UNIGRAMS, Mixture
+from searchlab.scorers.mixture import MIXTURE_ROUNDING, UNIGRAMS, Mixture
 from searchlab.types import Array
 
 TOPICS = "topics"

@@ -27,7 +27,7 @@ from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.language_models import UNIGRAMS, Mixture
+from searchlab.scorers.mixture import UNIGRAMS, Mixture
 from searchlab.scorers.trained_mixture import TopicModel
 from searchlab.types import Progress, no_progress
 

@@ -11,8 +11,8 @@ from searchlab.mixtures.mce import MCE, mce_loss
 from searchlab.mixtures.topic_training import _as_settings, _evidence, _listen, train_topics
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.scorers.plsa import PLSA, Trained
 from searchlab.topic_models.topic_model_store import build_topics, open_topics
-from searchlab.topic_models.topic_scorer import PLSA, Trained
 
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road", "road tree car"]
 FRUIT = ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet", "fruit road"]

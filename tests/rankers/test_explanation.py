@@ -10,7 +10,8 @@ from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.rankers.bundle import Bundle, columns_of
 from searchlab.rankers.explanation import Account, Difference, Share, account_of_terms, set_against, tell_lead
 from searchlab.rankers.models import KernelModel, LinearModel, RuleModel, VotingModel, average
-from searchlab.retrieval.results import Explanation, Part
+from searchlab.retrieval.results import Explanation
+from searchlab.scorers.base import TermContribution
 
 FEATURES = ("a", "b", "c")
 
@@ -162,7 +163,12 @@ def test_a_lead_by_rounding_is_told_as_such():
 
 
 def test_shares_of_terms_stand_with_the_largest_on_top():
-    parts = (Part("a", 1, 2, 0.5), Part("b", 1, 1, -2.0), Part("c", 1, 1, 1.0), Part("a", 1, 2, 0.75))
+    parts = (
+        TermContribution("a", 1, 2, 0.5),
+        TermContribution("b", 1, 1, -2.0),
+        TermContribution("c", 1, 1, 1.0),
+        TermContribution("a", 1, 2, 0.75),
+    )
     account = account_of_terms(Explanation("x", parts))
     assert [(share.label, share.amount) for share in account.shares] == [("b", -2.0), ("a", 1.25), ("c", 1.0)]
     assert account.score == 0.25

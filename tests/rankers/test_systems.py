@@ -17,7 +17,7 @@ from searchlab.rankers.systems import LABELS, make_system
 from searchlab.records import Document
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.dirichlet import Dirichlet
 
 DOCUMENTS = [
     Document("d1", "Lymphoma", "lymphoma of t cells in mice", {"year": 1988}),

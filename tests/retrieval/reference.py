@@ -12,10 +12,16 @@ import pytest
 
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.results import Hits
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
-from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, Mixture, TwoStage
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.registry import SCORERS
+from searchlab.scorers.tfidf import TFIDF
+from searchlab.scorers.two_stage import TwoStage
 
 # Every scorer with its defaults, and settings at which a term gains nothing, or less than nothing.
 ALL_SCORERS: list[Scorer] = [

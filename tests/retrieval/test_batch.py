@@ -4,7 +4,7 @@ from searchlab.corpus.trec.runs import write_run
 from searchlab.records import Document, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.dirichlet import Dirichlet
 
 
 def test_topics_are_searched_in_their_order(build):

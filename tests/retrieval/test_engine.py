@@ -11,8 +11,9 @@ from searchlab.errors import SettingError
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import JelinekMercer
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.registry import SCORERS
 from tests.retrieval.reference import ALL_SCORERS, CLOSE, Reference, random_documents
 

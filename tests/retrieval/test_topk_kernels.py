@@ -6,7 +6,8 @@ import pytest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.topk_kernels import WINDOW
-from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.registry import SCORERS
 
 N_DOCS = 20_000

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.records import TermStats
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
+from searchlab.scorers.base import LanguageModel
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.scorers.gains import gain
-from searchlab.scorers.language_models import (
-    AbsoluteDiscount,
-    Dirichlet,
-    JelinekMercer,
-    LanguageModel,
-    Mixture,
-    TwoStage,
-)
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.registry import SCORERS, make_scorer
+from searchlab.scorers.tfidf import TFIDF
+from searchlab.scorers.two_stage import TwoStage
 
 log = math.log
 

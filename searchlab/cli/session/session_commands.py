@@ -16,7 +16,7 @@ from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.retrieval.expansion import RM3, similar_query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.execution.dense_scoring import AnyScorer
 
 if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session

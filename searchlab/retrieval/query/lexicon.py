@@ -35,8 +35,8 @@ from searchlab.retrieval.query.tree import (
     leaves,
     positive_leaves,
 )
-from searchlab.retrieval.scoring.index_numbers import Numbers, Variants
 from searchlab.retrieval.suggest.string_matching import spelt_like, with_shape
+from searchlab.scorers.execution.index_reader import Numbers, Variants
 from searchlab.types import Array
 
 DOCNO = "docno"

@@ -18,7 +18,7 @@ from searchlab.retrieval.query.lexicon import DOCNO, Lexicon, matching_strings
 from searchlab.retrieval.query.phrases import with_phrase
 from searchlab.retrieval.query.ranges import within
 from searchlab.retrieval.query.tree import And, Boost, Fuzzy, Node, Not, Or, Pattern, Phrase, Range, Some, Word
-from searchlab.retrieval.scoring.index_numbers import Numbers
+from searchlab.scorers.execution.index_reader import Numbers
 from searchlab.types import Array
 
 _NONE = np.zeros(0, np.int64)

@@ -42,10 +42,11 @@ from searchlab.retrieval.query.tree import (
     positive_leaves,
 )
 from searchlab.retrieval.results import Hits
-from searchlab.retrieval.scoring import exhaustive
-from searchlab.retrieval.scoring.index_numbers import scorer_of_text
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.execution import posting_scoring as exhaustive
+from searchlab.scorers.execution.index_reader import scorer_of_text
 from searchlab.scorers.registry import SCORERS
 from tests.retrieval.reference import ALL_SCORERS, CLOSE
 

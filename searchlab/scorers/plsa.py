@@ -19,10 +19,9 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.retrieval.results import Query
-from searchlab.retrieval.scoring.dense import DenseScorer
-from searchlab.retrieval.scoring.index_numbers import Numbers
-from searchlab.scorers.base import SMALLEST_SETTING
+from searchlab.scorers.base import SMALLEST_SETTING, ScorableQuery
+from searchlab.scorers.execution.dense_scoring import DenseScorer
+from searchlab.scorers.execution.index_reader import Numbers
 from searchlab.types import Array
 
 if TYPE_CHECKING:
@@ -102,13 +101,13 @@ class TopicWeigher:
         # P(T|D) of all documents of a shard, a row a topic; of large shards they are read anew for each query.
         self._of_docs: dict[int, Array] = {}
 
-    def weigh(self, query: Query, place: int, docs: Array) -> Array:
+    def weigh(self, query: ScorableQuery, place: int, docs: Array) -> Array:
         """ln P(q|D): a row for each term of the query, a column for each document."""
         topical, background, own = self.components(query, place, docs)
         alpha, beta = self.alpha, self.beta
         return np.asarray(np.log(alpha * beta * topical + alpha * (1 - beta) * background + (1 - alpha) * own))
 
-    def components(self, query: Query, place: int, docs: Array) -> tuple[Array, Array, Array]:
+    def components(self, query: ScorableQuery, place: int, docs: Array) -> tuple[Array, Array, Array]:
         """Σ_k P(q|T_k)·P(T_k|D), P(q|C) and P(q|D), which are mixed; documents in ascending order."""
         texts = [self._stream if query.node is None else term.stream for term in query.terms]
         of_terms, of_docs = self.of_terms(query), self._topics_of(place, docs)
@@ -146,7 +145,7 @@ class TopicWeigher:
     def _read_topics(self, place: int, docs: Array) -> Array:
         return self.model.topics_given_document(np.full(len(docs), place), docs)
 
-    def of_terms(self, query: Query) -> Array:
+    def of_terms(self, query: ScorableQuery) -> Array:
         """P(w|T) of each term of a query; a pattern is as likely as its variants together."""
         found = np.zeros((len(query.terms), self.model.n_topics))
         for row, term in enumerate(query.terms):

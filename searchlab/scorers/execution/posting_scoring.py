@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.retrieval.results import Query
-from searchlab.retrieval.scoring.index_numbers import Numbers, Variants, scorer_of_text
-from searchlab.scorers.base import Scorer
+from searchlab.scorers.base import ScorableQuery, Scorer
+from searchlab.scorers.execution.index_reader import Numbers, Variants, scorer_of_text
 from searchlab.scorers.gains import exact_gain
 from searchlab.types import Array
 
@@ -42,7 +41,7 @@ class Shares:
     n_words: dict[tuple[Scorer, str], float]
 
 
-def share_out(numbers: Numbers, query: Query, scorer: Scorer, stream: str) -> Shares:
+def share_out(numbers: Numbers, query: ScorableQuery, scorer: Scorer, stream: str) -> Shares:
     """Everything about a query's score that does not depend on a shard."""
     rows = []
     n_words: dict[tuple[Scorer, str], float] = {}

@@ -14,9 +14,8 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.retrieval.results import Query
-from searchlab.retrieval.scoring.index_numbers import Numbers
-from searchlab.scorers.base import Scorer
+from searchlab.scorers.base import ScorableQuery, Scorer
+from searchlab.scorers.execution.index_reader import Numbers
 from searchlab.types import Array
 
 # Documents that are scored at once: of a few words, their weights stay in the cache.
@@ -26,7 +25,7 @@ BLOCK = 1 << 14
 class Weigher(Protocol):
     """A dense scorer that knows its index."""
 
-    def weigh(self, query: Query, place: int, docs: Array) -> Array:
+    def weigh(self, query: ScorableQuery, place: int, docs: Array) -> Array:
         """What one occurrence of each term in the query gives documents of a shard: a row a term, a column a document.
 
         All weights are finite. A document's must not depend on the others that it is asked for with, to the last bit:
@@ -45,7 +44,7 @@ class DenseScorer(ABC):
 AnyScorer = Scorer | DenseScorer
 
 
-def score_all(weigher: Weigher, query: Query, place: int, docs: Array) -> Array:
+def score_all(weigher: Weigher, query: ScorableQuery, place: int, docs: Array) -> Array:
     """The scores of some documents of a shard: the sum of their weights, a repeated word counting each time."""
     scores = np.zeros(len(docs))
     for start in range(0, len(docs), BLOCK):

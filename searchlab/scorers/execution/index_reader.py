@@ -18,9 +18,9 @@ from searchlab.indexing.snapshot import REMEMBERED_TERMS, Snapshot, TermCounts
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.streams import Stream, make_stream
 from searchlab.records import TermStats
-from searchlab.retrieval.results import Query
-from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25, BM25F
+from searchlab.scorers.base import ScorableQuery, Scorer
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.gains import SATURATION, gain, gainless_norm
 from searchlab.scorers.trained_mixture import OwnRows, TrainedMixture
 from searchlab.types import Array
@@ -214,7 +214,7 @@ class Numbers:
             max_tf = max(max_tf, int(tfs.max(initial=0)))
         return TermCounts(doc_freq, term_count, max_tf)
 
-    def plan(self, query: Query, scorer: Scorer, stream: str) -> Plan:
+    def plan(self, query: ScorableQuery, scorer: Scorer, stream: str) -> Plan:
         """Everything about a query that does not depend on a shard."""
         terms = [(term, self.of_term(scorer, stream, term.variants)) for term in query.terms]
         terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)

@@ -14,7 +14,8 @@ from searchlab.indexing.building.indexer import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.scorers.language_models import JelinekMercer, Mixture
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
 from tests.retrieval.reference import CLOSE, Reference, random_documents
 

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.retrieval.results import Query
-from searchlab.retrieval.scoring.bigrams import count_bigram
-from searchlab.retrieval.scoring.index_numbers import DocNumbers, Numbers
+from searchlab.scorers.base import ScorableQuery
+from searchlab.scorers.execution.bigrams import count_bigram
+from searchlab.scorers.execution.index_reader import DocNumbers, Numbers
 from searchlab.scorers.gains import LOGARITHM, gainless_norm
-from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TopicModel
 from searchlab.types import Array, Floats
 
@@ -71,7 +71,7 @@ class Mixer:
             for shard in self._snapshot.shards
         ]
 
-    def words(self, query: Query, *, bigrams: bool = True) -> tuple[Word, ...]:
+    def words(self, query: ScorableQuery, *, bigrams: bool = True) -> tuple[Word, ...]:
         """The words of a query that has no tree, each with the one before it.
 
         A term's weight is divided among its occurrences in the text; one that an expansion added has none before it.

@@ -17,12 +17,12 @@ from functools import cached_property
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.retrieval.results import Part, Query
-from searchlab.retrieval.scoring.exhaustive import FEW, meet
-from searchlab.retrieval.scoring.index_numbers import DocNumbers, Numbers, Plan, Postings
-from searchlab.retrieval.scoring.mixture_components import Mixer, Word, full_weights
+from searchlab.scorers.base import ScorableQuery, TermContribution
+from searchlab.scorers.execution.index_reader import DocNumbers, Numbers, Plan, Postings
+from searchlab.scorers.execution.mixture_components import Mixer, Word, full_weights
+from searchlab.scorers.execution.posting_scoring import FEW, meet
 from searchlab.scorers.gains import LOGARITHM, exact_gain, gain
-from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
 from searchlab.types import Array, Floats
 
@@ -46,7 +46,7 @@ class Blend:
     numbers: Numbers
     mixer: Mixer
     scorer: Mixture
-    query: Query
+    query: ScorableQuery
 
     @cached_property
     def words(self) -> tuple[Word, ...]:
@@ -162,7 +162,7 @@ class Blend:
             scores += word.count * np.log(totals)
         return scores
 
-    def explain(self, place: int, doc: int) -> tuple[Part, ...]:
+    def explain(self, place: int, doc: int) -> tuple[TermContribution, ...]:
         """What each word adds to the score of a document."""
         shards, docs = np.array([place]), np.array([doc])
         model = self.scorer.topic_model if isinstance(self.scorer, TrainedMixture) else None
@@ -173,7 +173,7 @@ class Blend:
             weights = own.of(docs, weights)[0]
         column = self.numbers.column(place, _BOTH)
         return tuple(
-            Part(
+            TermContribution(
                 word.term if word.before is None else f"{word.term} (after {word.before})",
                 word.count,
                 round(float(row[0]) * int(column.lengths[doc])),

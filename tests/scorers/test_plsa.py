@@ -14,12 +14,12 @@ from searchlab.indexing.building.indexer import build_index, delete
 from searchlab.mixtures.scorer_names import DENSE_SCORERS, EVERY_SCORER, make_scorer
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.scoring.dense import BLOCK, DenseScorer
-from searchlab.scorers.language_models import JelinekMercer
+from searchlab.scorers import plsa as topic_scorer
+from searchlab.scorers.execution.dense_scoring import BLOCK, DenseScorer
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.plsa import PLSA, WTM, Trained
 from searchlab.scorers.registry import SCORERS
-from searchlab.topic_models import topic_scorer
 from searchlab.topic_models.topic_model_store import build_topics, open_topics, save_topics
-from searchlab.topic_models.topic_scorer import PLSA, WTM, Trained
 
 TEXTS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road car car"]
 TEXTS += ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet", ""]
