@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from searchlab.indexing.building.indexer import index as index
     from searchlab.indexing.building.indexer import merge as merge
     from searchlab.indexing.checking.index_doctor import examine as examine
-    from searchlab.mixtures.scorer_names import make_scorer as make_scorer
     from searchlab.mixtures.weights import read_weights as read_weights
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
@@ -56,18 +55,19 @@ if TYPE_CHECKING:
     from searchlab.retrieval.expansion import similar_query as similar_query
     from searchlab.retrieval.pipeline import Pipeline as Pipeline
     from searchlab.retrieval.query.filters import Filter as Filter
+    from searchlab.scorers.absolute_discount import AbsoluteDiscount as AbsoluteDiscount
     from searchlab.scorers.bm25 import BM25 as BM25
-    from searchlab.scorers.bm25 import BM25F as BM25F
-    from searchlab.scorers.bm25 import TFIDF as TFIDF
-    from searchlab.scorers.language_models import AbsoluteDiscount as AbsoluteDiscount
-    from searchlab.scorers.language_models import Dirichlet as Dirichlet
-    from searchlab.scorers.language_models import JelinekMercer as JelinekMercer
-    from searchlab.scorers.language_models import Mixture as Mixture
-    from searchlab.scorers.language_models import TwoStage as TwoStage
+    from searchlab.scorers.bm25f import BM25F as BM25F
+    from searchlab.scorers.dirichlet import Dirichlet as Dirichlet
+    from searchlab.scorers.jelinek_mercer import JelinekMercer as JelinekMercer
+    from searchlab.scorers.mixture import Mixture as Mixture
+    from searchlab.scorers.plsa import PLSA as PLSA
+    from searchlab.scorers.registry import make_scorer as make_scorer
+    from searchlab.scorers.tfidf import TFIDF as TFIDF
+    from searchlab.scorers.two_stage import TwoStage as TwoStage
+    from searchlab.scorers.word_topic_model import WTM as WTM
     from searchlab.topic_models.topic_model_store import build_topic_model as build_topic_model
     from searchlab.topic_models.topic_model_store import open_topic_model as open_topic_model
-    from searchlab.topic_models.topic_scorer import PLSA as PLSA
-    from searchlab.topic_models.topic_scorer import WTM as WTM
     from searchlab.training.from_index import train_from_index as train_from_index
     from searchlab.training.from_table import train_from_table as train_from_table
     from searchlab.training.recipe import Recipe as Recipe
@@ -88,9 +88,10 @@ _HOMES = {
     "searchlab.features.feature_table": "FeatureTable",
     "searchlab.indexing.building.indexer": "BuildSummary delete index merge",
     "searchlab.indexing.checking.index_doctor": "examine",
-    "searchlab.mixtures.scorer_names": "make_scorer",
+    "searchlab.scorers.registry": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
-    "searchlab.topic_models.topic_scorer": "PLSA WTM",
+    "searchlab.scorers.plsa": "PLSA",
+    "searchlab.scorers.word_topic_model": "WTM",
     "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
@@ -101,8 +102,14 @@ _HOMES = {
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.pipeline": "Pipeline",
     "searchlab.retrieval.query.filters": "Filter",
-    "searchlab.scorers.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
-    "searchlab.scorers.bm25": "BM25 BM25F TFIDF",
+    "searchlab.scorers.absolute_discount": "AbsoluteDiscount",
+    "searchlab.scorers.bm25": "BM25",
+    "searchlab.scorers.bm25f": "BM25F",
+    "searchlab.scorers.dirichlet": "Dirichlet",
+    "searchlab.scorers.jelinek_mercer": "JelinekMercer",
+    "searchlab.scorers.mixture": "Mixture",
+    "searchlab.scorers.tfidf": "TFIDF",
+    "searchlab.scorers.two_stage": "TwoStage",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

@@ -85,3 +85,22 @@ class TermStats:
     def mean_length(self) -> float:
         """The average length of a document in the stream, documents without any text included."""
         return self.n_tokens / self.n_docs
+
+
+@dataclass(frozen=True)
+class QueryTerm:
+    """A term of a query: its count there (or its weight), and its statistics in the collection.
+
+    It is looked up in one stream or field, `stream`. A wildcard or fuzzy word is one term that stands for several
+    terms of the index, its `variants`; every other term stands for itself.
+    """
+
+    text: str
+    count: float
+    stats: TermStats
+    stream: str = "both"
+    variants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.variants:
+            object.__setattr__(self, "variants", (self.text,))

@@ -24,9 +24,9 @@ ROOMS = [
     "corpus",
     "analysis",
     "indexing",
+    "topic_models",
     "scorers",
     "retrieval",
-    "topic_models",
     "mixtures",
     "features",
     "evaluation",
@@ -39,7 +39,7 @@ ROOMS = [
     "web",
     "cli",
 ]
-SHARED = {"atomic_file", "errors", "json_numbers", "records", "types"}
+SHARED = {"array_ranges", "atomic_file", "errors", "json_numbers", "records", "types"}
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
-    from searchlab.retrieval.scoring.dense import AnyScorer
+    from searchlab.scorers.base import Scorer
 
 ScorerOption = Annotated[
     str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm")
@@ -55,7 +55,7 @@ class SearchOptions:
     syntax: str = "plain"
     # Trained weights, and the scorer that they make for the index that is searched.
     weights: MixtureWeights | None = None
-    trained: AnyScorer | None = None
+    trained: Scorer | None = None
 
     @classmethod
     def read(
@@ -92,9 +92,9 @@ class SearchOptions:
         return Pipeline(engine, self.scorer, self.stream, self.expansion)
 
     @cached_property
-    def scorer(self) -> AnyScorer:
+    def scorer(self) -> Scorer:
         """The scorer with its settings, or with trained weights, if it is the mixture and has no settings."""
-        from searchlab.mixtures.scorer_names import make_scorer
+        from searchlab.scorers.registry import make_scorer
 
         if self.trained is not None and self.scorer_name == "mixture" and not self.settings:
             return self.trained

@@ -27,11 +27,11 @@ from searchlab.experiments.scorer_tuning import choose_by_folds
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
-from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import make_bundle, require_different_grades
 from searchlab.training.recipe import Recipe
@@ -140,7 +140,7 @@ def _run_scorer(
     points = system.points()
     runs, seconds = [], 0.0
     known = inputs.fingerprints()
-    parts = ["index", "topics", *(["learnt from the index"] if system.scorer in DENSE_SCORERS else [])]
+    parts = ["index", "topics", *(["learnt from the index"] if SCORERS[system.scorer].needs_topic_model else [])]
     for number, point in enumerate(points):
         progress(f"{SEARCHING}: {system.name}", number, len(points))
         rm3 = None if system.expansion is None else vars(system.expansion)

@@ -19,11 +19,11 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.plan import grid_points
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import make_scorer
 from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.training.from_index import DEPTH, useful_topics
 from searchlab.training.query_folds import deal_folds
@@ -125,7 +125,7 @@ def tune(
     if not 2 <= n_folds <= len(useful):
         raise SettingError(f"folds is {n_folds}, expected 2 to {len(useful)}, the number of topics")
 
-    def evaluate(number: int, each: AnyScorer) -> Floats:
+    def evaluate(number: int, each: Scorer) -> Floats:
         progress("searching", number, len(scorers) + 1)
         rankings = Pipeline(engine, each).run(useful, k=DEPTH)
         return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).values_of(measure)

@@ -31,9 +31,9 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.results import Hits
-from searchlab.retrieval.scoring.mixture_components import full_weights
 from searchlab.scorers.bm25 import BM25
-from searchlab.topic_models.topic_scorer import PLSA
+from searchlab.scorers.execution.mixture_components import MixtureComponents
+from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
 # What to do with unjudged candidates: give them the grade 0, or leave them out.
@@ -272,11 +272,11 @@ def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, A
 
 def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
-    mixer, documents = query.engine.mixer, query.documents
-    words = mixer.words(query.engine.parse(query.text))
+    components, documents = query.engine.reader.shared(MixtureComponents), query.documents
+    words = components.words(query.engine.parse(query.text))
     counts = np.array([word.count for word in words])
-    probabilities = mixer.probabilities(words, documents.shards, documents.docs)
-    return {name: np.log(probabilities @ full_weights(MIXTURE_FEATURES[name])) @ counts for name in wanted}
+    probabilities = components.probabilities(words, documents.shards, documents.docs)
+    return {name: np.log(probabilities @ MIXTURE_FEATURES[name].weight_vector) @ counts for name in wanted}
 
 
 def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:

@@ -28,10 +28,9 @@ from searchlab.mixtures.mce import MCE, MCEFit, train_mce
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.scoring.index_numbers import Numbers
+from searchlab.scorers.plsa import PLSA, BoundTopicScorer, TopicModelScorer
 from searchlab.topic_models.topic_model import TopicModel
 from searchlab.topic_models.topic_model_store import open_topic_model, save_topic_model
-from searchlab.topic_models.topic_scorer import PLSA, TopicWeigher, Trained
 from searchlab.types import Array, Progress, no_progress
 
 # The shard index and the number of a document.
@@ -65,9 +64,9 @@ class TrainedLatentTopics:
     n_held_out: int
 
     @property
-    def scorer(self) -> Trained:
+    def scorer(self) -> TopicModelScorer:
         """The language model with the trained weights and latent topics."""
-        return Trained(self.model.with_documents(self.of_docs), self.alpha, self.beta)
+        return TopicModelScorer(self.model.with_documents(self.of_docs), self.alpha, self.beta)
 
     def save(self, name: str) -> TopicModel:
         """Save the trained topic model with the index, under another name than the original."""
@@ -123,7 +122,9 @@ def train_latent_topics(
     scorer, settings = scorer or PLSA(), settings or DEFAULT_MCE
     model = open_topic_model(engine.snapshot, scorer.topics)
     alpha, beta = scorer.weights(model)
-    queries = _collect_queries(engine, list(topics), qrels, Trained(model, alpha, beta), depth, relevance, progress)
+    queries = _collect_queries(
+        engine, list(topics), qrels, TopicModelScorer(model, alpha, beta), depth, relevance, progress
+    )
     order = np.random.default_rng(seed).permutation(len(queries))
     n_held = int(held_out * len(queries))
     training = [queries[number] for number in sorted(order[n_held:].tolist())]
@@ -179,14 +180,14 @@ def _collect_queries(
     engine: SearchEngine,
     topics: list[Topic],
     qrels: Mapping[str, Mapping[str, float]],
-    scorer: Trained,
+    scorer: TopicModelScorer,
     depth: int,
     relevance: float,
     progress: Progress,
 ) -> list[_QueryEvidence]:
     """The evidence of all queries that have both relevant and irrelevant documents."""
-    weigher = scorer.bind(engine.snapshot, Numbers(engine.snapshot), "both")
-    searches = [scorer, *(Trained(scorer.model, *extreme) for extreme in EXTREMES)]
+    weigher = engine.reader.bind(scorer, "both")
+    searches = [scorer, *(TopicModelScorer(scorer.model, *extreme) for extreme in EXTREMES)]
     queries = []
     for number, topic in enumerate(topics):
         progress("searching", number, len(topics))
@@ -211,7 +212,7 @@ def _collect_queries(
 
 
 def _query_evidence(
-    weigher: TopicWeigher, query: Query, addresses: list[DocAddress], relevant: set[DocAddress]
+    weigher: BoundTopicScorer, query: Query, addresses: list[DocAddress], relevant: set[DocAddress]
 ) -> _QueryEvidence:
     """The evidence of a query in some documents, which are given in ascending order."""
     shards, docs = np.array(addresses, np.int64).T
@@ -221,4 +222,4 @@ def _query_evidence(
         pieces.append(np.stack([topical.T, np.broadcast_to(background, topical.shape).T, document.T], axis=2))
     counts = np.array([term.count for term in query.terms], float)
     is_relevant = np.array([address in relevant for address in addresses])
-    return _QueryEvidence(np.concatenate(pieces), weigher.of_terms(query), counts, addresses, is_relevant)
+    return _QueryEvidence(np.concatenate(pieces), weigher.term_given_topic(query), counts, addresses, is_relevant)

@@ -19,8 +19,9 @@ from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.scorers.language_models import UNIGRAMS, Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, TopicModel, TrainedMixture
+from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS, MixtureComponents, TopicProbabilities
+from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.trained_mixture import TrainedMixture
 from searchlab.types import Array, Ints, Progress
 
 # Names for the user, and the components they stand for.
@@ -95,7 +96,7 @@ def gather(
     *,
     depth: int = 100,
     relevance: float = 1,
-    topic_model: TopicModel | None = None,
+    topic_model: TopicProbabilities | None = None,
     progress: Progress | None = None,
 ) -> TrainingQueries:
     """Gather the evidence of the components for each topic, in its relevant documents and in irrelevant ones.
@@ -108,6 +109,7 @@ def gather(
     listed = list(topics)
     columns = [COMPONENTS.index(name) for name in components]
     searches = _first_searches(components, topic_model)
+    mixture_components = engine.reader.shared(MixtureComponents)
     pieces: list[Evidence] = []
     qids: list[str] = []
     numbers: dict[str, int] = {}
@@ -121,8 +123,8 @@ def gather(
         if chosen is None:
             skipped.setdefault(reason, []).append(topic.qid)
             continue
-        words = engine.mixer.words(query, bigrams="document_bigram" in components)
-        probabilities = engine.mixer.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, columns]
+        words = mixture_components.words(query, bigrams="document_bigram" in components)
+        probabilities = mixture_components.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, columns]
         pieces.append(one_query(probabilities, np.array([word.count for word in words]), chosen.relevant))
         qids.append(topic.qid)
         docs += [numbers.setdefault(docno, len(numbers)) for docno in chosen.docnos]
@@ -149,14 +151,14 @@ class _QueryDocuments:
     relevant: Array
 
 
-def _first_searches(components: Sequence[str], topic_model: TopicModel | None) -> list[Mixture]:
+def _first_searches(components: Sequence[str], topic_model: TopicProbabilities | None) -> list[Mixture]:
     """The mixtures that find irrelevant documents."""
     searches = [Mixture(share, 1 - share) for share in DOCUMENT_SHARES]
     for name in components:
         # The bigrams of the collection are equally likely in every document.
         if name not in (*UNIGRAMS, "corpus_bigram"):
             weights = {"document": 0.1, "corpus": 0.9 - OTHERS_SHARE, name: OTHERS_SHARE}
-            searches.append(TrainedMixture(**weights, topic_model=topic_model, own=None))
+            searches.append(TrainedMixture(**weights, topic_model=topic_model, document_weights=None))
     return searches
 
 

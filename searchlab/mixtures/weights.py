@@ -18,9 +18,9 @@ from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import LearntWeights
-from searchlab.scorers.base import SMALLEST_SETTING
-from searchlab.scorers.language_models import UNIGRAMS
-from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
+from searchlab.scorers.base import MIN_SETTING
+from searchlab.scorers.execution.mixture_components import COMPONENTS, TOPICS, UNIGRAMS
+from searchlab.scorers.trained_mixture import TrainedMixture
 
 KIND = "searchlab mixture weights"
 VERSION = 1
@@ -173,7 +173,7 @@ def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
         rows = [[float(weight) for weight in document["weights"]] for document in documents.values()]
         document_weights = check_weights(rows, len(components), "weights of documents")
     smoothing = np.append(document_weights[:, components.index("corpus")], shared[components.index("corpus")])
-    if np.min(smoothing) < SMALLEST_SETTING:
+    if np.min(smoothing) < MIN_SETTING:
         raise SettingError("corpus has no weight, expected one above 0 for smoothing")
     origin = record["origin"]
     topics = tuple(str(part) for part in origin["topics"])

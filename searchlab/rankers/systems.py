@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import ClassVar, Protocol
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.rankers.explanation import ScoreExplanation, explain_terms
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
@@ -22,24 +21,12 @@ from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Filters, Pipeline, PipelineHits, PipelineSearch
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Hits, Query
+from searchlab.scorers.registry import make_scorer
 
 MODEL = "model:"
 EXPANDED = "+rm3"
 # A search is often followed by a request to explain its hits: this many searches of a system are cached for that.
 MAX_CACHED_SEARCHES = 8
-# How people call scorers.
-LABELS = {
-    "absolute": "absolute discounting",
-    "bm25": "BM25",
-    "bm25f": "BM25F",
-    "dirichlet": "Dirichlet",
-    "jm": "Jelinek–Mercer",
-    "mixture": "mixture of language models",
-    "plsa": "PLSA topics",
-    "tfidf": "tf·idf",
-    "two-stage": "two-stage smoothing",
-    "wtm": "word topics",
-}
 
 
 class System(Protocol):
@@ -110,8 +97,9 @@ class ScorerSystem(NamedPipeline):
     @property
     def label(self) -> str:
         """The scorer's name, its settings and the expansion."""
-        name, _, settings = self.name.removesuffix(EXPANDED).partition(":")
-        scorer = f"{LABELS.get(name, name)} ({settings.replace(',', ', ')})" if settings else LABELS.get(name, name)
+        _, _, settings = self.name.removesuffix(EXPANDED).partition(":")
+        label = self.pipeline.scorer.label
+        scorer = f"{label} ({settings.replace(',', ', ')})" if settings else label
         return f"{scorer} + RM3" if self.pipeline.expansion else scorer
 
     def accounts(

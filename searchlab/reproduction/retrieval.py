@@ -15,11 +15,11 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.registry import make_scorer
 from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import require_different_grades
@@ -184,7 +184,7 @@ def search_with_mixture(
     """
     from searchlab.mixtures.training_queries import gather
     from searchlab.mixtures.weight_training import learn_mce
-    from searchlab.scorers.language_models import Mixture
+    from searchlab.scorers.mixture import Mixture
 
     queries = gather(engine, topics, qrels, progress=progress)
     if len(queries.qids) < MIN_TOPICS:

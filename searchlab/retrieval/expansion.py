@@ -17,8 +17,8 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.records import TermStats
-from searchlab.retrieval.results import Hits, Query, QueryTerm
+from searchlab.records import QueryTerm, TermStats
+from searchlab.retrieval.results import Hits, Query
 from searchlab.types import Array
 
 if TYPE_CHECKING:

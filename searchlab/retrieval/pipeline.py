@@ -32,9 +32,9 @@ from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, require_stream
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.lexicon import DOCNO
+from searchlab.retrieval.query.tree import DOCNO
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import Array, Floats
 
@@ -88,7 +88,7 @@ class Pipeline:
     """
 
     engine: SearchEngine
-    scorer: AnyScorer = field(default_factory=BM25)
+    scorer: Scorer = field(default_factory=BM25)
     stream: str = "both"
     expansion: RM3 | None = None
     model: RerankingModel | None = None

@@ -27,8 +27,8 @@ from searchlab.mixtures.weight_training import LearntWeights, learn_em, learn_mc
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.scorers.language_models import UNIGRAMS, Mixture
-from searchlab.scorers.trained_mixture import TopicModel
+from searchlab.scorers.execution.mixture_components import UNIGRAMS, TopicProbabilities
+from searchlab.scorers.mixture import Mixture
 from searchlab.training.cross_validation import cross_validate
 from searchlab.training.query_folds import deal_folds
 from searchlab.types import Ints, Progress, no_progress
@@ -84,7 +84,7 @@ def cross_validate_mixture(
     mce: MCE | None = None,
     per_document: MCE | None = None,
     held_out: float | None = None,
-    topic_model: TopicModel | None = None,
+    topic_model: TopicProbabilities | None = None,
     n_folds: int = 5,
     seed: int = 1,
     progress: Progress | None = None,

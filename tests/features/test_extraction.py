@@ -21,8 +21,10 @@ from searchlab.records import Document, Ranking, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import Dirichlet, TwoStage
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.two_stage import TwoStage
 
 # What the features should be, said as slowly and plainly as possible: texts are split at blanks and counted by Python.
 
@@ -510,8 +512,8 @@ def test_an_index_without_a_semantic_space_says_so(engine):
 
 
 def test_topic_features_are_those_of_the_index(build):
+    from searchlab.scorers.plsa import PLSA
     from searchlab.topic_models.topic_model_store import build_topic_model
-    from searchlab.topic_models.topic_scorer import PLSA
 
     folder = build(DOCUMENTS)
     with SearchEngine(folder) as engine:

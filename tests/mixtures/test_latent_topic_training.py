@@ -16,8 +16,8 @@ from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, mce_loss
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.scorers.plsa import PLSA, TopicModelScorer
 from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
-from searchlab.topic_models.topic_scorer import PLSA, Trained
 
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road", "road tree car"]
 FRUIT = ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet", "fruit road"]
@@ -46,7 +46,9 @@ def engine(build):
 
 def collect_queries(engine, alpha=0.6, beta=0.4):
     model = open_topic_model(engine.snapshot)
-    return model, _collect_queries(engine, TOPICS, QRELS, Trained(model, alpha, beta), 20, 1, lambda *call: None)
+    return model, _collect_queries(
+        engine, TOPICS, QRELS, TopicModelScorer(model, alpha, beta), 20, 1, lambda *call: None
+    )
 
 
 def test_the_evidence_is_what_the_engine_scores(engine):

@@ -29,4 +29,4 @@ def test_mce_ranks_training_queries_better_than_its_start(engine):
     assert individual.document_weights.shape == (3, 4)
     # Documents that are not trained keep the shared weights.
     assert individual.shared.tolist() == pytest.approx(learnt.shared.tolist())
-    assert individual.scorer().own.of("c") is None
+    assert individual.scorer().document_weights.of("c") is None

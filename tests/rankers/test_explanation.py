@@ -21,7 +21,8 @@ from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
-from searchlab.retrieval.results import Explanation, Part
+from searchlab.retrieval.results import Explanation
+from searchlab.scorers.execution.bound_scorer import TermContribution
 
 FEATURES = ("a", "b", "c")
 
@@ -183,7 +184,12 @@ def test_a_lead_by_rounding_is_described_as_such():
 
 
 def test_contributions_of_terms_are_ordered_by_size():
-    parts = (Part("a", 1, 2, 0.5), Part("b", 1, 1, -2.0), Part("c", 1, 1, 1.0), Part("a", 1, 2, 0.75))
+    parts = (
+        TermContribution("a", 1, 2, 0.5),
+        TermContribution("b", 1, 1, -2.0),
+        TermContribution("c", 1, 1, 1.0),
+        TermContribution("a", 1, 2, 0.75),
+    )
     explanation = explain_terms(Explanation("x", parts))
     assert [(contribution.label, contribution.amount) for contribution in explanation.contributions] == [
         ("b", -2.0),

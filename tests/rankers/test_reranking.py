@@ -21,7 +21,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.dirichlet import Dirichlet
 
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "match.both.coverage", "doc.both.length")
 

@@ -10,17 +10,16 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.reranking import Reranker
-from searchlab.rankers.systems import LABELS, make_system
+from searchlab.rankers.systems import make_system
 from searchlab.records import Document
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.dirichlet import Dirichlet
 
 DOCUMENTS = [
     Document("d1", "Lymphoma", "lymphoma of t cells in mice", {"year": 1988}),
@@ -155,10 +154,6 @@ def test_what_there_is_not_is_refused(engine, models, name, told):
 def test_without_any_model_this_is_said(engine):
     with pytest.raises(SettingError, match="there is no model 'x'"):
         make_system(engine, "model:x")
-
-
-def test_every_scorer_has_a_label():
-    assert LABELS.keys() == EVERY_SCORER.keys()
 
 
 def test_equal_systems_are_equal(engine):

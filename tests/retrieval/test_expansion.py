@@ -14,8 +14,10 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, similar_query
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.results import Query
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.tfidf import TFIDF
 from tests.retrieval.reference import ALL_SCORERS, Reference, random_documents, text_of
 
 # Without length normalisation, documents that have the query's word once score the same.

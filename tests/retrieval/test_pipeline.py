@@ -16,7 +16,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch, tail_scores
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.dirichlet import Dirichlet
 from tests.retrieval.reference import ALL_SCORERS, random_documents
 
 WORDS = ["heat", "flow", "wing", "cell", "lift", "drag", "jet"]

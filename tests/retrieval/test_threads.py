@@ -16,8 +16,9 @@ from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
 from tests.retrieval.reference import random_documents
 
 N_THREADS = 8

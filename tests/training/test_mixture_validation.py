@@ -7,7 +7,7 @@ from searchlab.errors import SettingError
 from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.mixture import Mixture
 from searchlab.training import mixture_validation
 from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, format_cross_validation
 from searchlab.training.query_folds import deal_folds

@@ -18,8 +18,13 @@ from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.indexing.storage.manifest import read_index_manifest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
-from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, TwoStage
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.tfidf import TFIDF
+from searchlab.scorers.two_stage import TwoStage
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 WORDS = ["a", "b", "c", "d", "e", "f", "g"]

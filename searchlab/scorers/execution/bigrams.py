@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.storage.columns import ShardColumns
-from searchlab.retrieval.query.phrases import spread
 from searchlab.types import Array
 
 
@@ -27,7 +27,7 @@ def count_bigram(columns: ShardColumns, first: int, second: int, having: Array, 
     tokens = columns.tokens
     if (ends < starts).any() or (ends > len(tokens)).any():
         raise IndexError("a document reaches beyond the tokens")
-    places = spread(starts, np.maximum(ends - 1, starts))
+    places = concatenate_ranges(starts, np.maximum(ends - 1, starts))
     places = places[tokens[places] == first]
     places = places[tokens[places + 1] == second]
     rows = np.searchsorted(starts, places, "right") - 1
