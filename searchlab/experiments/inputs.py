@@ -16,7 +16,7 @@ from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
 from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import ExperimentPlan, FoldPlan
 from searchlab.indexing.building.indexer import index as make_index
-from searchlab.indexing.index_names import HOME, default_folder, resolve
+from searchlab.indexing.index_names import default_folder, index_folder
 from searchlab.indexing.source_collection import source_collection
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Judgments, Topic
@@ -78,9 +78,7 @@ def find_index(plan: ExperimentPlan, progress: Progress = no_progress) -> Path:
     """The folder of the index, relative to the plan or by name in `indexes/`; without an index it is built."""
     if plan.index is not None:
         beside = plan.file.parent / plan.index
-        folder = beside if (beside / MANIFEST).exists() else resolve(plan.index)
-        if len(folder.parts) == 1 and not (folder / MANIFEST).exists():
-            folder = HOME / folder
+        folder = beside if (beside / MANIFEST).exists() else index_folder(plan.index)
     elif plan.collection is not None:
         folder = default_folder([plan.collection])
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.building.indexer import existing
+from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import (
     open_artefact_file,
@@ -62,7 +62,7 @@ def build_topic_model(
         raise unknown_name("method", method, METHODS)
     if not 1 <= n_topics <= MAX_TOPICS:
         raise SettingError(f"n_topics is {n_topics}, expected 1 to {MAX_TOPICS}")
-    index = existing(folder)
+    index = existing_index(folder)
     home = topic_model_folder(index, name or method)
     with writer_lock(home), remove_uncommitted(home, TopicModelRecord):
         snapshot = Snapshot(index)
@@ -112,5 +112,5 @@ def save_topic_model(
 
 def update_topic_model(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
     """Write P(T|D) of documents added since, and of merged shards; what was learnt does not change."""
-    index = existing(folder)
+    index = existing_index(folder)
     return TopicModel.update(index, topic_model_folder(index, name), progress, "writer_lock")

@@ -28,7 +28,7 @@ import numpy as np
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
-from searchlab.indexing.building.indexer import existing
+from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import remove_uncommitted
 from searchlab.indexing.storage.lock import writer_lock
@@ -154,7 +154,7 @@ def build_space(
     """
     if not 1 <= dims <= MAX_DIMS:
         raise SettingError(f"dims is {dims}, expected 1 to {MAX_DIMS}")
-    folder = existing(name)
+    folder = existing_index(name)
     home = home or folder / FOLDER
     with writer_lock(home), remove_uncommitted(home, SpaceRecord):
         snapshot = Snapshot(folder)
@@ -179,7 +179,7 @@ def build_space(
 
 def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
     """Write the vectors of documents that were added or merged since; the space itself stays as it is."""
-    folder = existing(name)
+    folder = existing_index(name)
     return SemanticSpace.update(folder, home or folder / FOLDER, progress, "projecting")
 
 
