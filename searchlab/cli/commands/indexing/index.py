@@ -26,7 +26,9 @@ def index_command(
     ],
     index: Annotated[
         str | None,
-        typer.Option("-i", "--index", metavar="INDEX", help="The folder to write [default: indexes/<source>]"),
+        typer.Option(
+            "-i", "--index", metavar="INDEX", help="A folder, or a name in indexes/ [default: the name of the source]"
+        ),
     ] = None,
     format: Annotated[
         str | None,
