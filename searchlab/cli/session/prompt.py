@@ -17,8 +17,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from searchlab.cli.printing.terminal_text import printable as visible
 from searchlab.cli.session.completion import complete
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SearchlabError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing import print_document, print_explanation
+from searchlab.cli.printing.hit_printing import print_document, print_explanation
+from searchlab.cli.printing.terminal_text import printable as visible
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.mixtures.scorer_names import EVERY_SCORER

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing import comment, print_hit
+from searchlab.cli.printing.hit_printing import comment, print_hit
+from searchlab.cli.printing.terminal_text import pluralize as count
+from searchlab.cli.printing.terminal_text import printable as visible
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session.session_commands import find_command
-from searchlab.cli.terminal_text import pluralize as count
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch

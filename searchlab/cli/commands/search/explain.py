@@ -10,9 +10,11 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
-from searchlab.cli.model_printing import NORMALISATIONS
 from searchlab.cli.options import IndexOption, choose_index
-from searchlab.cli.printing import INDENT, print_explanation
+from searchlab.cli.printing.hit_printing import INDENT, print_explanation
+from searchlab.cli.printing.model_printing import NORMALISATIONS
+from searchlab.cli.printing.terminal_text import print_columns
+from searchlab.cli.printing.terminal_text import printable as visible
 from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
@@ -22,8 +24,6 @@ from searchlab.cli.search_options import (
     StreamOption,
     WeightsOption,
 )
-from searchlab.cli.terminal_text import print_columns
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

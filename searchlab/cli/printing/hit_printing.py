@@ -18,7 +18,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
-from searchlab.cli.terminal_text import pluralize, printable
+from searchlab.cli.printing.terminal_text import pluralize, printable
 
 if TYPE_CHECKING:
     from searchlab.analysis.analyzer import Analyzer

@@ -12,10 +12,11 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import default_topics as own_topics
-from searchlab.cli.commands.explaining import explanation_record, print_model_explanation, print_scale
+from searchlab.cli.commands.search.explain import explanation_record, print_model_explanation, print_scale
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import IndexOption, choose_index
-from searchlab.cli.printing import as_record, comment, print_explanation, print_hit
+from searchlab.cli.printing.hit_printing import as_record, comment, print_explanation, print_hit
+from searchlab.cli.printing.terminal_text import pluralize as count
 from searchlab.cli.progress import tracked
 from searchlab.cli.rerank_options import (
     RerankOption,
@@ -33,7 +34,6 @@ from searchlab.cli.search_options import (
     StreamOption,
     WeightsOption,
 )
-from searchlab.cli.terminal_text import pluralize as count
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
