@@ -23,4 +23,5 @@ import searchlab.cli.commands.learning.train
 import searchlab.cli.commands.learning.train_lm
 import searchlab.cli.commands.search.explain
 import searchlab.cli.commands.search.query
+import searchlab.cli.commands.search.run
 import searchlab.cli.commands.search.serve  # noqa: F401
