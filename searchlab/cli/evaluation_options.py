@@ -11,7 +11,7 @@ import typer
 import searchlab
 from searchlab.cli.collection_files import read_qrels_of
 from searchlab.cli.messages import list_names, warn, warn_of_latin1
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

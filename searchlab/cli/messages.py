@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import name_some
 
 if TYPE_CHECKING:

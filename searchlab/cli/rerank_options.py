@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from searchlab.cli.messages import note
+from searchlab.cli.messages import note, warn
+from searchlab.cli.options import given_options
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -21,18 +22,16 @@ if TYPE_CHECKING:
 FIRST_STAGE_OPTIONS = ("scorer", "settings", "weights", "stream", "expand")
 
 RerankOption = Annotated[
-    str | None, typer.Option("--rerank", metavar="MODEL", help="Order the best by a model that `train` wrote")
+    str | None,
+    typer.Option("--rerank", metavar="MODEL", help="Re-rank the best by a model, as `train` writes it"),
 ]
 
 
 def refuse_first_stage_options(context: typer.Context) -> None:
-    """Refuse options of the first stage beside --rerank: a model is only fit for what its own first stage finds."""
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name in FIRST_STAGE_OPTIONS and source is not None and source.name == "COMMANDLINE":
-            raise SettingError(
-                f"{parameter.opts[-1]} with --rerank: the model brings its own first search, expected one of the two"
-            )
+    """Refuse options of the first stage next to --rerank: a model fits only the candidates of its first stage."""
+    for name, option in given_options(context).items():
+        if name in FIRST_STAGE_OPTIONS:
+            raise SettingError(f"{option} with --rerank: the model determines the first stage; expected one of the two")
 
 
 def open_reranker(model: str, engine: SearchEngine) -> Reranker:
@@ -58,11 +57,11 @@ def warn_of_known_topics(reranker: Reranker, topics: Sequence[Topic], *, of_coll
     """
     index_name = reranker.engine.snapshot.folder.name
     if reranker.bundle.has_learnt_from(topics, index_name, lambda: topics if of_collection else ()):
-        note("the model has learnt from these topics: its cross-validation shows how well it does on others")
+        warn("the model was trained on these topics: its cross-validation shows how well it ranks others")
 
 
 def explain_hits(hits: PipelineHits) -> list[ScoreExplanation | None]:
-    """Why hits have their scores; None for those beyond what is re-ranked."""
+    """Why hits have their scores; None for hits below the re-ranked candidates."""
     candidates = set(hits.search.reranked.documents.docnos)
     explainable = [docno for docno in hits.docnos if docno in candidates]
     explanations = dict(zip(explainable, hits.search.explain(explainable), strict=True))

@@ -1,4 +1,4 @@
-"""The options of a search: scorer, settings, stream, filters and expansion, by their names."""
+"""The options of a search: scorer, settings, stream, filters, expansion and syntax."""
 
 from __future__ import annotations
 
@@ -20,17 +20,24 @@ if TYPE_CHECKING:
     from searchlab.scorers.base import Scorer
 
 ScorerOption = Annotated[
-    str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm")
+    str,
+    typer.Option(
+        "--scorer",
+        metavar="NAME",
+        help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm",
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500"),
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500; repeatable"),
 ]
 WeightsOption = Annotated[
     str | None,
     typer.Option("--weights", metavar="FILE", help="Trained weights for --scorer mixture, as train-lm writes them"),
 ]
-StreamOption = Annotated[str, typer.Option("--stream", help="The text to search: title, body or both")]
+StreamOption = Annotated[
+    str, typer.Option("--stream", metavar="title|body|both", help="The text of documents that is searched")
+]
 FilterOption = Annotated[
     list[str] | None,
     typer.Option("--filter", metavar="FIELD=VALUE", help="Only documents with this value, or [1988 TO 1990]"),
@@ -38,7 +45,17 @@ FilterOption = Annotated[
 ExpandOption = Annotated[
     str | None,
     typer.Option(
-        "--expand", metavar="rm3", help="Add words of the best documents; rm3:documents=10,terms=20,weight=0.5 sets it"
+        "--expand",
+        metavar="rm3[:NAME=VALUE,...]",
+        help="Add words of the best documents to the query; settings as in rm3:documents=10,terms=20,weight=0.5",
+    ),
+]
+SyntaxOption = Annotated[
+    str,
+    typer.Option(
+        "--syntax",
+        metavar="plain|full",
+        help="How queries are read: as plain words, or with phrases, operators, fields and wildcards",
     ),
 ]
 
@@ -66,12 +83,15 @@ class SearchOptions:
         filters: list[str] | None = None,
         expand: str | None = None,
         *,
-        full: bool = False,
+        syntax: str = "plain",
         weights: str | None = None,
     ) -> SearchOptions:
         """The options of a command line; mistakes in them are reported at once, before an index is opened."""
+        from searchlab.retrieval.engine import SYNTAXES
+
+        if syntax not in SYNTAXES:
+            raise unknown_name("query syntax", syntax, SYNTAXES)
         values = dict(pairs(settings or (), "--set"))
-        syntax = "full" if full else "plain"
         trained = _read_weights(weights, scorer, values)
         options = cls(scorer, values, stream, tuple(filters or ()), expand, syntax, trained)
         _ = options.scorer, options.expansion

@@ -17,8 +17,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.session.completion import complete
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SearchlabError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def typed_lines(session: Session) -> Iterator[str]:
     """The lines that the user types, one by one."""
     prompt: PromptSession[str] = PromptSession(
-        f"{visible(session.engine.snapshot.folder.name)}> ",
+        f"{printable(session.engine.snapshot.folder.name)}> ",
         history=open_history(),
         completer=SessionCompleter(session),
         complete_while_typing=False,

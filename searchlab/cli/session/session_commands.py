@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing import print_document, print_explanation
+from searchlab.cli.printing.explanation_printing import print_terms
+from searchlab.cli.printing.hit_printing import print_document
+from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.retrieval.expansion import RM3
@@ -63,7 +64,7 @@ def settings_of(scorer: Scorer) -> dict[str, str]:
 
 def field_names(session: Session) -> list[str]:
     """The fields that a query can name, without control characters."""
-    return ["title", "body", "docno", *map(visible, session.engine.snapshot.field_names)]
+    return ["title", "body", "docno", *map(printable, session.engine.snapshot.field_names)]
 
 
 def _describe_scorer(session: Session) -> str:
@@ -106,7 +107,7 @@ def _stream(session: Session, argument: str) -> None:
 
 
 def _describe_filters(session: Session) -> str:
-    return f"filters: {visible(', '.join(session.options.filters)) or 'none'}"
+    return f"filters: {printable(', '.join(session.options.filters)) or 'none'}"
 
 
 def _filter(session: Session, argument: str) -> None:
@@ -139,7 +140,7 @@ def _explain(session: Session, argument: str) -> None:
     if not last.hits.query.terms:
         note("no term adds to the score: the query only selects")
         return
-    print_explanation(last.search.explain([hit.docno])[0])
+    print_terms(last.search.explain([hit.docno])[0])
 
 
 def _open(session: Session, argument: str) -> None:
@@ -149,7 +150,7 @@ def _open(session: Session, argument: str) -> None:
 
 def _similar(session: Session, argument: str) -> None:
     _, hit = session.result(_result_number(argument, ":similar"))
-    note(f"like {visible(hit.docno)}  {visible(hit.title)}")
+    note(f"like {printable(hit.docno)}  {printable(hit.title)}")
     session.search_similar(hit.docno)
 
 

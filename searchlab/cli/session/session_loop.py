@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing import comment, print_hit
+from searchlab.cli.printing.hit_printing import note_outcome, print_hit
+from searchlab.cli.printing.terminal_text import pluralize, printable
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session.session_commands import find_command
-from searchlab.cli.terminal_text import pluralize as count
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
@@ -58,7 +57,7 @@ class Session:
             try:
                 self.answer(line)
             except SearchlabError as error:
-                note(f"searchlab: {' '.join(visible(str(error)).split())}")
+                note(f"searchlab: {' '.join(printable(str(error)).split())}")
             except KeyboardInterrupt:
                 if not at_terminal:
                     raise
@@ -105,9 +104,9 @@ class Session:
         for hit in hits:
             print_hit(hit)
         if without is not None and not search.query.terms:
-            note(f"no results: no other document has words of {visible(without)}")
+            note(f"no results: no other document has words of {printable(without)}")
         else:
-            comment(hits, self.engine)
+            note_outcome(hits, self.engine)
 
     def show_more(self) -> None:
         """Print the next hits of the last search, with its options."""
@@ -122,7 +121,7 @@ class Session:
         """The last search, and its hit with this number."""
         last = self._require_last()
         if not 1 <= number <= len(last.hits):
-            raise SettingError(f"no result {number}: the last search has {count(len(last.hits), 'result')}")
+            raise SettingError(f"no result {number}: the last search has {pluralize(len(last.hits), 'result')}")
         return last, last.hits[number - 1]
 
     def _require_last(self) -> LastSearch:
@@ -142,8 +141,8 @@ class Session:
     def _typed_lines(self) -> Iterable[str]:
         from searchlab.cli.session.prompt import typed_lines
 
-        documents = count(len(self.engine), "document")
-        note(f"{visible(str(self.engine.snapshot.folder))}: {documents}; type words to search for, or :help")
+        documents = pluralize(len(self.engine), "document")
+        note(f"{printable(str(self.engine.snapshot.folder))}: {documents}; type words to search for, or :help")
         return typed_lines(self)
 
 

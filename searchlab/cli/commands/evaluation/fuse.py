@@ -11,7 +11,7 @@ from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError, unknown_name
 
 

@@ -12,7 +12,7 @@ from searchlab.cli.app import add_group
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import IndexOption, OutputOption, choose_index
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.terminal_text import pluralize, print_columns, printable
+from searchlab.cli.printing.terminal_text import pluralize, print_columns, printable
 from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from searchlab.cli.app import add_group
 from searchlab.cli.messages import note, warn, warn_of_latin1
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import STANDARD_OUTPUT, open_output, require_writable_folder
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import reading_bar, stage_bar
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import pluralize
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.index_printing import print_build_summary
 from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_latin1
 from searchlab.cli.options import JobsOption
+from searchlab.cli.printing.index_printing import print_build_summary
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import reading_bar
-from searchlab.cli.terminal_text import pluralize
 
 if TYPE_CHECKING:
     from searchlab.corpus import ReadingNotes

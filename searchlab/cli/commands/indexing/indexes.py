@@ -8,7 +8,7 @@ from datetime import datetime
 from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn
 from searchlab.cli.options import JsonOption
-from searchlab.cli.terminal_text import megabytes, print_columns
+from searchlab.cli.printing.terminal_text import megabytes, print_columns
 
 
 @app.command("indexes")

@@ -19,9 +19,9 @@ from searchlab.cli.options import (
     choose_index,
 )
 from searchlab.cli.output import destination, open_output
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import ExpandOption, SearchOptions
-from searchlab.cli.terminal_text import pluralize
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from searchlab.cli.terminal_text import megabytes, pluralize
+from searchlab.cli.printing.terminal_text import megabytes, pluralize
 
 if TYPE_CHECKING:
     from searchlab.indexing.building.indexer import BuildSummary

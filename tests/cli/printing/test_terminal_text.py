@@ -1,6 +1,6 @@
 import re
 
-from searchlab.cli.terminal_text import pluralize, print_columns, print_entries, printable
+from searchlab.cli.printing.terminal_text import pluralize, print_columns, print_entries, printable
 
 
 def test_a_noun_is_in_the_plural_unless_there_is_one():

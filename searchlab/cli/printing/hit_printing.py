@@ -1,8 +1,8 @@
-"""Printed results: hits, explanations, documents, and their JSON.
+"""Printed hits and documents, hits as JSON, and notes on the outcome of a search.
 
 On a terminal matched words are coloured and lines are wrapped; elsewhere words are *starred* and lines stay whole.
-No control character of a document is printed, since a terminal would obey it: readers clean what they read, but an
-index can be filled by other means.
+Control characters of documents are not printed, since a terminal would obey them: readers remove them, but an index
+can be filled through the Python API.
 """
 
 from __future__ import annotations
@@ -13,19 +13,18 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterator, Set
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
-from searchlab.cli.terminal_text import pluralize, printable
+from searchlab.cli.printing.terminal_text import pluralize, printable
 
 if TYPE_CHECKING:
     from searchlab.analysis.analyzer import Analyzer
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.highlight.snippets import Snippet
-    from searchlab.retrieval.results import Explanation, Hit, Hits, Query
+    from searchlab.retrieval.results import Hit, Hits, Query
 
 INDENT = " " * 5
 # Longer lines are hard to read; on a narrower terminal than the minimum, the terminal breaks lines better.
@@ -41,20 +40,10 @@ def print_hit(hit: Hit) -> None:
     # A title without any word has no marked form.
     title = hit.marked_title if hit.marked_title.text else Snippet(" ".join(hit.title.split()) or "(no title)", ())
     lead = f"{hit.rank:>3}  {hit.score:8.4f}  {printable(hit.docno)}  "
-    indent = " " * _cells(lead) if _cells(lead) <= MAX_TITLE_INDENT else INDENT
+    indent = " " * _n_columns(lead) if _n_columns(lead) <= MAX_TITLE_INDENT else INDENT
     _print_passage(title, lead, indent=indent, bold=bool(hit.title))
     if hit.snippet.text:
         _print_passage(hit.snippet, INDENT)
-
-
-def print_explanation(explanation: Explanation) -> None:
-    """Print a table of the terms, whose weights add up to the score."""
-    terms = [printable(part.term) for part in explanation.parts]
-    width = max(map(len, ["score", *terms]))
-    print(f"\n     {'term':{width}}  in query  in document     weight")
-    for term, part in zip(terms, explanation.parts, strict=True):
-        print(f"     {term:{width}}  {part.query_count:>8.4g}  {part.tf:>11.4g}  {part.weight:>9.4f}")
-    print(f"     {'score':{width}}  {'':>8}  {'':>11}  {explanation.score:>9.4f}\n")
 
 
 def print_document(document: Document, query: Query, analyzer: Analyzer) -> None:
@@ -81,8 +70,10 @@ def print_document(document: Document, query: Query, analyzer: Analyzer) -> None
             _print_passage(_mark(piece.text, terms, analyzer), "", indent="")
 
 
-def as_record(hits: Hits, explanations: list[Explanation | None], engine: SearchEngine, scorer: str) -> dict[str, Any]:
-    """The hits as JSON values."""
+def hits_record(
+    hits: Hits, engine: SearchEngine, scorer: str, explanations: Sequence[list[dict[str, Any]] | None]
+) -> dict[str, Any]:
+    """A search and its hits as JSON values; hits with an explanation have it as `explanation`."""
     return {
         "query": hits.query.text,
         "terms": {term.text: term.count for term in hits.query.terms},
@@ -102,27 +93,27 @@ def as_record(hits: Hits, explanations: list[Explanation | None], engine: Search
                 "marks": [list(mark) for mark in hit.snippet.marks],
                 "fields": dict(hit.document.fields),
             }
-            | ({"explanation": [asdict(part) for part in explanation.parts]} if explanation else {})
+            | ({} if explanation is None else {"explanation": explanation})
             for hit, explanation in zip(hits, explanations, strict=True)
         ],
     }
 
 
-def comment(hits: Hits, engine: SearchEngine) -> None:
-    """Print what a user should know about the results on standard error."""
+def note_outcome(hits: Hits, engine: SearchEngine) -> None:
+    """Note how many results there are and how long the search took; if there are none, why, and what was meant."""
     query = hits.query
     unknown = printable(", ".join(query.unknown))
     for remark in query.remarks:
         note(printable(remark))
     if not query.terms and not query.unknown and query.node is None:
-        note("no results: the query has only stop words or signs; add a word that says what it is about")
+        note("no results: the query has only stop words or punctuation; add a word to search for")
     elif not query.terms and query.node is None:
-        note(f"no results: none of its words occurs in the index ({unknown})")
+        note(f"no results: none of the words occurs in the index ({unknown})")
     else:
         if query.unknown:
             note(f"not in the index: {unknown}")
         if not hits:
-            note("no results: no document has all that is asked for")
+            note("no results: no document matches the whole query and all filters")
     if query.suggestions:
         note(f"did you mean: {', '.join(nearest for _, nearest in query.suggestions)}?")
     if hits:
@@ -137,7 +128,7 @@ def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: b
         before, after = ("\033[1m", "\033[0m") if bold else ("", "")
     else:
         marks, before, after = ("*", "*"), "", ""
-    for line in _wrapped(passage, _cells(lead), len(indent)):
+    for line in _wrapped(passage, _n_columns(lead), len(indent)):
         print(f"{lead}{before}{line.marked(*marks)}{after}")
         lead = indent
 
@@ -153,7 +144,7 @@ def _wrapped(passage: Snippet, lead: int, indent: int) -> Iterator[Snippet]:
         width = sys.maxsize
     start = end = 0
     for word in re.finditer(r"\S+", text):
-        if end > start and lead + _cells(text[start : word.end()]) > width:
+        if end > start and lead + _n_columns(text[start : word.end()]) > width:
             yield _cut(text, passage.marks, start, end)
             start, lead = word.start(), indent
         end = word.end()
@@ -167,7 +158,7 @@ def _cut(text: str, marks: tuple[tuple[int, int], ...], start: int, end: int) ->
     return Snippet(text[start:end], tuple(inside))
 
 
-def _cells(text: str) -> int:
+def _n_columns(text: str) -> int:
     """The number of terminal columns that a text takes."""
     if text.isascii():
         return len(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from searchlab.cli.terminal_text import pluralize, print_columns, print_entries, printable
+from searchlab.cli.printing.terminal_text import pluralize, print_columns, print_entries, printable
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
