@@ -87,7 +87,7 @@ class SearchOptions:
         weights: str | None = None,
     ) -> SearchOptions:
         """The options of a command line; mistakes in them are reported at once, before an index is opened."""
-        from searchlab.retrieval.engine import SYNTAXES
+        from searchlab.retrieval.query.query_analyzer import SYNTAXES
 
         if syntax not in SYNTAXES:
             raise unknown_name("query syntax", syntax, SYNTAXES)
