@@ -40,14 +40,14 @@ from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import LOCK, MANIFEST, SHARD_PREFIX
+from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX, WRITER_LOCK
 from searchlab.records import Document
 
 Documents = dict[str, Document]
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 EXTRA = Document("the next run", "comes", "and works")
-WORDS_PER_SHARD = 3000
+MAX_WORDS_PER_SHARD = 3000
 WAYS = ("call", "write", "time")
 # Events of Python's audit hooks that come with a change on disk, or a lock.
 EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "fcntl.flock"}
@@ -213,13 +213,13 @@ def count_calls(stop: int) -> Callable[[], int]:
 @contextmanager
 def small_shards() -> Iterator[None]:
     """Shards so small that all operations write several, and merge some."""
-    saved = workers.WORDS_PER_SHARD, merging.SHARDS_A_TIER
-    workers.WORDS_PER_SHARD = WORDS_PER_SHARD
-    merging.SHARDS_A_TIER = 3
+    saved = workers.MAX_WORDS_PER_SHARD, merging.SHARDS_PER_TIER
+    workers.MAX_WORDS_PER_SHARD = MAX_WORDS_PER_SHARD
+    merging.SHARDS_PER_TIER = 3
     try:
         yield
     finally:
-        workers.WORDS_PER_SHARD, merging.SHARDS_A_TIER = saved
+        workers.MAX_WORDS_PER_SHARD, merging.SHARDS_PER_TIER = saved
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ def leftovers(folder: Path) -> list[str]:
     with closing(Snapshot(folder)) as snapshot:
         named = {f"{record.name}/{name}" for record in snapshot.manifest.shards for name in record.files}
     empty = {path.name for path in folder.glob(f"{SHARD_PREFIX}*") if not any(path.iterdir())}
-    return sorted(files_of(folder) - named - {MANIFEST, LOCK} | empty)
+    return sorted(files_of(folder) - named - {MANIFEST, WRITER_LOCK} | empty)
 
 
 def summarise(steps: list[Step], outcomes: list[Outcome]) -> str:

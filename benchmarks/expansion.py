@@ -57,13 +57,9 @@ def search(
     engine: searchlab.SearchEngine, topics: Iterable[searchlab.Topic], scorer: Scorer, expansion: RM3 | None
 ) -> Iterator[ir_measures.ScoredDoc]:
     """The run of all topics."""
-    for topic in topics:
-        query = engine.parse(topic.text, scorer)
-        if expansion:
-            query = expansion.expand(engine, query, scorer=scorer)
-        hits = engine.search(query, k=DEPTH, scorer=scorer)
-        for docno, score in zip(hits.docnos, hits.scores.tolist(), strict=True):
-            yield ir_measures.ScoredDoc(topic.qid, docno, score)
+    for ranking in searchlab.Pipeline(engine, scorer, expansion=expansion).run(topics, k=DEPTH):
+        for docno, score in zip(ranking.docnos, ranking.scores, strict=True):
+            yield ir_measures.ScoredDoc(ranking.qid, docno, score)
 
 
 def compare(folder: Path) -> Iterator[Comparison]:

@@ -31,10 +31,11 @@ from collection import SEED, make_queries, make_vocabulary, write_collection
 from report import Target, table
 
 import searchlab
-from searchlab.features.candidates import Chosen, judged, searched
+from searchlab.features.candidates import judged, searched
 from searchlab.features.counts import collect_counts
 from searchlab.features.extraction import extract, extract_query
 from searchlab.features.feature_sets import make_feature_set
+from searchlab.retrieval.document_list import DocumentList
 
 OHSUMED = 348_566
 PAIRS = 16_140
@@ -46,7 +47,7 @@ WHOOSH_QUERIES = 5
 FEATURES = make_feature_set("letor45").features
 
 
-def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chosen: Chosen) -> np.ndarray:
+def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chosen: DocumentList) -> np.ndarray:
     """tf (fields × words × candidates) from Whoosh, document by document."""
     tfs = np.zeros((len(FIELDS), len(words), len(chosen)))
     for row, (place, doc) in enumerate(zip(chosen.shards.tolist(), chosen.docs.tolist(), strict=True)):
@@ -64,7 +65,7 @@ def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chos
     return tfs
 
 
-def ask_for_words(engine: searchlab.SearchEngine, words: Sequence[str], chosen: Chosen) -> np.ndarray:
+def ask_for_words(engine: searchlab.SearchEngine, words: Sequence[str], chosen: DocumentList) -> np.ndarray:
     """The same with one matcher for each word and field, and the documents in their order."""
     tfs = np.zeros((len(FIELDS), len(words), len(chosen)))
     for place, shard in enumerate(engine.snapshot.shards):
@@ -98,8 +99,8 @@ def seconds(work: Callable[[], object]) -> float:
 def compare_with_whoosh(engine: searchlab.SearchEngine, queries: list[str], rounds: int) -> dict[str, list[float]]:
     """Seconds for each query, ours and Whoosh's in both ways."""
     topics = [searchlab.Topic(str(number), query) for number, query in enumerate(queries)]
-    candidates = searched(engine, topics, k=CANDIDATES)
-    ways: dict[str, Callable[[list[str], Chosen], Any]] = {
+    candidates = searched(searchlab.Pipeline(engine), topics, k=CANDIDATES)
+    ways: dict[str, Callable[[list[str], DocumentList], Any]] = {
         "ours": lambda words, chosen: extract_query(engine, " ".join(words), chosen, FEATURES),
         "by document": lambda words, chosen: ask_for_documents(engine, words, chosen),
         "by word": lambda words, chosen: ask_for_words(engine, words, chosen),
@@ -119,7 +120,7 @@ def compare_with_whoosh(engine: searchlab.SearchEngine, queries: list[str], roun
     return times
 
 
-def check(engine: searchlab.SearchEngine, words: list[str], chosen: Chosen, tfs: np.ndarray) -> None:
+def check(engine: searchlab.SearchEngine, words: list[str], chosen: DocumentList, tfs: np.ndarray) -> None:
     """Whether Whoosh counts as we do."""
     counts = collect_counts(engine.snapshot, Counter(words), chosen.shards, chosen.docs, FIELDS)
     for field, theirs in zip(FIELDS, tfs, strict=True):

@@ -144,7 +144,7 @@ def evaluate(folder: Path) -> Iterator[Score]:
         for name, scorer in SCORERS.items():
             run = [
                 ir_measures.ScoredDoc(ranking.qid, docno, score)
-                for ranking in searchlab.search_topics(engine, topics, k=DEPTH, scorer=scorer)
+                for ranking in searchlab.Pipeline(engine, scorer).run(topics, k=DEPTH)
                 for docno, score in zip(ranking.docnos, ranking.scores, strict=True)
             ]
             means = ir_measures.calc_aggregate([AP, nDCG @ 10], qrels, run)

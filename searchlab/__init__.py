@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from searchlab.corpus import Collection as Collection
-    from searchlab.corpus import Notes as Notes
+    from searchlab.corpus import ReadingNotes as ReadingNotes
     from searchlab.corpus import find_collection as find_collection
     from searchlab.corpus import read_documents as read_documents
     from searchlab.corpus import read_qrels as read_qrels
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from searchlab.indexing.building.indexer import index as index
     from searchlab.indexing.building.indexer import merge as merge
     from searchlab.indexing.checking.index_doctor import examine as examine
-    from searchlab.mixtures.scorer_names import make_scorer as make_scorer
     from searchlab.mixtures.weights import read_weights as read_weights
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
@@ -50,30 +49,31 @@ if TYPE_CHECKING:
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
-    from searchlab.retrieval.batch import search_topics as search_topics
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
     from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
+    from searchlab.retrieval.pipeline import Pipeline as Pipeline
     from searchlab.retrieval.query.filters import Filter as Filter
+    from searchlab.scorers.absolute_discount import AbsoluteDiscount as AbsoluteDiscount
     from searchlab.scorers.bm25 import BM25 as BM25
-    from searchlab.scorers.bm25 import BM25F as BM25F
-    from searchlab.scorers.bm25 import TFIDF as TFIDF
-    from searchlab.scorers.language_models import AbsoluteDiscount as AbsoluteDiscount
-    from searchlab.scorers.language_models import Dirichlet as Dirichlet
-    from searchlab.scorers.language_models import JelinekMercer as JelinekMercer
-    from searchlab.scorers.language_models import Mixture as Mixture
-    from searchlab.scorers.language_models import TwoStage as TwoStage
+    from searchlab.scorers.bm25f import BM25F as BM25F
+    from searchlab.scorers.dirichlet import Dirichlet as Dirichlet
+    from searchlab.scorers.jelinek_mercer import JelinekMercer as JelinekMercer
+    from searchlab.scorers.mixture import Mixture as Mixture
+    from searchlab.scorers.plsa import PLSA as PLSA
+    from searchlab.scorers.registry import make_scorer as make_scorer
+    from searchlab.scorers.tfidf import TFIDF as TFIDF
+    from searchlab.scorers.two_stage import TwoStage as TwoStage
+    from searchlab.scorers.word_topic_model import WTM as WTM
     from searchlab.topic_models.topic_model_store import build_topic_model as build_topic_model
     from searchlab.topic_models.topic_model_store import open_topic_model as open_topic_model
-    from searchlab.topic_models.topic_scorer import PLSA as PLSA
-    from searchlab.topic_models.topic_scorer import WTM as WTM
     from searchlab.training.from_index import train_from_index as train_from_index
     from searchlab.training.from_table import train_from_table as train_from_table
     from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
-    "searchlab.corpus": "Collection Notes find_collection read_documents read_qrels read_run read_topics",
+    "searchlab.corpus": "Collection ReadingNotes find_collection read_documents read_qrels read_run read_topics",
     "searchlab.errors": "SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.evaluation.fusion": "fuse",
@@ -88,21 +88,28 @@ _HOMES = {
     "searchlab.features.feature_table": "FeatureTable",
     "searchlab.indexing.building.indexer": "BuildSummary delete index merge",
     "searchlab.indexing.checking.index_doctor": "examine",
-    "searchlab.mixtures.scorer_names": "make_scorer",
+    "searchlab.scorers.registry": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
-    "searchlab.topic_models.topic_scorer": "PLSA WTM",
+    "searchlab.scorers.plsa": "PLSA",
+    "searchlab.scorers.word_topic_model": "WTM",
     "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
-    "searchlab.retrieval.batch": "search_topics",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
+    "searchlab.retrieval.pipeline": "Pipeline",
     "searchlab.retrieval.query.filters": "Filter",
-    "searchlab.scorers.language_models": "AbsoluteDiscount Dirichlet JelinekMercer Mixture TwoStage",
-    "searchlab.scorers.bm25": "BM25 BM25F TFIDF",
+    "searchlab.scorers.absolute_discount": "AbsoluteDiscount",
+    "searchlab.scorers.bm25": "BM25",
+    "searchlab.scorers.bm25f": "BM25F",
+    "searchlab.scorers.dirichlet": "Dirichlet",
+    "searchlab.scorers.jelinek_mercer": "JelinekMercer",
+    "searchlab.scorers.mixture": "Mixture",
+    "searchlab.scorers.tfidf": "TFIDF",
+    "searchlab.scorers.two_stage": "TwoStage",
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 

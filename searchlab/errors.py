@@ -26,7 +26,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 # What to do about an index that can no longer be read.
-REBUILD = "make it anew from its sources with `searchlab index --rebuild`"
+REBUILD = "rebuild it from its sources with `searchlab index --rebuild`"
 
 
 class SearchlabError(Exception):
@@ -36,15 +36,15 @@ class SearchlabError(Exception):
 
 
 class InputError(SearchlabError):
-    """Something in a file that the user gave; `place` is a path or `path:line`."""
+    """Something in a file that the user gave; `location` is a path or `path:line`."""
 
-    def __init__(self, place: object, message: str) -> None:
-        super().__init__(f"{place}: {message}")
-        self.place = str(place)
+    def __init__(self, location: object, message: str) -> None:
+        super().__init__(f"{location}: {message}")
+        self.location = str(location)
         self.message = message
 
     def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.place, self.message)
+        return type(self), (self.location, self.message)
 
 
 class SourceError(InputError):

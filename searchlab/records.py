@@ -18,7 +18,7 @@ Judgments = Mapping[str, Mapping[str, int]]
 class Document:
     """One document: two texts to search, and whatever else is kept with it.
 
-    `fields` holds plain JSON values. `place` says where the document was read ("docs.jsonl:17"), for
+    `fields` holds plain JSON values. `location` says where the document was read ("docs.jsonl:17"), for
     messages; it is not part of the document's identity.
     """
 
@@ -26,7 +26,7 @@ class Document:
     title: str = ""
     body: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    place: str = field(default="", compare=False)
+    location: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Topic:
     qid: str
     text: str
     fields: Mapping[str, str] = field(default_factory=dict)
-    place: str = field(default="", compare=False)
+    location: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,3 +85,22 @@ class TermStats:
     def mean_length(self) -> float:
         """The average length of a document in the stream, documents without any text included."""
         return self.n_tokens / self.n_docs
+
+
+@dataclass(frozen=True)
+class QueryTerm:
+    """A term of a query: its count there (or its weight), and its statistics in the collection.
+
+    It is looked up in one stream or field, `stream`. A wildcard or fuzzy word is one term that stands for several
+    terms of the index, its `variants`; every other term stands for itself.
+    """
+
+    text: str
+    count: float
+    stats: TermStats
+    stream: str = "both"
+    variants: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.variants:
+            object.__setattr__(self, "variants", (self.text,))

@@ -1,6 +1,7 @@
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -10,17 +11,20 @@ from hypothesis import HealthCheck, settings
 
 from searchlab import cli
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.features import extraction
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index
+from searchlab.rankers import reranking
 from searchlab.records import Document
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
 
-# The same examples in every run: a test that fails can be run again.
+# The same examples in every run, so that a failure can be reproduced.
 settings.register_profile("searchlab", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("searchlab")
 
-# Words as they are written: the texts of a test can then be counted without our analyser.
+# No stemming and no stop words, so that tests can count the words of texts without the analyzer.
 PLAIN = AnalysisSettings("none", "none", frozenset())
-
 
 CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 FLAGS = (
@@ -42,20 +46,20 @@ def build_into(
     words_per_shard: int | None = None,
     **options,
 ) -> Path:
-    """Index documents anew in one process; a new shard begins after each `words_per_shard` words."""
-    kept = list(documents)
+    """Build an index from scratch in one process; a new shard begins after each `words_per_shard` words."""
+    documents = list(documents)
     options = {"jobs": 1, "rebuild": True} | options
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda descriptor: None)  # no test pulls the plug
+        patch.setattr(os, "fsync", lambda descriptor: None)  # no test cuts the power
         if words_per_shard is not None:
-            patch.setattr(workers, "WORDS_PER_SHARD", words_per_shard)
-        build_index(lambda: iter(kept), folder, settings, **options)
+            patch.setattr(workers, "MAX_WORDS_PER_SHARD", words_per_shard)
+        build_index(lambda: iter(documents), folder, settings, **options)
     return folder
 
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory) -> Callable[..., Path]:
-    """Index documents (see `build_into`) into a folder of their own, or one that is given."""
+    """Index documents (see `build_into`) into a new folder, or into `folder`."""
 
     def build_somewhere(documents: Iterable[Document], *, folder: Path | None = None, **options) -> Path:
         return build_into(folder or tmp_path_factory.mktemp("index") / "it", documents, **options)
@@ -65,17 +69,17 @@ def build(tmp_path_factory) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory) -> Callable[..., AbstractContextManager[Path]]:
-    """An index for the length of a `with`: for tests that make hundreds."""
+    """An index that is removed at the end of the `with` block, for tests that make hundreds."""
     home = tmp_path_factory.mktemp("indexed")
 
     @contextmanager
-    def index_for_a_while(documents: Iterable[Document], **options) -> Iterator[Path]:
+    def index_temporarily(documents: Iterable[Document], **options) -> Iterator[Path]:
         try:
             yield build_into(home / "it", documents, **options)
         finally:
             shutil.rmtree(home / "it", ignore_errors=True)
 
-    return index_for_a_while
+    return index_temporarily
 
 
 @pytest.fixture(scope="session")
@@ -92,15 +96,36 @@ def browser(tmp_path_factory):
         options.add_argument(flag)
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    # The driver is named, so that selenium looks for none; what it writes goes nowhere.
+    # With an explicit driver selenium does not look for one; its log is discarded.
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
     yield driver
     driver.quit()
 
 
 @pytest.fixture
+def work(monkeypatch) -> Counter[str]:
+    """Counts real work from here on: searches of an engine, estimations of RM3, and feature extractions of a query."""
+    counts: Counter[str] = Counter()
+
+    def count(owner: object, name: str, what: str) -> None:
+        function = getattr(owner, name)
+
+        def counting(*arguments, **keywords):
+            counts[what] += 1
+            return function(*arguments, **keywords)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(SearchEngine, "search", "searches")
+    count(RM3, "estimate", "estimations")
+    for module in (extraction, reranking):
+        count(module, "extract_query", "extractions")
+    return counts
+
+
+@pytest.fixture
 def run_cli(monkeypatch, capsys, tmp_path):
-    """Call the command line within this process, in tmp_path: gives exit code, output and error output."""
+    """Run the command line in this process, in tmp_path; returns exit code, output and error output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 

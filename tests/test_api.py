@@ -63,7 +63,7 @@ def test_topics_are_searched_and_written_as_a_run(corpus):
     topics = searchlab.read_topics("topics.tsv")
     file = io.StringIO()
     scorer = searchlab.make_scorer("jm", {"lambda": "0.2"})
-    searchlab.write_run(file, searchlab.search_topics(searchlab.open("small"), topics, scorer=scorer), "mine")
+    searchlab.write_run(file, searchlab.Pipeline(searchlab.open("small"), scorer).run(topics), "mine")
     assert [line.split()[:4] for line in file.getvalue().splitlines()] == [["1", "Q0", "a", "1"], ["2", "Q0", "b", "1"]]
 
 

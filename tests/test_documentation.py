@@ -11,10 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from searchlab.analysis.stemmers import STEMMERS
 
+from searchlab.analysis.stemmers import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
-from searchlab.indexing.building.indexer import DUPLICATE_RULES
+from searchlab.indexing.building.duplicates import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.scorers.registry import SCORERS
 

@@ -1,13 +1,17 @@
-"""Which English words say nothing about a document's subject?
+"""Stop words: English function words by kind, and stop lists from files.
 
-Function words, written down by kind; forms in 's need no place here, since words lose that ending. Words with a
-meaning of their own in queries ("use", "new", "patient") are not here, and neither are single letters that name
-things ("t" cell, vitamin "c").
+Forms in 's are not listed, since words lose that ending. Words with a meaning of their own in queries ("use", "new",
+"patient") are not listed either, nor are single letters that name things ("t" cell, vitamin "c").
 """
 
 from __future__ import annotations
 
-_ARTICLES_AND_POINTERS = "a an the this that these those such same"
+from pathlib import Path
+
+from searchlab.analysis.tokenizer import split_words
+from searchlab.errors import SettingError, SourceError
+
+_ARTICLES_AND_DEMONSTRATIVES = "a an the this that these those such same"
 _PRONOUNS = """
     i me my mine myself we us our ours ourselves you your yours yourself yourselves
     he him his himself she her hers herself it its itself they them their theirs themselves
@@ -32,10 +36,10 @@ _ADVERBS = """
     some no not only own too very just however therefore thus
 """
 
-ENGLISH: frozenset[str] = frozenset(
+ENGLISH_STOP_WORDS: frozenset[str] = frozenset(
     word
     for group in (
-        _ARTICLES_AND_POINTERS,
+        _ARTICLES_AND_DEMONSTRATIVES,
         _PRONOUNS,
         _AUXILIARIES,
         _CONTRACTIONS,
@@ -45,3 +49,15 @@ ENGLISH: frozenset[str] = frozenset(
     )
     for word in group.split()
 )
+
+
+def read_stop_words(path: str) -> frozenset[str]:
+    """The words of a stop list file, in any layout; `#` starts a comment."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SettingError(f"unknown stop list {path!r}; expected none, default or a file of words") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(path, f"cannot be read as a stop list ({error})") from None
+    lines = (line.partition("#")[0] for line in text.splitlines())
+    return frozenset(word for line in lines for word in split_words(line))

@@ -10,20 +10,15 @@ from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.errors import SettingError, SourceError
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Collection, Notes
+    from searchlab.corpus import ReadingNotes
     from searchlab.records import Qrels, Topic
-
-
-def indexed_collection(folder: Path) -> Collection | None:
-    """The first collection with topics among the sources of an index."""
-    from searchlab.indexing.index_names import collections_of
-
-    return next((collection for collection in collections_of(folder) if collection.topics), None)
 
 
 def default_topics(folder: Path) -> str:
     """The file of topics of the indexed collection."""
-    collection = indexed_collection(folder)
+    from searchlab.indexing.source_collection import source_collection
+
+    collection = source_collection(folder)
     if collection is None:
         raise SettingError(f"{folder}: its sources have no topics; expected a file of topics")
     note(f"topics: {collection.topics[0]}")
@@ -38,7 +33,7 @@ def read_topics_and_qrels(
     Both default to the files of the indexed collection; judgments only if its topics are used. None if there are no
     judgments.
     """
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     topics = searchlab.read_topics(topics_file or default_topics(folder), notes=notes)
     if qrels_file is None and topics_file is None:
         qrels_file = _default_qrels(folder)
@@ -57,7 +52,7 @@ def read_judged_topics(
     return topics, qrels
 
 
-def read_qrels_of(source: str, notes: Notes) -> Qrels:
+def read_qrels_of(source: str, notes: ReadingNotes) -> Qrels:
     """The judgments in a file, or in the folder of a collection."""
     if not Path(source).is_dir():
         return searchlab.read_qrels(source, notes=notes)
@@ -69,7 +64,9 @@ def read_qrels_of(source: str, notes: Notes) -> Qrels:
 
 
 def _default_qrels(folder: Path) -> str | None:
-    collection = indexed_collection(folder)
+    from searchlab.indexing.source_collection import source_collection
+
+    collection = source_collection(folder)
     if collection is None or not collection.qrels:
         return None
     note(f"judgments: {collection.qrels[0]}")

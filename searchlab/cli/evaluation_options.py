@@ -11,7 +11,7 @@ import typer
 import searchlab
 from searchlab.cli.collection_files import read_qrels_of
 from searchlab.cli.messages import list_names, warn, warn_of_latin1
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def evaluate_files(
         raise SettingError(f"expected judgments and at least {expected}, found {pluralize(len(runs or []), 'run')}")
     if [qrels, *runs].count("-") > 1:
         raise SettingError("standard input (-) is named twice; it can be read once")
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     judgments = read_qrels_of(qrels, notes)
     evaluated = []
     for run, label in zip(runs, _label_runs(runs), strict=True):

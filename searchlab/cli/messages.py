@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import name_some
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
 
 # Longer lists of names are cut, unless the user wants all details.
 MAX_NAMES = 10
@@ -73,7 +73,7 @@ def list_names(names: Iterable[str]) -> str:
     return name_some(listed, len(listed) if is_verbose() else MAX_NAMES)
 
 
-def warn_of_latin1(notes: Notes) -> None:
+def warn_of_latin1(notes: ReadingNotes) -> None:
     """Name the files that are not in UTF-8."""
     if notes.latin1_lines:
         lines, files = pluralize(notes.latin1_lines.total(), "line"), pluralize(len(notes.latin1_lines), "file")

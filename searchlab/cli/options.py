@@ -64,11 +64,11 @@ ScorerSettingsOption = Annotated[
 
 def choose_index(name: str | None) -> Path:
     """The folder of the named index; without a name, the newest index, which is then noted."""
-    from searchlab.indexing.index_names import choose, resolve
+    from searchlab.indexing.index_names import latest_index, locate_index
 
     if name is not None:
-        return resolve(name)
-    folder, n_indexes = choose()
+        return locate_index(name)
+    folder, n_indexes = latest_index()
     note(f"index: {folder}" + (f" (the newest of {n_indexes}; -i names another)" if n_indexes > 1 else ""))
     return folder
 

@@ -13,14 +13,14 @@ from searchlab.cli.messages import detail, is_quiet, is_verbose
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
 
 # Fewer topics are searched before a bar could be read.
 MIN_TRACKED_TOPICS = 20
 
 
 @contextmanager
-def reading_bar(notes: Notes) -> Iterator[Callable[[str, int, int], None]]:
+def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]]:
     """A bar that moves with the bytes read; in later stages, whose end is not known, it moves to and fro."""
     if not _shows_bars():
         with _stage_times() as report:

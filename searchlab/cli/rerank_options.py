@@ -1,67 +1,68 @@
-"""How are results ordered by a trained model, from the command line?"""
+"""The option --rerank: hits ordered by a trained model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from searchlab.cli.messages import note
+from searchlab.cli.messages import note, warn
+from searchlab.cli.options import given_options
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.explanation import ScoreExplanation
     from searchlab.rankers.reranking import Reranker
+    from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
-    from searchlab.retrieval.results import Hits, Query
+    from searchlab.retrieval.pipeline import PipelineHits
 
-# What a model brings along: how candidates are found.
-BROUGHT_ALONG = ("scorer", "settings", "weights", "stream", "expand")
+# Options of the first stage, which a model determines.
+FIRST_STAGE_OPTIONS = ("scorer", "settings", "weights", "stream", "expand")
 
 RerankOption = Annotated[
-    str | None, typer.Option("--rerank", metavar="MODEL", help="Order the best by a model that `train` wrote")
+    str | None,
+    typer.Option("--rerank", metavar="MODEL", help="Re-rank the best by a model, as `train` writes it"),
 ]
 
 
-def refuse_what_a_model_brings(context: typer.Context) -> None:
-    """A model was trained on what its own first search finds: another one cannot be asked for."""
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name in BROUGHT_ALONG and source is not None and source.name == "COMMANDLINE":
-            raise SettingError(
-                f"{parameter.opts[-1]} with --rerank: the model brings its own first search, expected one of the two"
-            )
+def refuse_first_stage_options(context: typer.Context) -> None:
+    """Refuse options of the first stage next to --rerank: a model fits only the candidates of its first stage."""
+    for name, option in given_options(context).items():
+        if name in FIRST_STAGE_OPTIONS:
+            raise SettingError(f"{option} with --rerank: the model determines the first stage; expected one of the two")
 
 
 def open_reranker(model: str, engine: SearchEngine) -> Reranker:
-    """A model at work on an index; refused if they do not fit."""
+    """A model for an index; refused if they do not fit."""
     from searchlab.rankers.bundle import load_bundle
     from searchlab.rankers.reranking import Reranker
 
     reranker = Reranker(engine, load_bundle(model))
     if reranker.bundle.first_stage is None:
-        note(f"{model} was trained from a file and does not say what it re-ranks: {reranker.first_stage.label}")
+        note(f"{model} was trained from a file, without a first stage: it re-ranks {reranker.first_stage.label}")
     return reranker
 
 
 def source_of(topics: str | None, qrels: str | None) -> str:
-    """What a model keeps of where its topics came from."""
+    """Where a model's topics and judgments came from, as its file records it."""
     return f"topics {topics or 'of its collection'}, judgments {qrels or 'of its collection'}"
 
 
-def warn_of_known_topics(reranker: Reranker, topics: str | None) -> None:
-    """Say that a run of the topics that a model has learnt from is no test of it."""
-    training, folder = reranker.bundle.training, reranker.engine.snapshot.folder
-    known = str(training.get("source", "")).startswith(source_of(topics, None).partition(",")[0] + ",")
-    if known and dict(training.get("index") or {}).get("name") == folder.name:
-        note("the model has learnt from these topics: how well it does on others, its cross-validation says")
+def warn_of_known_topics(reranker: Reranker, topics: Sequence[Topic], *, of_collection: bool) -> None:
+    """Warn that a run of topics that the model was trained on is no test of it.
+
+    `of_collection` says whether the topics are those of the collection that was indexed.
+    """
+    index_name = reranker.engine.snapshot.folder.name
+    if reranker.bundle.has_learnt_from(topics, index_name, lambda: topics if of_collection else ()):
+        warn("the model was trained on these topics: its cross-validation shows how well it ranks others")
 
 
-def explain_hits(
-    reranker: Reranker, query: Query, hits: Hits, filters: tuple[str, ...]
-) -> list[ScoreExplanation | None]:
-    """Why the documents found have their scores; None for those beyond what is re-ranked."""
-    known = set(reranker.first_stage.of(reranker.engine, query, filters).docnos)
-    own = [docno for docno in hits.docnos if docno in known]
-    accounts = {account.docno: account for account in reranker.explain(query, own, filters=filters)}
-    return [accounts.get(docno) for docno in hits.docnos]
+def explain_hits(hits: PipelineHits) -> list[ScoreExplanation | None]:
+    """Why hits have their scores; None for hits below the re-ranked candidates."""
+    candidates = set(hits.search.reranked.documents.docnos)
+    explainable = [docno for docno in hits.docnos if docno in candidates]
+    explanations = dict(zip(explainable, hits.search.explain(explainable), strict=True))
+    return [explanations.get(docno) for docno in hits.docnos]

@@ -1,4 +1,4 @@
-"""How does the user want to search? Scorer, settings, stream, filters and expansion, by their names."""
+"""The options of a search: scorer, settings, stream, filters, expansion and syntax."""
 
 from __future__ import annotations
 
@@ -16,21 +16,28 @@ if TYPE_CHECKING:
     from searchlab.mixtures.weights import MixtureWeights
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
-    from searchlab.retrieval.results import Explanation, Hits, Query
-    from searchlab.retrieval.scoring.dense import AnyScorer
+    from searchlab.retrieval.pipeline import Pipeline
+    from searchlab.scorers.base import Scorer
 
 ScorerOption = Annotated[
-    str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm")
+    str,
+    typer.Option(
+        "--scorer",
+        metavar="NAME",
+        help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm",
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500"),
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer, such as mu=500; repeatable"),
 ]
 WeightsOption = Annotated[
     str | None,
     typer.Option("--weights", metavar="FILE", help="Trained weights for --scorer mixture, as train-lm writes them"),
 ]
-StreamOption = Annotated[str, typer.Option("--stream", help="The text to search: title, body or both")]
+StreamOption = Annotated[
+    str, typer.Option("--stream", metavar="title|body|both", help="The text of documents that is searched")
+]
 FilterOption = Annotated[
     list[str] | None,
     typer.Option("--filter", metavar="FIELD=VALUE", help="Only documents with this value, or [1988 TO 1990]"),
@@ -38,14 +45,24 @@ FilterOption = Annotated[
 ExpandOption = Annotated[
     str | None,
     typer.Option(
-        "--expand", metavar="rm3", help="Add words of the best documents; rm3:documents=10,terms=20,weight=0.5 sets it"
+        "--expand",
+        metavar="rm3[:NAME=VALUE,...]",
+        help="Add words of the best documents to the query; settings as in rm3:documents=10,terms=20,weight=0.5",
+    ),
+]
+SyntaxOption = Annotated[
+    str,
+    typer.Option(
+        "--syntax",
+        metavar="plain|full",
+        help="How queries are read: as plain words, or with phrases, operators, fields and wildcards",
     ),
 ]
 
 
 @dataclass(frozen=True)
-class Asking:
-    """A way to ask; unknown names and values out of range are refused when it is first used."""
+class SearchOptions:
+    """The options of a search as users write them; `scorer` and `expansion` refuse unknown names and wrong values."""
 
     scorer_name: str = "bm25"
     settings: dict[str, str] = field(default_factory=dict)
@@ -53,12 +70,12 @@ class Asking:
     filters: tuple[str, ...] = ()
     expand: str | None = None
     syntax: str = "plain"
-    # Trained weights, and the scorer that they make with the index that is searched.
+    # Trained weights, and the scorer that they make for the index that is searched.
     weights: MixtureWeights | None = None
-    trained: AnyScorer | None = None
+    trained: Scorer | None = None
 
     @classmethod
-    def of(
+    def read(
         cls,
         scorer: str,
         settings: list[str] | None,
@@ -66,28 +83,38 @@ class Asking:
         filters: list[str] | None = None,
         expand: str | None = None,
         *,
-        full: bool = False,
+        syntax: str = "plain",
         weights: str | None = None,
-    ) -> Asking:
-        """What options say; mistakes in them are told at once, before an index is opened."""
-        own = dict(pairs(settings or (), "--set"))
-        syntax = "full" if full else "plain"
-        asking = cls(scorer, own, stream, tuple(filters or ()), expand, syntax, _read_weights(weights, scorer, own))
-        _ = asking.scorer, asking.expansion
-        return asking
+    ) -> SearchOptions:
+        """The options of a command line; mistakes in them are reported at once, before an index is opened."""
+        from searchlab.retrieval.query.query_analyzer import SYNTAXES
 
-    def at(self, engine: SearchEngine) -> Asking:
-        """The same for one index: trained weights are held against it, and refused if they do not fit."""
+        if syntax not in SYNTAXES:
+            raise unknown_name("query syntax", syntax, SYNTAXES)
+        values = dict(pairs(settings or (), "--set"))
+        trained = _read_weights(weights, scorer, values)
+        options = cls(scorer, values, stream, tuple(filters or ()), expand, syntax, trained)
+        _ = options.scorer, options.expansion
+        return options
+
+    def for_index(self, engine: SearchEngine) -> SearchOptions:
+        """The same options for one index; trained weights that do not fit it are refused."""
         if self.weights is None:
             return self
         for remark in self.weights.remarks(engine.snapshot):
             note(remark)
         return replace(self, trained=self.weights.scorer(engine.snapshot))
 
+    def pipeline(self, engine: SearchEngine) -> Pipeline:
+        """The pipeline that these options describe."""
+        from searchlab.retrieval.pipeline import Pipeline
+
+        return Pipeline(engine, self.scorer, self.stream, self.expansion)
+
     @cached_property
-    def scorer(self) -> AnyScorer:
+    def scorer(self) -> Scorer:
         """The scorer with its settings, or with trained weights, if it is the mixture and has no settings."""
-        from searchlab.mixtures.scorer_names import make_scorer
+        from searchlab.scorers.registry import make_scorer
 
         if self.trained is not None and self.scorer_name == "mixture" and not self.settings:
             return self.trained
@@ -113,21 +140,6 @@ class Asking:
                 raise SettingError(f"rm3: {key} is {value!r}, expected a number") from None
         return RM3(**values)  # type: ignore[arg-type]
 
-    def understand(self, engine: SearchEngine, text: str) -> Query:
-        """A query as the engine understands it, expanded if that is wished."""
-        query = engine.parse(text, self.scorer, self.stream, self.syntax)
-        if self.expansion is None:
-            return query
-        return self.expansion.learn(engine, self.search(engine, query, self.expansion.documents), stream=self.stream)
-
-    def search(self, engine: SearchEngine, query: Query, k: int | None) -> Hits:
-        """The best documents for a query."""
-        return engine.search(query, k=k, scorer=self.scorer, stream=self.stream, filters=self.filters)
-
-    def explain(self, engine: SearchEngine, query: Query, docno: str) -> Explanation:
-        """What each term adds to a document's score."""
-        return engine.explain(query, docno, scorer=self.scorer, stream=self.stream)
-
 
 def _read_weights(path: str | None, scorer: str, settings: dict[str, str]) -> MixtureWeights | None:
     if path is None:
@@ -135,14 +147,14 @@ def _read_weights(path: str | None, scorer: str, settings: dict[str, str]) -> Mi
     if scorer != "mixture":
         raise SettingError(f"--weights are those of a mixture: expected --scorer mixture, found {scorer}")
     if settings:
-        raise SettingError("--weights say all that --set could: expected one of the two")
+        raise SettingError("--weights replace the settings of a mixture: expected either --weights or --set")
     from searchlab.mixtures.weights import read_weights
 
     return read_weights(path)
 
 
 def pairs(settings: Iterable[str], option: str, example: str = "mu=500") -> Iterable[tuple[str, str]]:
-    """NAME=VALUE, taken apart."""
+    """Names and values of settings written as NAME=VALUE."""
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:

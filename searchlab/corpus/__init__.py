@@ -1,12 +1,12 @@
-"""How do documents and topics get in?
+"""Reading documents, topics, judgments and runs from files.
 
-`read_documents` and `read_topics` stream records out of files; each format is one module, and the
-two registries say which there are. `find_collection` tells what a folder holds.
+`read_documents` and `read_topics` stream records out of files; each format is one module, and two registries list the
+formats. `find_collection` finds the files of a test collection in a folder.
 """
 
 from searchlab.corpus.collection import Collection, find_collection
 from searchlab.corpus.documents import DOCUMENT_FORMATS, read_documents
-from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.runs import read_run
 from searchlab.corpus.trec.topics import TOPIC_FORMATS, read_topics
@@ -16,8 +16,8 @@ __all__ = [
     "DOCUMENT_FORMATS",
     "TOPIC_FORMATS",
     "Collection",
-    "Notes",
     "Qrels",
+    "ReadingNotes",
     "SkippedFile",
     "find_collection",
     "read_documents",

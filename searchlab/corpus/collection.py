@@ -1,6 +1,6 @@
-"""What does the folder of a test collection hold?
+"""Test collections: the documents, topics and judgments (qrels) in a folder.
 
-Documents, and mostly topics and judgments (qrels) beside them. Two layouts are understood, and mixtures:
+Two layouts are recognised, and mixtures of them:
 
     docs.*, documents.* or corpus.*    topics*.* or queries*.*    qrels*.*
     corpus.jsonl                       queries.jsonl              qrels/*.tsv      (BEIR)
@@ -18,13 +18,13 @@ from searchlab.errors import SourceError
 DOCUMENT_NAMES = frozenset({"docs", "documents", "corpus"})
 TOPIC_NAMES = ("topics", "queries")
 QRELS_NAME = "qrels"
-# BEIR gives one file of judgments a split, and its results are those of this one.
+# BEIR has one file of judgments a split; its published results are those of this split.
 MAIN_SPLIT = "test"
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """The files of a test collection; the main file of topics and of judgments stands first."""
+    """The files of a test collection; the main file of topics, and of judgments, comes first."""
 
     folder: Path
     documents: Path
@@ -33,7 +33,7 @@ class Collection:
 
 
 def find_collection(folder: str | Path) -> Collection | None:
-    """The collection in `folder`; None if it is no folder, or does not hold exactly one file of documents."""
+    """The collection in `folder`; None if it is not a folder or does not have exactly one file of documents."""
     folder = Path(folder)
     try:
         if not folder.is_dir():
@@ -41,7 +41,7 @@ def find_collection(folder: str | Path) -> Collection | None:
         documents = documents_file(folder)
         if documents is None:
             return None
-        files = [path for path in visible(folder) if path.is_file()]
+        files = [path for path in visible_entries(folder) if path.is_file()]
         topics = [path for path in files if path.name.startswith(TOPIC_NAMES)]
         qrels = [path for path in files if path.name.startswith(QRELS_NAME)]
         return Collection(folder, documents, _main_first(topics), _main_first(qrels) + _main_first(_splits(folder)))
@@ -50,13 +50,13 @@ def find_collection(folder: str | Path) -> Collection | None:
 
 
 def documents_file(folder: Path) -> Path | None:
-    """The one file directly in `folder` that is named as the documents of a collection are."""
-    found = [path for path in visible(folder) if _stem(path) in DOCUMENT_NAMES and path.is_file()]
-    return found[0] if len(found) == 1 else None
+    """The only file directly in `folder` with a name for documents; None if there is none, or more than one."""
+    files = [path for path in visible_entries(folder) if _stem(path) in DOCUMENT_NAMES and path.is_file()]
+    return files[0] if len(files) == 1 else None
 
 
-def visible(folder: Path) -> list[Path]:
-    """What is directly in `folder`, sorted, but for hidden files."""
+def visible_entries(folder: Path) -> list[Path]:
+    """The files and folders directly in `folder` that are not hidden, sorted."""
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
@@ -64,7 +64,9 @@ def _splits(folder: Path) -> list[Path]:
     inner = folder / QRELS_NAME
     if not inner.is_dir():
         return []
-    return [path for path in visible(inner) if path.is_file() and path.name.removesuffix(".gz").endswith(".tsv")]
+    return [
+        path for path in visible_entries(inner) if path.is_file() and path.name.removesuffix(".gz").endswith(".tsv")
+    ]
 
 
 def _main_first(paths: Iterable[Path]) -> tuple[Path, ...]:

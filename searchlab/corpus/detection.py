@@ -1,7 +1,6 @@
-"""Which format is a file in?
+"""Format detection: the first format of a registry that recognises the head of a file.
 
-The content decides, and the name only where the content cannot (a page of Markdown, a table): each
-format has a function that recognises the head of a file. The first format of a registry that does is taken.
+The content decides; the name of the file is used only where the content cannot decide (Markdown, tables).
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[Record]):
-    """One way to write records into a file."""
+    """A file format: how it is recognised and read."""
 
     description: str
     recognises: Callable[[OpenedFile], bool]
     read: Callable[[OpenedFile], Iterator[Record]]
 
 
-def never(opened: OpenedFile) -> bool:
-    """The recogniser of a format that has to be named: another one has the same content."""
+def recognises_never(opened: OpenedFile) -> bool:
+    """The recogniser of a format that must be chosen by name, because another one has the same content."""
     return False
 
 
 def named_format(name: str | None, formats: Mapping[str, Format[Record]]) -> Format[Record] | None:
-    """The format that the user asked for, if any."""
+    """The format with this name; None if `name` is None."""
     if name is None:
         return None
     if name not in formats:
@@ -40,14 +39,14 @@ def named_format(name: str | None, formats: Mapping[str, Format[Record]]) -> For
 
 
 def detect_format(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> Format[Record] | None:
-    """The format that recognises the content, if any."""
+    """The first format that recognises the content, None if there is none."""
     if opened.is_blank:
         return None
     return next((format for format in formats.values() if format.recognises(opened)), None)
 
 
-def why_unrecognised(opened: OpenedFile) -> str:
-    """What is in a file that no format recognises."""
+def unrecognised_reason(opened: OpenedFile) -> str:
+    """Why no format recognises a file."""
     if opened.is_blank:
         return "empty"
     if "\0" in opened.head:
@@ -55,7 +54,7 @@ def why_unrecognised(opened: OpenedFile) -> str:
     return f"unknown format, suffix {opened.suffix}" if opened.suffix else "unknown format"
 
 
-def unrecognised(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> SourceError:
-    """The error for a file that had to be read, but that no format recognises."""
+def unrecognised_error(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> SourceError:
+    """The error for a file that no format recognises."""
     known = ", ".join(sorted(formats))
-    return SourceError(opened.name, f"{why_unrecognised(opened)}; expected one of {known} (see --format)")
+    return SourceError(opened.name, f"{unrecognised_reason(opened)}; expected one of {known} (see --format)")

@@ -1,7 +1,7 @@
-"""How do files become documents?
+"""Reading documents from files, folders and datasets.
 
-The sources are listed at once, so that a missing file is known before the work begins; the documents
-are then streamed, one in memory at a time.
+All sources are listed first, so that a missing file is reported before any work is done; the documents are then
+streamed, one in memory at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from searchlab.corpus.detection import Format, detect_format, named_format, never, unrecognised, why_unrecognised
+from searchlab.corpus.detection import (
+    Format,
+    detect_format,
+    named_format,
+    recognises_never,
+    unrecognised_error,
+    unrecognised_reason,
+)
 from searchlab.corpus.formats.bibtex import is_bibtex, read_bibtex_documents
 from searchlab.corpus.formats.delimited import is_csv_table, is_tsv_table, read_table_documents
 from searchlab.corpus.formats.html import is_html, read_html_document
@@ -23,20 +30,20 @@ from searchlab.corpus.formats.ris import is_ris, read_ris_documents
 from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
-from searchlab.corpus.notes import Notes, SkippedFile
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
+from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
 from searchlab.errors import SourceError
 from searchlab.records import Document
 
-# The order matters: the first that recognises a file takes it. OHSUMED looks like SMART, a page of any
-# content is known by its suffix, and anything may be plain text, so that these come later.
+# The order matters, because the first format that recognises a file is used: OHSUMED looks like SMART, pages of any
+# content are recognised by their suffix, and anything may be plain text, so these come last.
 DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents),
     "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents),
     "ohsumed": Format("OHSUMED: .I .U .S .M .T .P .W .A; .U is the docno", is_ohsumed, read_ohsumed_documents),
-    "ohsumed-i": Format("OHSUMED, but .I is the docno", never, read_ohsumed_by_sequence),
+    "ohsumed-i": Format("OHSUMED, but .I is the docno", recognises_never, read_ohsumed_by_sequence),
     "smart": Format("SMART, as Cranfield and CISI: .I .T .A .W", is_smart, read_smart_documents),
     "nbib": Format("MEDLINE as PubMed exports it: PMID- TI AB", is_nbib, read_nbib_documents),
     "ris": Format("RIS, TY … ER", is_ris, read_ris_documents),
@@ -48,7 +55,7 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document),
     "text": Format("plain text, one document a file", is_text, read_text_document),
 }
-# There is no name to tell the format of standard input by, and no docno for a text.
+# Standard input has no name to detect the format by, and a plain text in it would have no docno.
 STANDARD_INPUT_FORMAT = "jsonl"
 
 
@@ -56,33 +63,33 @@ def read_documents(
     sources: str | Path | Iterable[str | Path],
     *,
     format: str | None = None,
-    notes: Notes | None = None,
+    notes: ReadingNotes | None = None,
     strict: bool = True,
 ) -> Iterator[Document]:
-    """Stream the documents of files and folders (a single one may be given by itself).
+    """Stream the documents of one or several files and folders.
 
-    `-` is standard input, which holds JSON lines unless `format` says otherwise, and `ir_datasets:…` a
-    dataset of that package. `format` is a key of DOCUMENT_FORMATS; by default each file's content decides.
-    In a folder, a file of no known format is skipped and noted in `notes`; named directly, it is an error.
-    A malformed record is an error too, unless `strict` is false: then it is noted, and the next one is read.
+    `-` is standard input (JSON lines unless `format` is given), and `ir_datasets:…` a dataset of that package. `format`
+    is a key of DOCUMENT_FORMATS; by default the content of each file decides. In a folder, a file of no known format is
+    skipped and noted in `notes`; named directly, it is an error. A malformed record is an error too, unless `strict` is
+    false: then it is noted and skipped.
     """
-    reading = Reading(Notes() if notes is None else notes, strict)
+    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict)
     chosen = named_format(format, DOCUMENT_FORMATS)
-    given = [sources] if isinstance(sources, str | Path) else sources
-    listed = [find_dataset(each) if is_dataset(each) else list_source(each, reading.notes) for each in given]
+    names = [sources] if isinstance(sources, str | Path) else sources
+    listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]
     files = [file for source in listed if isinstance(source, Source) for file in source.files]
     reading.notes.bytes_total += sum(file.size for file in files)
     return _read_sources(listed, chosen, reading)
 
 
 def _read_sources(
-    sources: list[Source | Dataset], chosen: Format[Document] | None, reading: Reading
+    sources: list[Source | Dataset], chosen: Format[Document] | None, reading: ReadingContext
 ) -> Iterator[Document]:
     notes = reading.notes
     for source in sources:
         n_documents, n_skipped, n_bad = notes.n_documents, len(notes.skipped), notes.n_bad
         if isinstance(source, Dataset):
-            yield from _counted(read_dataset_documents(source, reading), notes)
+            yield from _count_documents(read_dataset_documents(source, reading), notes)
         else:
             for file in source.files:
                 yield from _read_file(file, source.mixed, chosen, reading)
@@ -92,26 +99,26 @@ def _read_sources(
 
 
 def _read_file(
-    file: SourceFile, may_skip: bool, chosen: Format[Document] | None, reading: Reading
+    file: SourceFile, may_skip: bool, chosen: Format[Document] | None, reading: ReadingContext
 ) -> Iterator[Document]:
     notes = reading.notes
     bytes_before, n_before = notes.bytes_read, notes.n_documents
     assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
-    with open_file(file, reading) as opened:
+    with open_source_file(file, reading) as opened:
         format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
         if format is not None:
-            yield from _counted(format.read(opened), notes)
+            yield from _count_documents(format.read(opened), notes)
         elif not may_skip and not opened.is_blank:
-            raise unrecognised(opened, DOCUMENT_FORMATS)
+            raise unrecognised_error(opened, DOCUMENT_FORMATS)
         if notes.n_documents > n_before:
             notes.n_files += 1
         elif may_skip:
-            reason = "no documents" if format else why_unrecognised(opened)
+            reason = "no documents" if format else unrecognised_reason(opened)
             notes.skipped.append(SkippedFile(file.name, reason))
             notes.bytes_read = bytes_before + file.size
 
 
-def _counted(documents: Iterator[Document], notes: Notes) -> Iterator[Document]:
+def _count_documents(documents: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:
     for document in documents:
         notes.n_documents += 1
         yield document
@@ -124,7 +131,7 @@ def _skipped_reason(skipped: list[SkippedFile]) -> str:
     return f"; {len(skipped)} of its files skipped, first {first.path} ({first.reason})"
 
 
-def _bad_reason(notes: Notes, n_before: int) -> str:
+def _bad_reason(notes: ReadingNotes, n_before: int) -> str:
     n_bad = notes.n_bad - n_before
     if not n_bad:
         return ""

@@ -1,8 +1,8 @@
-"""How does a file become lines of text?
+"""Source files: opening, decompressing and decoding them into lines.
 
-Gzip is known by its first two bytes, not by its name. Lines are UTF-8; a line that is not is taken as
-Latin-1, in which every byte is a character, so that no byte can stop the reading. Nothing but the
-current line is held, and a pipe or standard input can be read, because no file is opened twice.
+Gzip is recognised by its first two bytes, not by the file name. Lines are UTF-8; a line that is not is decoded as
+Latin-1, in which every byte is a character, so that no byte stops the reading. Only the current line is held in memory,
+and no file is opened twice, so pipes and standard input can be read.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.text_cleaning import clean
 from searchlab.errors import SourceError
 
@@ -30,9 +30,9 @@ _UNDECODED = re.compile(r"[\udc80-\udcff]")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to read: `name` stands in messages, `relative` is its path below the source folder.
+    """A file to read: `name` is for messages, `relative` is its path below the source folder.
 
-    `content` is what it holds if it is not on the disk, but was sent or typed: see `in_memory`.
+    `content` is the content of a file that is not on disk (see `source_from_text`).
     """
 
     path: Path
@@ -42,33 +42,33 @@ class SourceFile:
     content: bytes | None = None
 
 
-# Known by being this very value: a file may be called `-` too, and be named as `./-`.
+# Compared by identity, since a file can also be named `-` (and be given as `./-`).
 STANDARD_INPUT = SourceFile(Path("-"), "-", "-", 0)
 
 
-def in_memory(name: str, text: str) -> SourceFile:
-    """A text to read as if it were a file of this name."""
+def source_from_text(name: str, text: str) -> SourceFile:
+    """A text as a source file with this name."""
     content = text.encode("utf-8", "replace")
     return SourceFile(Path(name), name, name, len(content), content)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file being read: `head` is its beginning, decoded roughly, for recognising the format."""
+    """A file that is being read; `head` is its beginning, roughly decoded, for format detection."""
 
     file: SourceFile
     head: str
     stream: BinaryIO
-    reading: Reading
+    reading: ReadingContext
 
     @property
     def name(self) -> str:
-        """The path as the user knows it."""
+        """The path as the user wrote it."""
         return self.file.name
 
     @property
     def is_blank(self) -> bool:
-        """Whether there is nothing in the file."""
+        """Whether the file has nothing but white space."""
         return len(self.head) < HEAD_BYTES and not self.head.strip()
 
     @property
@@ -76,22 +76,22 @@ class OpenedFile:
         """The suffix of the name in lower case; that of `a.txt.gz` is `.txt`."""
         return Path(self.file.path.name.lower().removesuffix(".gz")).suffix
 
-    def place(self, line_number: int) -> str:
-        """Where a record starts, for messages."""
+    def location(self, line_number: int) -> str:
+        """The location of a line, for messages."""
         return f"{self.name}:{line_number}"
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line with its number, without its end (\\n, \\r\\n or \\r)."""
-        # surrogateescape carries undecodable bytes through, so that only their line is decoded anew.
+        """Every line with its number, without its line end (\\n, \\r\\n or \\r)."""
+        # surrogateescape keeps undecodable bytes, so that only their line has to be decoded again.
         with io.TextIOWrapper(self.stream, "utf-8", errors="surrogateescape", newline=None) as text:
             for number, line in enumerate(text, start=1):
                 line = line.removesuffix("\n")
                 if number == 1:
                     line = line.removeprefix("\ufeff")
-                # Undecoded bytes are not printable, and most lines are: one test settles both.
-                yield number, line if line.isprintable() else clean(self._decoded(line))
+                # Most lines are printable, and undecoded bytes are not: one test covers both.
+                yield number, line if line.isprintable() else clean(self._decode(line))
 
-    def _decoded(self, line: str) -> str:
+    def _decode(self, line: str) -> str:
         if not _UNDECODED.search(line):
             return line
         self.reading.notes.latin1_lines[self.name] += 1
@@ -99,9 +99,9 @@ class OpenedFile:
 
 
 class _CountedFile(io.FileIO):
-    """A file on disk that tells the notes how much of it has been read."""
+    """A file on disk that adds the bytes read to the notes."""
 
-    def __init__(self, path: Path, notes: Notes) -> None:
+    def __init__(self, path: Path, notes: ReadingNotes) -> None:
         super().__init__(path)
         self._notes = notes
 
@@ -112,9 +112,9 @@ class _CountedFile(io.FileIO):
 
 
 class _StandardInput(io.RawIOBase):
-    """Standard input, from where others have left it, and open for them afterwards."""
+    """Standard input from its current position; closing this does not close it."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: ReadingNotes) -> None:
         super().__init__()
         self._notes = notes
 
@@ -122,7 +122,7 @@ class _StandardInput(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # read1 gives what is there, so that the first documents need not wait for the last.
+        # read1 returns what is available, so that the first documents need not wait for the last.
         standard: Any = sys.stdin.buffer
         data: bytes = standard.read1(len(buffer))
         buffer[: len(data)] = data
@@ -131,10 +131,10 @@ class _StandardInput(io.RawIOBase):
 
 
 @contextmanager
-def open_file(file: SourceFile, reading: Reading) -> Iterator[OpenedFile]:
-    """Open `file`, unpacked if need be; whatever the disk or gzip objects to is a SourceError."""
+def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[OpenedFile]:
+    """Open `file`, decompressed if it is gzip; errors of the disk or of gzip become SourceError."""
     try:
-        with _stored(file, reading.notes) as stored, _unpacked(stored) as stream:
+        with _open_stored(file, reading.notes) as stored, _decompress(stored) as stream:
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
             yield OpenedFile(file, head, stream, reading)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -143,7 +143,7 @@ def open_file(file: SourceFile, reading: Reading) -> Iterator[OpenedFile]:
         raise SourceError(file.name, error.strerror or str(error)) from error
 
 
-def _stored(file: SourceFile, notes: Notes) -> io.BufferedReader:
+def _open_stored(file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:
     if file.content is not None:
         notes.bytes_read += file.size
         held: Any = io.BytesIO(file.content)
@@ -155,7 +155,7 @@ def _stored(file: SourceFile, notes: Notes) -> io.BufferedReader:
     return io.BufferedReader(_StandardInput(notes), HEAD_BYTES)
 
 
-def _unpacked(stored: io.BufferedReader) -> io.BufferedReader:
+def _decompress(stored: io.BufferedReader) -> io.BufferedReader:
     if not stored.peek(2).startswith(_GZIP_MAGIC):
         return stored
     return io.BufferedReader(gzip.GzipFile(fileobj=stored), HEAD_BYTES)

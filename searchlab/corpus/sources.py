@@ -1,9 +1,8 @@
-"""Which files does a source stand for?
+"""Sources: which files a name on the command line or in the API stands for.
 
-A file stands for itself, and `-` for standard input. A folder stands for all files below it, sorted by
-path, unless it directly holds one file called `docs`, `documents` or `corpus` (with any suffix): then it is
-a collection, with topics and judgments beside the documents, and only that file is read. Hidden files and
-folders are left out.
+A file stands for itself, and `-` for standard input. A folder stands for all files below it, sorted by path, unless it
+directly holds exactly one file named `docs`, `documents` or `corpus` (with any suffix): then it is a collection, with
+topics and judgments beside the documents, and only that file is read. Hidden files and folders are left out.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.collection import documents_file, visible
-from searchlab.corpus.notes import Notes, SkippedFile
+from searchlab.corpus.collection import documents_file, visible_entries
+from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
@@ -23,16 +22,16 @@ from searchlab.errors import SourceError
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What the user named, and its files; those of a `mixed` source may be skipped."""
+    """A source by its name, and its files; unrecognised files of a `mixed` source are skipped."""
 
     name: str
     files: tuple[SourceFile, ...]
     mixed: bool = False
 
 
-def list_source(given: str | Path, notes: Notes) -> Source:
-    """The files that `given` stands for."""
-    file, is_folder = _look_up(given)
+def list_source(source: str | Path, notes: ReadingNotes) -> Source:
+    """The files that a name stands for."""
+    file, is_folder = _look_up(source)
     if not is_folder:
         return Source(file.name, (file,))
     try:
@@ -41,24 +40,24 @@ def list_source(given: str | Path, notes: Notes) -> Source:
         raise SourceError(shown_path(error.filename or file.name), error.strerror or str(error)) from error
 
 
-def single_file(given: str | Path | SourceFile) -> SourceFile:
-    """The file that `given` names, which must not be a folder, or is already."""
-    if isinstance(given, SourceFile):
-        return given
-    file, is_folder = _look_up(given)
+def single_file(source: str | Path | SourceFile) -> SourceFile:
+    """The file with this name, which must not be a folder; a SourceFile is returned as it is."""
+    if isinstance(source, SourceFile):
+        return source
+    file, is_folder = _look_up(source)
     if is_folder:
         raise SourceError(file.name, "expected a file, found a folder")
     return file
 
 
-def _look_up(given: str | Path) -> tuple[SourceFile, bool]:
-    if str(given) == STANDARD_INPUT.name:
+def _look_up(source: str | Path) -> tuple[SourceFile, bool]:
+    if str(source) == STANDARD_INPUT.name:
         return STANDARD_INPUT, False
-    name = shown_path(given)
-    path = Path(given)
+    name = shown_path(source)
+    path = Path(source)
     try:
-        # Path("") is the current folder, which nobody means by an empty name.
-        status = path.stat() if str(given) else None
+        # Path("") would be the current folder, but an empty name is a mistake.
+        status = path.stat() if str(source) else None
     except (FileNotFoundError, NotADirectoryError, ValueError):
         status = None
     except OSError as error:
@@ -68,13 +67,13 @@ def _look_up(given: str | Path) -> tuple[SourceFile, bool]:
     return SourceFile(path, name, path.name, status.st_size), stat.S_ISDIR(status.st_mode)
 
 
-def _list_folder(folder: Path, name: str, notes: Notes) -> Source:
+def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
     documents = documents_file(folder)
     if documents is not None:
         return Source(name, (_source_file(documents, folder),))
     files = []
     for path in sorted(_walk(folder)):
-        # Opening a pipe would wait for its writer.
+        # Opening a pipe would block until it has a writer.
         if path.is_file():
             files.append(_source_file(path, folder))
         else:
@@ -90,7 +89,7 @@ def _source_file(path: Path, folder: Path) -> SourceFile:
 
 def _walk(folder: Path) -> Iterator[Path]:
     waiting = deque([folder])
-    # Links to folders are followed, each folder once, so that a link to a parent ends the walk there.
+    # Links to folders are followed, each folder once, so that a link to a parent does not loop.
     seen = set()
     while waiting:
         current = waiting.popleft()
@@ -98,7 +97,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         if (status.st_dev, status.st_ino) in seen:
             continue
         seen.add((status.st_dev, status.st_ino))
-        for path in visible(current):
+        for path in visible_entries(current):
             if path.is_dir():
                 waiting.append(path)
             else:

@@ -1,7 +1,7 @@
-"""Which characters may a text hold?
+"""Cleaning of texts and names that come from files.
 
-No control characters (a terminal may obey them), no halves of surrogate pairs (they cannot be written
-as UTF-8), and one kind of line ending.
+Clean text has no control characters (a terminal may obey them), no lone surrogates (they cannot be written as UTF-8),
+and one kind of line ending.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """`text` with a space for each control character, except that tabs and line ends stay."""
+    """`text` with a space for each control character other than tabs and line ends."""
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -21,16 +21,16 @@ def clean(text: str) -> str:
 
 
 def shown_path(path: object) -> str:
-    """A path as it stands in messages: names of files may hold anything, even line ends."""
+    """A path for messages; file names can contain anything, even line ends."""
     return clean(str(path)).replace("\n", " ")
 
 
 def on_one_line(text: str) -> str:
-    """`text` cleaned, with every run of blanks and line ends as one space."""
+    """`text` cleaned, with one space for every run of white space."""
     line = " ".join(text.split())
     return line if line.isprintable() else " ".join(clean(line).split())
 
 
 def excerpt(text: str, length: int = 40) -> str:
-    """The beginning of `text`, quoted, for a message."""
+    """The beginning of `text` in quotes, for messages."""
     return repr(text if len(text) <= length else text[:length] + "…")

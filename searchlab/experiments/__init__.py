@@ -1,1 +1,1 @@
-"""How is learning tried fairly: folds, choices made on validation, comparisons?"""
+"""Experiments: plans of what to compare, the runner, results, tuning of scorers, and reports."""

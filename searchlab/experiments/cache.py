@@ -1,8 +1,7 @@
-"""What has been computed before?
+"""The cache of an experiment: intermediate results by the fingerprint of everything they depend on.
 
-Pieces of an experiment are kept in the folder `cache` of its results, each under a key that is the fingerprint of
-everything that it depends on. A run that was interrupted finds what is done, and one with another setting what has not
-changed. A piece appears when it is complete; one that cannot be read is computed anew.
+Entries are files in the folder `cache` of the results. An interrupted run continues from them, and a run with another
+setting reuses what has not changed. Entries are written atomically; one that cannot be read is computed again.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ def fingerprint(*parts: Any) -> str:
 
 
 class Cache:
-    """Named arrays with something about them, by kind and key; it remembers which were asked for.
+    """Named arrays with metadata, by kind and key; records which entries were used.
 
-    With `salt`, which becomes part of all names, nothing of before is found.
+    `salt` becomes part of all file names: with a new one the cache is empty.
     """
 
     def __init__(self, folder: Path, salt: str = "") -> None:
@@ -45,58 +44,58 @@ class Cache:
         self._used: set[str] = set()
 
     def get(self, kind: str, key: str) -> tuple[dict[str, Array], dict[str, Any]] | None:
-        """What was kept, if it was and can be read."""
+        """The arrays and the metadata of an entry; None if it is missing or cannot be read."""
         try:
-            with self.path(kind, key).open("rb") as file, np.load(file, allow_pickle=False) as kept:
-                arrays = {name: kept[name] for name in kept.files}
+            with self.path(kind, key).open("rb") as file, np.load(file, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
                 return arrays, json.loads(str(arrays.pop(_ABOUT)))
         except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
             return None
 
     def put(self, kind: str, key: str, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
-        """Keep arrays of numbers or texts, and what is to be known about them, as plain JSON."""
+        """Store arrays of numbers or texts, with metadata as plain JSON."""
         path = self.path(kind, key)
         everything: dict[str, Any] = {_ABOUT: np.array(json.dumps(dict(about))), **arrays}
         with open_atomic_binary(path) as file:
             np.savez(file, **everything)
 
     def sweep(self) -> None:
-        """Remove what was not asked for: pieces of earlier plans."""
+        """Remove the entries that were not used, those of earlier plans."""
         for path in self.folder.glob("*"):
             if path.name not in self._used and path.suffix in (".npz", ".json"):
                 path.unlink(missing_ok=True)
 
     def path(self, kind: str, key: str, suffix: str = ".npz") -> Path:
-        """The file of a piece, which may not be there yet."""
+        """The file of an entry, which may not exist yet."""
         name = f"{kind}-{key}{self._salt}{suffix}"
         self._used.add(name)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise WriteFailed(f"{self.folder}: cannot be made ({error.strerror})") from None
+            raise WriteFailed(f"{self.folder}: cannot be created ({error.strerror})") from None
         return self.folder / name
 
 
 def store_table(cache: Cache, key: str, table: FeatureTable) -> None:
-    """Keep a table of features with its grades."""
+    """Store a table of features with its grades."""
     grades = {} if table.grades is None else {"grades": table.grades}
     arrays = {"qids": table.qids.astype(str), "docnos": table.docnos.astype(str), "values": table.values, **grades}
     cache.put("features", key, arrays, {"names": list(table.names)})
 
 
 def load_table(cache: Cache, key: str) -> FeatureTable | None:
-    """The table that was kept."""
-    found = cache.get("features", key)
-    if found is None:
+    """The table that was stored, or None."""
+    entry = cache.get("features", key)
+    if entry is None:
         return None
-    arrays, about = found
+    arrays, about = entry
     return FeatureTable(
         about["names"], arrays["qids"].tolist(), arrays["docnos"].tolist(), arrays["values"], arrays.get("grades")
     )
 
 
 def store_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mapping[str, Any]) -> None:
-    """Keep the rankings of a run."""
+    """Store the rankings of a run with metadata."""
     listed = list(rankings)
     arrays = {
         "qids": np.array([ranking.qid for ranking in listed], dtype=str),
@@ -108,13 +107,13 @@ def store_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mappin
 
 
 def load_run(cache: Cache, key: str) -> tuple[Sequence[Ranking], dict[str, Any]] | None:
-    """The rankings that were kept, and what was kept about them."""
-    found = cache.get("run", key)
-    if found is None:
+    """The rankings that were stored with their metadata, or None."""
+    entry = cache.get("run", key)
+    if entry is None:
         return None
-    arrays, about = found
+    arrays, about = entry
     ends = np.cumsum(arrays["lengths"])
     docnos, scores = arrays["docnos"].tolist(), arrays["scores"].tolist()
     starts = (ends - arrays["lengths"]).tolist()
-    places = zip(arrays["qids"].tolist(), starts, ends.tolist(), strict=True)
-    return [Ranking(qid, docnos[start:end], scores[start:end]) for qid, start, end in places], about
+    bounds = zip(arrays["qids"].tolist(), starts, ends.tolist(), strict=True)
+    return [Ranking(qid, docnos[start:end], scores[start:end]) for qid, start, end in bounds], about

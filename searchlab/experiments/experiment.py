@@ -1,7 +1,7 @@
-"""How does a plan become a folder of results?
+"""Running an experiment: from a plan to a folder of results with a report.
 
-Open what the plan names, run all systems, evaluate, tell the story, write. If the folder has the results of this very
-experiment already, nothing is done: the fingerprint covers the plan, the index, topics, judgments, folds and version.
+If the folder already has the results of this experiment, nothing is done: a fingerprint covers the plan, the index,
+topics, judgments, folds and version.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from searchlab.experiments.experiment_results import (
 )
 from searchlab.experiments.inputs import open_inputs
 from searchlab.experiments.plan import ExperimentPlan
-from searchlab.experiments.runner import run_systems, union_of
-from searchlab.features.prerequisites import make_what_is_missing
+from searchlab.experiments.runner import combine_features, run_systems
+from searchlab.features.prerequisites import build_prerequisites
 from searchlab.types import Progress, no_progress
 
 
 @dataclass(frozen=True)
 class FinishedExperiment:
-    """A folder with results, and its manifest; `was_there` if nothing had to be done."""
+    """A folder with results, and its manifest; `was_there` if the results existed already."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -49,22 +49,22 @@ def run_experiment(
     fresh: bool = False,
     progress: Progress = no_progress,
 ) -> FinishedExperiment:
-    """Run a plan, as far as its results are not there yet; `fresh` takes nothing from earlier runs."""
+    """Run a plan unless its results exist; earlier intermediate results are reused, but not with `fresh`."""
     began = time.perf_counter()
     started = datetime.now(UTC)
     folder = plan.output if output is None else Path(output)
     require_results_folder(folder, FOLDER)
-    setting = open_inputs(plan, progress)
+    inputs = open_inputs(plan, progress)
     if plan.rankers:
-        make_what_is_missing(setting.engine, union_of(plan.rankers), progress)
-    key = fingerprint(plan.to_json(), setting.fingerprints())
+        build_prerequisites(inputs.engine, combine_features(plan.rankers), progress)
+    key = fingerprint(plan.to_json(), inputs.fingerprints())
     if not fresh and is_complete(folder, key):
         return FinishedExperiment(folder, read_experiment_manifest(folder) or {}, was_there=True)
     make_folder(folder / FOLDER)
-    # A fresh run keeps its pieces under other names: those of earlier runs are swept away at its end.
+    # A fresh run stores its entries under other names; those of earlier runs are removed at its end.
     cache = Cache(folder / FOLDER, salt=os.urandom(4).hex() if fresh else "")
-    outcomes = run_systems(plan, setting, cache, n_jobs=n_jobs, progress=progress)
-    results = ExperimentResults(plan, setting, tuple(outcomes))
+    outcomes = run_systems(plan, inputs, cache, n_jobs=n_jobs, progress=progress)
+    results = ExperimentResults(plan, inputs, tuple(outcomes))
     progress("writing", 0, 1)
     from searchlab.experiments.report_builder import build_report, lead
     from searchlab.report.writer import write_report
@@ -82,7 +82,7 @@ def run_experiment(
 
 
 def _facts(manifest: dict[str, Any]) -> dict[str, str]:
-    """What the report says of how to get it again; nothing that changes from run to run."""
+    """Facts needed to reproduce the report; none of them changes from run to run."""
     facts = {name: str(version) for name, version in manifest["versions"].items()}
     facts |= {f"fingerprint: {name}": value for name, value in manifest["fingerprints"].items()}
     facts["seed"] = str(manifest["seeds"]["experiment"])

@@ -1,13 +1,13 @@
-"""What came out of an experiment, and which files hold it?
+"""The results of an experiment, and the files of its results folder.
 
     runs/NAME.run       the rankings of each system, as a TREC run
-    models/NAME.json    each ranker, trained on all topics
-    per-query.csv       a line for each topic and system: its fold and all measures
+    models/NAME.json    the model of each ranker, trained on all topics
+    per-query.csv       a row for each topic and system: the fold and all measures
     manifest.json       the plan, versions, seeds, fingerprints, times, means, and the name and size of every file
-    report.html         what it means, for people; also as .md, .tex and tables as .csv
-    cache/              pieces that an interrupted or changed experiment need not compute again
+    report.html         the report; also as .md, .tex and tables as .csv
+    cache/              intermediate results, which an interrupted or changed experiment reuses
 
-The manifest is written last: a folder whose manifest names the fingerprint of the plan is complete.
+The manifest is written last: a folder whose manifest has the fingerprint of the experiment is complete.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan
-from searchlab.experiments.runner import Outcome
+from searchlab.experiments.runner import SystemResult
 from searchlab.rankers.bundle import Bundle
 from searchlab.training.cross_validation import CrossValidationResult
 
@@ -43,22 +43,22 @@ TOOLS = ("numpy", "scipy", "scikit-learn", "numba", "whoosh")
 
 @dataclass(frozen=True, eq=False)
 class ExperimentResults:
-    """The outcomes of all systems with their evaluations, and each but the baseline compared with it."""
+    """The outcomes of all systems with their evaluations, each compared with the baseline."""
 
     plan: ExperimentPlan
-    setting: ExperimentInputs
-    outcomes: tuple[Outcome, ...]
+    inputs: ExperimentInputs
+    outcomes: tuple[SystemResult, ...]
 
     @cached_property
     def evaluations(self) -> tuple[Evaluation, ...]:
-        """What each system is worth, by the measures of the plan."""
+        """The evaluation of each system by the measures of the plan."""
         return self.evaluate(self.plan.measures)
 
     def evaluate(self, measures: Sequence[str]) -> tuple[Evaluation, ...]:
-        """What each system is worth, by any measures."""
+        """The evaluation of each system by any measures."""
         return tuple(
             evaluate_run(
-                self.setting.qrels,
+                self.inputs.qrels,
                 outcome.rankings,
                 list(measures),
                 dialect=self.plan.dialect,
@@ -70,7 +70,7 @@ class ExperimentResults:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Each system against the baseline, p-values corrected (Holm) over the systems, measure by measure."""
+        """Each system against the baseline; for each measure p-values are corrected (Holm) over the systems."""
         if len(self.outcomes) < 2:
             return ()
         report = compare_evaluations(
@@ -82,35 +82,35 @@ class ExperimentResults:
         """The evaluation of a system."""
         return next(evaluation for evaluation in self.evaluations if evaluation.name == name)
 
-    def outcome(self, name: str) -> Outcome:
+    def outcome(self, name: str) -> SystemResult:
         """The outcome of a system."""
         return next(outcome for outcome in self.outcomes if outcome.system.name == name)
 
     def against_baseline(self, name: str, measure: str) -> Comparison | None:
-        """How a system compares with the baseline; None for the baseline itself."""
+        """The comparison of a system with the baseline; None for the baseline itself."""
         return next((each for each in self.comparisons if (each.name_a, each.measure) == (name, measure)), None)
 
     @cached_property
-    def best(self) -> Outcome | None:
-        """The best ranker by the first measure, of those that are not the baseline; if none learns, the best system."""
+    def best(self) -> SystemResult | None:
+        """The best ranker by the first measure; if there is none, the best other system. Never the baseline."""
         others = [outcome for outcome in self.outcomes if outcome.system.name != self.plan.baseline]
         chosen = [outcome for outcome in others if outcome.system.learns] or others
         return max(chosen, key=lambda each: self.of(each.system.name).mean(self.plan.measure), default=None)
 
-    def bundle(self, outcome: Outcome) -> Bundle | None:
-        """A ranker trained on all topics, with what its cross-validation said."""
+    def bundle(self, outcome: SystemResult) -> Bundle | None:
+        """The model of a ranker trained on all topics, with the result of its cross-validation."""
         name = outcome.system.name
-        found = self.against_baseline(name, self.plan.measure)
-        if outcome.bundle is None or found is None:
+        compared = self.against_baseline(name, self.plan.measure)
+        if outcome.bundle is None or compared is None:
             return outcome.bundle
         means = {each: self.of(each).means for each in (name, self.plan.baseline)}
-        n_topics, n_folds = len(self.setting.topics), len(self.setting.folds)
-        trial = CrossValidationResult(name, n_topics, n_folds, self.plan.dialect, means, (found,))
-        return replace(outcome.bundle, trial=trial.to_json())
+        n_topics, n_folds = len(self.inputs.topics), len(self.inputs.folds)
+        result = CrossValidationResult(name, n_topics, n_folds, self.plan.dialect, means, (compared,))
+        return replace(outcome.bundle, trial=result.to_json())
 
 
 def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
-    """Write runs, models and the values of each topic; the names of the files."""
+    """Write runs, models and per-query values; return the names of the files."""
     names = []
     for part in ("runs", "models"):
         make_folder(folder / part)
@@ -127,7 +127,7 @@ def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
     with open_atomic(folder / PER_QUERY) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["qid", "fold", "system", *results.plan.measures])
-        fold_of = results.setting.fold_of()
+        fold_of = results.inputs.fold_of()
         for evaluation in results.evaluations:
             for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
                 writer.writerow([qid, fold_of[qid], evaluation.name, *values])
@@ -137,8 +137,8 @@ def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
 def make_experiment_manifest(
     results: ExperimentResults, key: str, lead: str, times: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What has to be known to trust and to repeat the results; files are added when they are written."""
-    plan, setting = results.plan, results.setting
+    """The manifest, all that is needed to reproduce the results; the list of files is added when they are written."""
+    plan, inputs = results.plan, results.inputs
     return {
         "format": FORMAT,
         "fingerprint": key,
@@ -148,19 +148,19 @@ def make_experiment_manifest(
         "dialect": make_dialect(plan.dialect).describe(),
         "versions": {"searchlab": __version__, "python": platform.python_version(), **_versions()},
         "seeds": {"experiment": plan.seed, "folds": plan.folds.seed if not plan.folds.queries else None},
-        "fingerprints": setting.fingerprints(),
-        "index": {"name": setting.engine.snapshot.folder.name, "n_docs": setting.engine.snapshot.n_docs},
-        "n_topics": len(setting.topics),
-        "n_skipped_topics": setting.n_skipped,
-        "folds": [list(fold) for fold in setting.folds],
+        "fingerprints": inputs.fingerprints(),
+        "index": {"name": inputs.engine.snapshot.folder.name, "n_docs": inputs.engine.snapshot.n_docs},
+        "n_topics": len(inputs.topics),
+        "n_skipped_topics": inputs.n_skipped,
+        "folds": [list(fold) for fold in inputs.folds],
         "times": dict(times),
         "systems": [_record(results, outcome) for outcome in results.outcomes],
     }
 
 
-def _record(results: ExperimentResults, outcome: Outcome) -> dict[str, Any]:
+def _record(results: ExperimentResults, outcome: SystemResult) -> dict[str, Any]:
     name = outcome.system.name
-    found = {measure: results.against_baseline(name, measure) for measure in results.plan.measures}
+    comparisons = {measure: results.against_baseline(name, measure) for measure in results.plan.measures}
     return {
         "name": name,
         "what": outcome.system.describe(),
@@ -173,7 +173,7 @@ def _record(results: ExperimentResults, outcome: Outcome) -> dict[str, Any]:
                 "wins": each.wins,
                 "losses": each.losses,
             }
-            for measure, each in found.items()
+            for measure, each in comparisons.items()
             if each is not None
         },
         "chosen": list(outcome.chosen),
@@ -182,30 +182,30 @@ def _record(results: ExperimentResults, outcome: Outcome) -> dict[str, Any]:
 
 
 def write_experiment_manifest(folder: Path, manifest: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Write the manifest with the sizes of all files, and remove files of an earlier one that are no longer made."""
+    """Write the manifest with the sizes of all files, and remove files of an earlier manifest that are obsolete."""
     before = read_experiment_manifest(folder)
-    whole = {**manifest, "files": {name: (folder / name).stat().st_size for name in sorted(names)}}
+    complete = {**manifest, "files": {name: (folder / name).stat().st_size for name in sorted(names)}}
     with open_atomic(folder / MANIFEST) as file:
-        file.write(json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+        file.write(json.dumps(complete, ensure_ascii=False, indent=1) + "\n")
     for name in before["files"] if before else ():
         path = folder / name
-        if name not in whole["files"] and path.resolve().is_relative_to(folder.resolve()):
+        if name not in complete["files"] and path.resolve().is_relative_to(folder.resolve()):
             path.unlink(missing_ok=True)
-    return whole
+    return complete
 
 
 def read_experiment_manifest(folder: Path) -> dict[str, Any] | None:
-    """The manifest of a results folder, if there is one that can be read."""
+    """The manifest of a results folder; None if it is missing or cannot be read."""
     try:
-        found = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    known = isinstance(found, dict) and found.get("format") == FORMAT and isinstance(found.get("files"), dict)
-    return found if known else None
+    is_ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
+    return manifest if is_ours and isinstance(manifest.get("files"), dict) else None
 
 
 def is_complete(folder: Path, key: str) -> bool:
-    """Whether a folder has the results of this very experiment, all files as they were written."""
+    """Whether a folder has the results with this fingerprint, and all files have their recorded sizes."""
     manifest = read_experiment_manifest(folder)
     if manifest is None or manifest.get("fingerprint") != key:
         return False
@@ -214,15 +214,15 @@ def is_complete(folder: Path, key: str) -> bool:
 
 
 def make_folder(folder: Path) -> None:
-    """A folder for results, with its parents."""
+    """Create a folder for results, with its parents."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise WriteFailed(f"{folder}: cannot be made ({error.strerror})") from None
+        raise WriteFailed(f"{folder}: cannot be created ({error.strerror})") from None
 
 
 def require_results_folder(folder: Path, cache: str) -> None:
-    """Refuse to write into a folder that holds something else."""
+    """Refuse a folder that holds files other than the results of an experiment."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -232,10 +232,10 @@ def require_results_folder(folder: Path, cache: str) -> None:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for tool in TOOLS:
         try:
-            found[tool] = version(tool)
+            versions[tool] = version(tool)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,10 +1,10 @@
-"""What is to be compared with what, on which topics, and how?
+"""The plan of an experiment: systems, topics, folds and measures.
 
-One TOML file says it all. There must be systems, and an index or a collection; the values that are shown are the
-defaults, where there are any:
+A plan is one TOML file. It must have systems, and an index or a collection; values shown here are the defaults, where
+there are any:
 
     title = "Do learnt rankers help?"      # of the report [default: the file's name]
-    index = "medical"                      # a folder, or a name in indexes/ [default: made of the collection's name]
+    index = "medical"                      # a folder, or a name in indexes/ [default: named after the collection]
     collection = "../corpora/medical"      # documents, topics, judgments; indexed if there is no index yet
     topics = "topics.tsv"                  # [default: those of the collection]
     qrels = "qrels.txt"                    # [default: those of the collection]
@@ -15,12 +15,12 @@ defaults, where there are any:
     seed = 0                               # of parts, of tests, and of folds if they have none
 
     [folds]
-    number = 5                             # topics are dealt into so many, at random
+    number = 5                             # of folds, with topics assigned at random
     seed = 0
     queries = [["1", "2"], ["3", "4"]]     # or: the topics of each fold
     file = "folds.txt"                     # or: a file with a line `qid fold` for each topic
 
-    [first_stage]                          # what rankers re-rank
+    [first_stage]                          # the candidates that rankers re-rank
     scorer = "bm25"
     settings = {k1 = 1.2, b = 0.75}
     k = 200
@@ -37,16 +37,16 @@ defaults, where there are any:
     grid = {b = [0.3, 0.75]}
     rm3 = {documents = 10, terms = 20, weight = 0.5}     # or true [default: false]
 
-    [[systems]]                            # a ranker; what it is tuned by is chosen on parts of the other folds
+    [[systems]]                            # a ranker; its tuned setting is chosen on parts of the other folds
     ranker = "rsvm-ir"
     settings = {}
     features = ["letor.both.bm25"]         # a set or names [default: those of [features]]
-    parts = 4                              # of the training topics, held out in turn to choose by
+    parts = 4                              # of the training topics, held out in turn to choose settings on
     fill = "letor"
     normalise = "query-minmax"
     bend = "none"
 
-Paths are relative to the file. Reading is strict (`plan_file.py`): a key that means nothing is an error.
+Paths are relative to the file. Unknown keys are errors (`plan_file.py`).
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ from searchlab.retrieval.expansion import RM3
 from searchlab.training.recipe import Recipe
 
 MEASURES = ("nDCG@10", "AP", "P@10")
-# A grid of more points takes hours, and chooses by chance.
+# A larger grid takes hours, and its best point is largely chance.
 MAX_GRID_POINTS = 1000
 
 
 @dataclass(frozen=True)
 class FoldPlan:
-    """How topics are dealt out: at random into `number` folds, or as `queries` says."""
+    """The folds: `number` of them with topics assigned at random, or the lists of `queries`."""
 
     number: int = 5
     seed: int = 0
@@ -80,13 +80,13 @@ class FoldPlan:
     def to_json(self) -> dict[str, Any]:
         """The plan as plain JSON."""
         if self.queries:
-            return {"queries": [list(own) for own in self.queries]}
+            return {"queries": [list(fold) for fold in self.queries]}
         return {"number": self.number, "seed": self.seed}
 
 
 @dataclass(frozen=True)
 class SystemPlan:
-    """Something that ranks: a scorer, perhaps with RM3 and with settings to choose, or a ranker by its recipe."""
+    """A planned system: a scorer, optionally with RM3 and a grid of settings to choose from, or a ranker's recipe."""
 
     name: str
     scorer: str = ""
@@ -98,28 +98,28 @@ class SystemPlan:
 
     @property
     def learns(self) -> bool:
-        """Whether it is a ranker, which is trained."""
+        """Whether it is a ranker, which has to be trained."""
         return self.recipe is not None
 
     @property
     def slug(self) -> str:
-        """The name as that of a file."""
+        """The name as a file name."""
         return make_slug(self.name)
 
     def points(self) -> list[dict[str, Any]]:
-        """The settings to try, one after the other; a single one if there is no choice."""
+        """The settings to try; a single point if there is no grid."""
         return grid_points(self.settings, self.grid)
 
     def describe(self) -> str:
-        """What it is, in a few words."""
+        """A short description."""
         if self.recipe is not None and self.features is not None:
             features = f"{len(self.features)} features" + (
                 f" ({self.features.name})" if self.features.name != "chosen" else ""
             )
-            told = _told(self.settings)
-            return f"{self.recipe.ranker}{told} on {features}, {self.recipe.preparation.label}"
+            settings = _in_brackets(self.settings)
+            return f"{self.recipe.ranker}{settings} on {features}, {self.recipe.preparation.label}"
         chosen = f", {' and '.join(self.grid)} chosen on the other folds" if self.grid else ""
-        return f"{self.scorer}{_told(self.settings)}{' with RM3' if self.expansion else ''}{chosen}"
+        return f"{self.scorer}{_in_brackets(self.settings)}{' with RM3' if self.expansion else ''}{chosen}"
 
     def to_json(self) -> dict[str, Any]:
         """The system as plain JSON."""
@@ -150,7 +150,7 @@ class SystemPlan:
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """An experiment as it is planned; nothing of it has been looked at yet but the plan itself."""
+    """The plan of an experiment, as read from its file; the files it names have not been opened yet."""
 
     file: Path
     title: str
@@ -169,16 +169,16 @@ class ExperimentPlan:
 
     @property
     def measure(self) -> str:
-        """What settings are chosen by, and what counts first."""
+        """The first measure, which settings are chosen by."""
         return self.measures[0]
 
     @property
     def rankers(self) -> tuple[SystemPlan, ...]:
-        """The systems that learn."""
+        """The systems that are trained."""
         return tuple(system for system in self.systems if system.learns)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as plain JSON: what results depend on, and no paths."""
+        """The plan as plain JSON: everything that results depend on, without paths."""
         return {
             "title": self.title,
             "systems": [system.to_json() for system in self.systems],
@@ -192,7 +192,7 @@ class ExperimentPlan:
 
 
 def grid_points(settings: Mapping[str, Any], grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
-    """All combinations of the values of a grid, each with the settings that are the same in all of them."""
+    """All combinations of the values of a grid, each with the common settings."""
     n_points = 1
     for values in grid.values():
         n_points *= len(values)
@@ -202,9 +202,9 @@ def grid_points(settings: Mapping[str, Any], grid: Mapping[str, tuple[Any, ...]]
 
 
 def make_slug(name: str) -> str:
-    """A name as that of a file: letters, digits, dots and dashes."""
+    """A name as a file name: letters, digits, dots and dashes."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.").lower()
 
 
-def _told(settings: Mapping[str, Any]) -> str:
+def _in_brackets(settings: Mapping[str, Any]) -> str:
     return f"({', '.join(f'{name}={value}' for name, value in settings.items())})" if settings else ""

@@ -1,7 +1,7 @@
-"""How is the plan of an experiment read from a TOML file?
+"""Reading the plan of an experiment from a TOML file.
 
-`plan.py` shows the format. What the file says is checked before anything is done: names of measures, scorers, rankers
-and features, settings and their ranges, each against what it stands for.
+`plan.py` shows the format. All names of measures, scorers, rankers and features, and all settings with their ranges,
+are checked before any work is done.
 """
 
 from __future__ import annotations
@@ -17,46 +17,46 @@ from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, ExperimentPlan, FoldPlan, SystemPlan
 from searchlab.experiments.toml_section import TomlSection, read_toml
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
-from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
+from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.training.recipe import Recipe
 
-FEATURES = "semantic"
+DEFAULT_FEATURES = "semantic"
 
 
 def read_plan(path: str | Path) -> ExperimentPlan:
-    """Read a plan, or say in one line what is wrong with the file."""
+    """Read a plan; an error names the file, the section, the key, and what was expected."""
     top = read_toml(path)
     file = top.file
-    seed = top.whole("seed", 0)
-    measures = top.texts("measures", MEASURES)
+    seed = top.integer("seed", 0)
+    measures = top.strings("measures", MEASURES)
     top.make("measures", lambda: _check_measures(measures))
-    dialect = top.text("dialect", "trec") or ""
+    dialect = top.string("dialect", "trec") or ""
     top.make("dialect", lambda: make_dialect(dialect))
-    title = top.text("title", file.stem) or ""
-    output = top.text("output", f"results/{file.stem}") or ""
-    given = {key: top.text(key) for key in ("index", "collection", "topics", "qrels")}
+    title = top.string("title", file.stem) or ""
+    output = top.string("output", f"results/{file.stem}") or ""
+    sources = {key: top.string(key) for key in ("index", "collection", "topics", "qrels")}
     folds = _read_folds(top.section("folds"), file, seed)
     first_stage = _read_first_stage(top.section("first_stage"))
     features = _read_features(top.section("features"), file)
     systems = tuple(
         _read_system(section, features, measures[0], dialect, seed, file) for section in top.sections("systems")
     )
-    baseline = top.text("baseline", systems[0].name if systems else "")
-    top.close()
+    baseline = top.string("baseline", systems[0].name if systems else "")
+    top.refuse_unknown_keys()
     if not systems:
         raise top.error("systems", "found none, expected at least one [[systems]]")
     _check_names(top, systems, baseline or "")
-    index = given["index"]
+    index = sources["index"]
     if index is not None and len(Path(index).parts) > 1:
         index = str(_beside(file, index))
-    if (given["topics"] is None) != (given["qrels"] is None):
-        absent, there = ("topics", "qrels") if given["topics"] is None else ("qrels", "topics")
-        raise top.error(absent, f"found nothing beside {there}, expected both or neither")
+    if (sources["topics"] is None) != (sources["qrels"] is None):
+        absent, present = ("topics", "qrels") if sources["topics"] is None else ("qrels", "topics")
+        raise top.error(absent, f"missing, but {present} is given; expected both or neither")
     collection, topics, qrels = (
-        None if given[key] is None else _beside(file, str(given[key])) for key in ("collection", "topics", "qrels")
+        None if sources[key] is None else _beside(file, str(sources[key])) for key in ("collection", "topics", "qrels")
     )
     return ExperimentPlan(
         file,
@@ -77,10 +77,10 @@ def read_plan(path: str | Path) -> ExperimentPlan:
 
 
 def _beside(file: Path, name: str) -> Path:
-    """A path that is relative to the plan's file; one that is absolute stays so."""
+    """A path relative to the plan's file; an absolute one stays as it is."""
     if is_dataset(name):
         return Path(name)
-    # Without what a/../b has too much: paths are shown to people.
+    # Paths are shown to users, so a/../b becomes b.
     return Path(os.path.normpath(file.parent / name))
 
 
@@ -98,7 +98,7 @@ def _check_names(top: TomlSection, systems: tuple[SystemPlan, ...], baseline: st
             raise section.error("name", f"found {system.name!r}, expected a name with a letter or digit")
         if system.slug in known:
             other = known[system.slug]
-            raise section.error("name", f"found {system.name!r} beside {other!r}, expected distinct names")
+            raise section.error("name", f"found {system.name!r} and {other!r}, expected distinct names")
         known[system.slug] = system.name
     names = [system.name for system in systems]
     if baseline not in names:
@@ -110,59 +110,59 @@ def _refuse(kind: str, name: str, known: list[str]) -> None:
 
 
 def _read_folds(section: TomlSection, file: Path, seed: int) -> FoldPlan:
-    number, own_seed = section.whole("number", 5, 2), section.whole("seed", seed)
-    queries, listed = section.lists("queries"), section.text("file")
-    section.close()
+    number, own_seed = section.integer("number", 5, 2), section.integer("seed", seed)
+    queries, listed = section.name_lists("queries"), section.string("file")
+    section.refuse_unknown_keys()
     if sum([section.has("queries"), section.has("file"), section.has("number") or section.has("seed")]) > 1:
-        raise section.error("", "found several ways to deal topics out, expected number and seed, queries or file")
+        raise section.error("", "found several definitions of the folds, expected number and seed, queries or file")
     if listed is not None:
         queries = _read_fold_file(section, _beside(file, listed))
     if section.has("queries") or listed is not None:
         if len(queries) < 2:
             raise section.error("queries", f"found {len(queries)} fold, expected at least 2")
         seen: dict[str, int] = {}
-        for place, fold in enumerate(queries, start=1):
+        for fold_number, fold in enumerate(queries, start=1):
             for qid in fold:
-                if seen.setdefault(qid, place) != place or fold.count(qid) > 1:
+                if seen.setdefault(qid, fold_number) != fold_number or fold.count(qid) > 1:
                     raise section.error(
-                        "queries", f"found topic {qid} in fold {seen[qid]} and {place}, expected it once"
+                        "queries", f"found topic {qid} in fold {seen[qid]} and {fold_number}, expected it once"
                     )
     return FoldPlan(number, own_seed, queries)
 
 
 def _read_fold_file(section: TomlSection, path: Path) -> tuple[tuple[str, ...], ...]:
-    """The topics of each fold, folds in the order in which they are first named."""
+    """The topics of each fold, in the order in which folds first occur."""
     folds: dict[str, list[str]] = {}
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise section.error("file", f"{path} cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise section.error("file", f"{path} is not a text in UTF-8") from None
+        raise section.error("file", f"{path} is not UTF-8 text") from None
     for number, line in enumerate(lines, start=1):
         columns = line.split()
         if columns and len(columns) != 2:
             raise section.error("file", f"{path}:{number}: found {len(columns)} columns, expected 2 (qid, fold)")
         if columns:
             folds.setdefault(columns[1], []).append(columns[0])
-    return tuple(tuple(own) for own in folds.values())
+    return tuple(tuple(fold) for fold in folds.values())
 
 
 def _read_first_stage(section: TomlSection) -> FirstStage:
-    scorer, settings = section.text("scorer", "bm25") or "", section.settings("settings")
-    k, rm3 = section.whole("k", 200, 1), section.yes("rm3", True)
-    section.close()
+    scorer, settings = section.string("scorer", "bm25") or "", section.settings("settings")
+    k, rm3 = section.integer("k", 200, 1), section.boolean("rm3", True)
+    section.refuse_unknown_keys()
     return section.make("", lambda: FirstStage(k, scorer, settings, rm3))
 
 
 def _read_features(section: TomlSection, file: Path) -> FeatureSet:
-    name, names = section.text("set"), section.texts("names")
-    section.close()
+    name, names = section.string("set"), section.strings("names")
+    section.refuse_unknown_keys()
     if name is not None and names:
         raise section.error("", "found set and names, expected one of the two")
     if names:
         return section.make("names", lambda: make_feature_set(names))
-    return section.make("set", lambda: _named_set(name or FEATURES, file))
+    return section.make("set", lambda: _named_set(name or DEFAULT_FEATURES, file))
 
 
 def _named_set(name: str, file: Path) -> FeatureSet:
@@ -173,22 +173,22 @@ def _read_system(
     section: TomlSection, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path
 ) -> SystemPlan:
     if section.has("scorer") == section.has("ranker"):
-        found = "both" if section.has("scorer") else "neither"
-        raise section.error("", f"found {found} of scorer and ranker, expected one of them")
+        found = "both scorer and ranker" if section.has("scorer") else "neither scorer nor ranker"
+        raise section.error("", f"found {found}, expected one of them")
     return (_read_ranker if section.has("ranker") else _read_scorer)(section, features, measure, dialect, seed, file)
 
 
 def _read_scorer(
     section: TomlSection, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path
 ) -> SystemPlan:
-    scorer = section.text("scorer") or ""
+    scorer = section.string("scorer") or ""
     settings, grid = section.settings("settings"), section.grid("grid")
     expansion = _read_expansion(section)
     label = {"bm25": "BM25", "bm25f": "BM25F"}.get(scorer, scorer)
-    name = section.text("name", "RM3" if expansion else label) or ""
-    section.close()
-    if scorer not in EVERY_SCORER:
-        section.make("scorer", lambda: _refuse("scorer", scorer, list(EVERY_SCORER)))
+    name = section.string("name", "RM3" if expansion else label) or ""
+    section.refuse_unknown_keys()
+    if scorer not in SCORERS:
+        section.make("scorer", lambda: _refuse("scorer", scorer, list(SCORERS)))
     system = SystemPlan(name, scorer, settings, grid, expansion)
     for key in settings:
         if key in grid:
@@ -200,34 +200,34 @@ def _read_scorer(
 
 def _read_expansion(section: TomlSection) -> RM3 | None:
     if isinstance(section.values.get("rm3", False), bool):
-        return RM3() if section.yes("rm3", False) else None
-    own = section.section("rm3")
-    own.name = f"{section.name}.rm3"
-    usual = RM3()
-    documents, terms = own.whole("documents", usual.documents, 1), own.whole("terms", usual.terms, 1)
-    given = own.number("weight", usual.weight, 0, 1)
-    own.close()
-    return own.make("", lambda: RM3(documents, terms, given))
+        return RM3() if section.boolean("rm3", False) else None
+    rm3 = section.section("rm3")
+    rm3.name = f"{section.name}.rm3"
+    default = RM3()
+    documents, terms = rm3.integer("documents", default.documents, 1), rm3.integer("terms", default.terms, 1)
+    weight = rm3.number("weight", default.weight, 0, 1)
+    rm3.refuse_unknown_keys()
+    return rm3.make("", lambda: RM3(documents, terms, weight))
 
 
 def _read_ranker(
     section: TomlSection, features: FeatureSet, measure: str, dialect: str, seed: int, file: Path
 ) -> SystemPlan:
-    ranker = section.text("ranker") or ""
+    ranker = section.string("ranker") or ""
     settings = section.settings("settings")
-    name = section.text("name", ranker) or ""
-    n_parts = section.whole("parts", 4, 2)
-    filling = section.text("fill", "letor") or ""
-    normalisation = section.text("normalise", "query-minmax") or ""
-    bends = section.text("bend", "none")
+    name = section.string("name", ranker) or ""
+    n_parts = section.integer("parts", 4, 2)
+    filling = section.string("fill", "letor") or ""
+    normalisation = section.string("normalise", "query-minmax") or ""
+    bends = section.string("bend", "none")
     if section.has("features"):
         if isinstance(section.values["features"], list):
-            names = section.texts("features")
+            names = section.strings("features")
             features = section.make("features", lambda: make_feature_set(names))
         else:
-            own = section.text("features") or ""
-            features = section.make("features", lambda: _named_set(own, file))
-    section.close()
+            set_name = section.string("features") or ""
+            features = section.make("features", lambda: _named_set(set_name, file))
+    section.refuse_unknown_keys()
     if ranker not in RANKERS:
         section.make("ranker", lambda: _refuse("ranker", ranker, list(RANKERS)))
     section.make("settings", lambda: make_ranker(ranker, settings))

@@ -1,11 +1,11 @@
-"""How is an experiment run, so that nothing of a topic that is tested was seen in training?
+"""Running an experiment: the rankings of each system, made without knowledge of the topics that are tested.
 
-Each system ranks each topic while it knows only the other folds: a ranker is trained and tuned on their topics, a
-scorer with a grid has its settings chosen by them, a scorer without one needs nothing. What learns is given a table of
-the training topics, and judgments of these alone; of the topics to be ranked it is given features without grades.
+Each system ranks the topics of a fold knowing only the other folds: a ranker is trained and tuned on their topics, a
+scorer with a grid has its settings chosen by them, a scorer without one needs nothing. A ranker gets a table of the
+training topics and their judgments alone; of the topics to be ranked it gets features without grades.
 
-Pieces (searches, features, scores of a system on a fold) are kept as they are finished (`keeping.py`): a run that was
-interrupted goes on where it was. Folds are worked on side by side on the machine's cores.
+Results of steps (searches, features, scores of a system on a fold) are cached as they are finished (`cache.py`): an
+interrupted run continues where it was. Folds are computed in parallel.
 """
 
 from __future__ import annotations
@@ -24,29 +24,30 @@ from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan, SystemPlan
 from searchlab.experiments.scorer_tuning import choose_by_folds
-from searchlab.features.candidates import Candidates
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.prerequisites import make_what_is_missing
-from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
+from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
-from searchlab.retrieval.batch import search_topics
-from searchlab.training.from_index import DEPTH, Task, prepare
+from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.registry import SCORERS, make_scorer
+from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import make_bundle, require_different_grades
 from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
 SEARCHING, TRAINING = "searching", "training"
+# In place of the number of a fold: the job that trains on all topics.
+ALL_TOPICS = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class SystemResult:
     """A system's rankings of topics that it had not seen.
 
-    `chosen` is, for each fold, what was chosen on the others (empty if there was no choice). `seconds` is what a fold
-    took in the mean: training and choosing, or searching. A ranker has a `bundle`, trained on all topics.
+    `chosen` has for each fold the settings chosen on the other folds (empty if there was no choice). `seconds` is the
+    mean time of a fold for training and choosing, or for searching. A ranker has a `bundle`, trained on all topics.
     """
 
     system: SystemPlan
@@ -57,8 +58,8 @@ class Outcome:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
-    """What one fold gives: scores of the rows that were held out, the chosen values, and how long it took."""
+class HeldOutFold:
+    """The result of training without one fold: scores of its rows, the chosen settings, and the time it took."""
 
     scores: Floats
     chosen: tuple[Any, ...]
@@ -67,149 +68,145 @@ class Lesson:
 
 def run_systems(
     plan: ExperimentPlan,
-    setting: ExperimentInputs,
+    inputs: ExperimentInputs,
     cache: Cache,
     *,
     n_jobs: int | None = None,
     progress: Progress = no_progress,
-) -> list[Outcome]:
-    """The outcome of each system, in the order of the plan."""
-    outcomes = {
-        system.name: _run_scorer(plan, setting, cache, system, progress) for system in plan.systems if not system.learns
+) -> list[SystemResult]:
+    """The result of each system, in the order of the plan."""
+    results = {
+        system.name: _run_scorer(plan, inputs, cache, system, progress) for system in plan.systems if not system.learns
     }
     if plan.rankers:
-        task = make_task(plan, setting, cache, progress)
-        outcomes |= _run_rankers(plan, setting, cache, task, n_jobs or os.cpu_count() or 1, progress)
-    return [outcomes[system.name] for system in plan.systems]
+        data = load_training_set(plan, inputs, cache, progress)
+        results |= _run_rankers(plan, inputs, cache, data, n_jobs or os.cpu_count() or 1, progress)
+    return [results[system.name] for system in plan.systems]
 
 
-def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: Sequence[str]) -> Lesson:
+def learn_fold(recipe: Recipe, table: FeatureTable, qrels: Judgments, held_out: Sequence[str]) -> HeldOutFold:
     """Train without some queries, and score their rows (in the order of the table).
 
-    The learner gets neither their rows nor their judgments; what scores them gets no grades.
+    The ranker gets neither their rows nor their judgments; the rows to be scored have no grades.
     """
-    aside = np.isin(table.qids.astype(str), np.array(list(held_out), dtype=str))
-    train, test = table.rows(~aside), table.rows(aside).with_grades(None)
-    known = {qid: qrels[qid] for qid in train.query_ids}
-    return _learn(recipe, train, known, test)
+    is_held_out = np.isin(table.qids.astype(str), np.array(list(held_out), dtype=str))
+    train, test = table.rows(~is_held_out), table.rows(is_held_out).with_grades(None)
+    return _learn(recipe, train, {qid: qrels[qid] for qid in train.query_ids}, test)
 
 
-def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> Lesson:
+def _learn(recipe: Recipe, train: FeatureTable, qrels: Judgments, test: FeatureTable) -> HeldOutFold:
     began = time.perf_counter()
     require_different_grades(train)
     choice = recipe.learn(train, recipe.validation_measure(qrels))
     seconds = time.perf_counter() - began
     scores = choice.scores(test) if test.n_rows else np.zeros(0)
-    return Lesson(scores, _plain(trial.value for trial in choice.chosen), seconds)
+    return HeldOutFold(scores, _plain(trial.value for trial in choice.chosen), seconds)
 
 
 def _learn_all(recipe: Recipe, table: FeatureTable, qrels: Judgments, source: str) -> Bundle:
-    judge = recipe.validation_measure(qrels)
-    return make_bundle(recipe, recipe.learn(table, judge), table, None, judge, None, source=source)
+    measure = recipe.validation_measure(qrels)
+    return make_bundle(recipe, recipe.learn(table, measure), table, None, measure, None, source=source)
 
 
 def _plain(values: Any) -> tuple[Any, ...]:
     return tuple(value.item() if isinstance(value, np.generic) else value for value in values if value is not None)
 
 
-def make_task(plan: ExperimentPlan, setting: ExperimentInputs, cache: Cache, progress: Progress) -> Task:
-    """Candidates with the features of all rankers, and what the first search gives alone."""
-    features = union_of(plan.rankers)
-    make_what_is_missing(setting.engine, features, progress)
-    known = setting.fingerprints()
-    what = [[feature.name, feature.formula] for feature in features.features]
-    key = fingerprint(known, what, plan.first_stage.to_json())
+def load_training_set(plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, progress: Progress) -> TrainingSet:
+    """Candidates with the features of all rankers, and the rankings of the first search; cached."""
+    features = combine_features(plan.rankers)
+    build_prerequisites(inputs.engine, features, progress)
+    known = inputs.fingerprints()
+    formulas = [[feature.name, feature.formula] for feature in features.features]
+    key = fingerprint(known, formulas, plan.first_stage.to_json())
     table, first = load_table(cache, key), load_run(cache, key)
     if table is None or first is None:
-        task = prepare(setting.engine, setting.topics, setting.qrels, features, plan.first_stage, progress)
-        store_table(cache, key, task.table)
-        store_run(cache, key, next(iter(task.baselines.values())), {})
-        return task
-    return Task(setting.topics, setting.qrels, table, Candidates({}), {"first": first[0]}, 0)
+        data = prepare_training(inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress)
+        store_table(cache, key, data.table)
+        store_run(cache, key, next(iter(data.baselines.values())), {})
+        return data
+    return TrainingSet(inputs.topics, inputs.qrels, table, {"first": first[0]}, 0)
 
 
-def union_of(systems: Sequence[SystemPlan]) -> FeatureSet:
+def combine_features(systems: Sequence[SystemPlan]) -> FeatureSet:
     """The features of several rankers, each once."""
-    chosen = {feature.name: feature for system in systems if system.features for feature in system.features.features}
-    return FeatureSet("all", tuple(chosen.values()))
+    features = {feature.name: feature for system in systems if system.features for feature in system.features.features}
+    return FeatureSet("all", tuple(features.values()))
 
 
 def _run_scorer(
-    plan: ExperimentPlan, setting: ExperimentInputs, cache: Cache, system: SystemPlan, progress: Progress
-) -> Outcome:
+    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, system: SystemPlan, progress: Progress
+) -> SystemResult:
     points = system.points()
     runs, seconds = [], 0.0
-    known = setting.fingerprints()
-    parts = ["index", "topics", *(["learnt from the index"] if system.scorer in DENSE_SCORERS else [])]
+    known = inputs.fingerprints()
+    parts = ["index", "topics", *(["learnt from the index"] if SCORERS[system.scorer].needs_topic_model else [])]
     for number, point in enumerate(points):
         progress(f"{SEARCHING}: {system.name}", number, len(points))
         rm3 = None if system.expansion is None else vars(system.expansion)
         key = fingerprint([known[part] for part in parts], system.scorer, point, rm3, DEPTH)
-        kept = load_run(cache, key)
-        if kept is None:
+        cached = load_run(cache, key)
+        if cached is None:
             began = time.perf_counter()
-            scorer = make_scorer(system.scorer, point)
-            found = list(
-                search_topics(setting.engine, setting.topics, k=DEPTH, scorer=scorer, expansion=system.expansion)
-            )
-            kept = found, {"seconds": time.perf_counter() - began}
-            store_run(cache, key, *kept)
-        runs.append(kept[0])
-        seconds += kept[1]["seconds"]
+            pipeline = Pipeline(inputs.engine, make_scorer(system.scorer, point), expansion=system.expansion)
+            cached = list(pipeline.run(inputs.topics, k=DEPTH)), {"seconds": time.perf_counter() - began}
+            store_run(cache, key, *cached)
+        runs.append(cached[0])
+        seconds += cached[1]["seconds"]
     if len(points) == 1:
-        return Outcome(system, tuple(runs[0]), (), seconds)
+        return SystemResult(system, tuple(runs[0]), (), seconds)
     values = [
-        evaluate_run(setting.qrels, run, plan.measure, dialect=plan.dialect, complete=True).values_of(plan.measure)
+        evaluate_run(inputs.qrels, run, plan.measure, dialect=plan.dialect, complete=True).values_of(plan.measure)
         for run in runs
     ]
-    place = {qid: number for number, qid in enumerate(setting.qids)}
-    chosen, _ = choose_by_folds(np.array(values), [np.array([place[qid] for qid in fold]) for fold in setting.folds])
-    of_qid = {qid: point for fold, point in zip(setting.folds, chosen, strict=True) for qid in fold}
-    rankings = tuple(runs[of_qid[qid]][place[qid]] for qid in setting.qids)
-    return Outcome(system, rankings, tuple(points[point] for point in chosen), seconds)
+    row = {qid: number for number, qid in enumerate(inputs.qids)}
+    chosen, _ = choose_by_folds(np.array(values), [np.array([row[qid] for qid in fold]) for fold in inputs.folds])
+    of_qid = {qid: point for fold, point in zip(inputs.folds, chosen, strict=True) for qid in fold}
+    rankings = tuple(runs[of_qid[qid]][row[qid]] for qid in inputs.qids)
+    return SystemResult(system, rankings, tuple(points[point] for point in chosen), seconds)
 
 
 def _run_rankers(
-    plan: ExperimentPlan, setting: ExperimentInputs, cache: Cache, task: Task, n_jobs: int, progress: Progress
-) -> dict[str, Outcome]:
-    tables = {system.name: _select(task.table, system) for system in plan.rankers}
-    judged = setting.fingerprints()["judgments"]
+    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, data: TrainingSet, n_jobs: int, progress: Progress
+) -> dict[str, SystemResult]:
+    tables = {system.name: _select(data.table, system) for system in plan.rankers}
+    judged = inputs.fingerprints()["judgments"]
     keys = {
         system.name: [system.to_json() | {"name": ""}, fingerprint_of(tables[system.name]), judged]
         for system in plan.rankers
     }
-    lessons: dict[tuple[str, int], Lesson] = {}
+    folds: dict[tuple[str, int], HeldOutFold] = {}
     bundles: dict[str, Bundle] = {}
-    work: list[tuple[SystemPlan, int]] = []
+    jobs: list[tuple[SystemPlan, int]] = []
     for system in plan.rankers:
-        for number, fold in enumerate(setting.folds):
-            lesson = _kept_lesson(cache, fingerprint(keys[system.name], list(fold)))
-            if lesson is None:
-                work.append((system, number))
+        for number, fold in enumerate(inputs.folds):
+            cached = _load_fold(cache, fingerprint(keys[system.name], list(fold)))
+            if cached is None:
+                jobs.append((system, number))
             else:
-                lessons[system.name, number] = lesson
-        bundle = _kept_bundle(cache, fingerprint(keys[system.name], "all", plan.first_stage.to_json()))
+                folds[system.name, number] = cached
+        bundle = _load_bundle(cache, fingerprint(keys[system.name], "all", plan.first_stage.to_json()))
         if bundle is None:
-            work.append((system, -1))
+            jobs.append((system, ALL_TOPICS))
         else:
             bundles[system.name] = bundle
-    n_all = len(plan.rankers) * (len(setting.folds) + 1)
-    done = n_all - len(work)
-    progress(TRAINING, done, n_all)
-    for system, number, result in _side_by_side(plan, setting, tables, work, n_jobs):
-        if isinstance(result, Lesson):
-            lessons[system.name, number] = result
-            key = fingerprint(keys[system.name], list(setting.folds[number]))
+    n_jobs_in_all = len(plan.rankers) * (len(inputs.folds) + 1)
+    done = n_jobs_in_all - len(jobs)
+    progress(TRAINING, done, n_jobs_in_all)
+    for system, number, result in _run_parallel(plan, inputs, tables, jobs, n_jobs):
+        if isinstance(result, HeldOutFold):
+            folds[system.name, number] = result
+            key = fingerprint(keys[system.name], list(inputs.folds[number]))
             about = {"chosen": list(result.chosen), "seconds": result.seconds}
             cache.put("scores", key, {"scores": result.scores}, about)
         else:
             bundles[system.name] = result
-            _keep_bundle(cache, fingerprint(keys[system.name], "all", plan.first_stage.to_json()), result)
+            _store_bundle(cache, fingerprint(keys[system.name], "all", plan.first_stage.to_json()), result)
         done += 1
-        progress(TRAINING, done, n_all)
+        progress(TRAINING, done, n_jobs_in_all)
     return {
-        system.name: _gathered(
-            setting, task, system, [lessons[system.name, n] for n in range(len(setting.folds))], bundles[system.name]
+        system.name: _join_folds(
+            inputs, data, system, [folds[system.name, n] for n in range(len(inputs.folds))], bundles[system.name]
         )
         for system in plan.rankers
     }
@@ -221,33 +218,33 @@ def _select(table: FeatureTable, system: SystemPlan) -> FeatureTable:
     return table if table.names == system.features.names else table.select(system.features.names)
 
 
-def _side_by_side(
+def _run_parallel(
     plan: ExperimentPlan,
-    setting: ExperimentInputs,
+    inputs: ExperimentInputs,
     tables: dict[str, FeatureTable],
-    work: list[tuple[SystemPlan, int]],
+    jobs: list[tuple[SystemPlan, int]],
     n_jobs: int,
-) -> Iterator[tuple[SystemPlan, int, Lesson | Bundle]]:
-    """The results of pieces of work as they are finished."""
-    engine = setting.engine
+) -> Iterator[tuple[SystemPlan, int, HeldOutFold | Bundle]]:
+    """The results of jobs, each a system and the number of a fold, as they are finished."""
+    engine = inputs.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
     source = f"index {engine.snapshot.folder.name}"
 
     def arguments(system: SystemPlan, number: int) -> tuple[Any, ...]:
-        held_out = None if number < 0 else setting.folds[number]
-        return system, number, tables[system.name], setting.qrels, held_out, plan.first_stage, analyser, source
+        held_out = None if number == ALL_TOPICS else inputs.folds[number]
+        return system, number, tables[system.name], inputs.qrels, held_out, plan.first_stage, analyser, source
 
-    if n_jobs == 1 or len(work) < 2:
-        for system, number in work:
-            yield _piece(*arguments(system, number))
+    if n_jobs == 1 or len(jobs) < 2:
+        for system, number in jobs:
+            yield _run_job(*arguments(system, number))
         return
     from joblib import Parallel, delayed
 
-    runner = Parallel(n_jobs=min(n_jobs, len(work)), return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    yield from runner(delayed(_piece)(*arguments(system, number)) for system, number in work)
+    runner = Parallel(n_jobs=min(n_jobs, len(jobs)), return_as="generator_unordered", pre_dispatch="2*n_jobs")
+    yield from runner(delayed(_run_job)(*arguments(system, number)) for system, number in jobs)
 
 
-def _piece(
+def _run_job(
     system: SystemPlan,
     number: int,
     table: FeatureTable,
@@ -256,7 +253,7 @@ def _piece(
     first_stage: FirstStage,
     analyser: Any,
     source: str,
-) -> tuple[SystemPlan, int, Lesson | Bundle]:
+) -> tuple[SystemPlan, int, HeldOutFold | Bundle]:
     recipe = system.recipe
     if recipe is None:
         raise SettingError(f"{system.name}: does not learn")
@@ -269,33 +266,33 @@ def _piece(
     return system, number, replace(bundle, analyser=analyser, first_stage=first_stage)
 
 
-def _gathered(
-    setting: ExperimentInputs, task: Task, system: SystemPlan, lessons: list[Lesson], bundle: Bundle
-) -> Outcome:
+def _join_folds(
+    inputs: ExperimentInputs, data: TrainingSet, system: SystemPlan, folds: list[HeldOutFold], bundle: Bundle
+) -> SystemResult:
     """The scores of all folds as one ranking of each topic."""
-    scores = np.zeros(task.table.n_rows)
-    fold_of = setting.fold_of()
-    of_rows = np.array([fold_of[qid] for qid in task.table.qids.tolist()], dtype=np.int64)
-    for number, lesson in enumerate(lessons, start=1):
-        scores[of_rows == number] = lesson.scores
-    seconds = float(np.mean([lesson.seconds for lesson in lessons]))
-    chosen = tuple(list(lesson.chosen) for lesson in lessons)
-    return Outcome(system, tuple(task.reranked(scores)), chosen, seconds, bundle)
+    scores = np.zeros(data.table.n_rows)
+    fold_of = inputs.fold_of()
+    of_rows = np.array([fold_of[qid] for qid in data.table.qids.tolist()], dtype=np.int64)
+    for number, fold in enumerate(folds, start=1):
+        scores[of_rows == number] = fold.scores
+    seconds = float(np.mean([fold.seconds for fold in folds]))
+    chosen = tuple(list(fold.chosen) for fold in folds)
+    return SystemResult(system, tuple(data.rerank(scores)), chosen, seconds, bundle)
 
 
-def _kept_lesson(cache: Cache, key: str) -> Lesson | None:
-    found = cache.get("scores", key)
-    if found is None:
+def _load_fold(cache: Cache, key: str) -> HeldOutFold | None:
+    cached = cache.get("scores", key)
+    if cached is None:
         return None
-    arrays, about = found
-    return Lesson(arrays["scores"], tuple(about["chosen"]), float(about["seconds"]))
+    arrays, about = cached
+    return HeldOutFold(arrays["scores"], tuple(about["chosen"]), float(about["seconds"]))
 
 
-def _keep_bundle(cache: Cache, key: str, bundle: Bundle) -> None:
+def _store_bundle(cache: Cache, key: str, bundle: Bundle) -> None:
     bundle.save(cache.path("model", key, ".json"))
 
 
-def _kept_bundle(cache: Cache, key: str) -> Bundle | None:
+def _load_bundle(cache: Cache, key: str) -> Bundle | None:
     try:
         return load_bundle(cache.path("model", key, ".json"))
     except SourceError:

@@ -1,8 +1,8 @@
-"""Which settings of a scorer are best, and how good are they on topics that did not choose them?
+"""Tuning of a scorer: the best settings of a grid, and a held-out estimate of how good they are.
 
-Every point of a grid is searched once for all topics. The best on all topics is what to use; but its mean flatters it,
-because these topics chose it. So topics are dealt into folds, and each fold is judged with the point that is best on
-the others: the held-out estimate, which is set against the default settings, topic by topic.
+Every point of the grid is searched once for all topics. The best point on all topics is the one to use, but its mean
+is too optimistic, because these topics chose it. So topics are dealt into folds, and each fold is evaluated with the
+point that is best on the others: the held-out estimate, which is compared with the default settings topic by topic.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.plan import grid_points
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Judgments, Topic
-from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.cross_validation import MIN_QUERIES, MIN_VERDICT_QUERIES, deal
-from searchlab.training.from_index import DEPTH
+from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import make_scorer
+from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
+from searchlab.training.from_index import DEPTH, useful_topics
+from searchlab.training.query_folds import deal_folds
 from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"
@@ -33,10 +35,10 @@ TUNED = "tuned"
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What was tried: `values` has a row for each of the `points`, a column for each topic.
+    """The results of tuning: `values` has a row for each of the `points` and a column for each topic.
 
-    `folds` has the numbers of each fold's topics, `chosen` the point that is best on the others, by its number.
-    `compared` sets the held-out values against those of the default settings, `defaults`.
+    `folds` has the column numbers of each fold's topics, `chosen` the row number of the point that is best on the other
+    folds. `compared` compares the held-out values with those of the default settings, `defaults`.
     """
 
     scorer: str
@@ -53,41 +55,41 @@ class Tuning:
 
     @property
     def best(self) -> int:
-        """The number of the point that is best on all topics."""
+        """The row number of the point that is best on all topics."""
         return choose_point(self.values, np.arange(len(self.qids)))
 
     def mean(self, point: int) -> float:
-        """The mean over all topics of a point."""
+        """The mean of a point over all topics."""
         return float(np.mean(self.values[point]))
 
     @property
     def held_out(self) -> float:
-        """What to expect on new topics: the mean over all folds, each with what the others chose."""
+        """The value to expect on new topics: the mean over all folds, each with the point that the others chose."""
         return self.compared.mean_a
 
     @property
     def at_edge(self) -> list[str]:
-        """Settings whose best value is the first or the last of three or more: better ones may lie beyond."""
+        """Settings whose best value is the smallest or the largest of three or more: better ones may lie beyond."""
         edges = []
         for name, value in self.points[self.best].items():
-            tried = sorted({point[name] for point in self.points if isinstance(point[name], int | float)})
-            if len(tried) > 2 and value in (tried[0], tried[-1]):
+            values = sorted({point[name] for point in self.points if isinstance(point[name], int | float)})
+            if len(values) > 2 and value in (values[0], values[-1]):
                 edges.append(name)
         return edges
 
     def verdict(self) -> str:
         """One sentence with numbers, and a recommendation."""
-        found = self.compared
-        change = f"{found.measure} {format_value(found.mean_b)} → {format_value(found.mean_a)}"
-        topics = f"{found.n_topics} held-out topic{'s' * (found.n_topics != 1)}"
-        told = f"{change} on {topics} ({found.wins} better, {found.losses} worse, {format_p_value(found.p)}"
-        if found.n_topics < MIN_VERDICT_QUERIES:
-            return f"Too few topics to say whether tuning helps: {told}); recommended: judge more topics."
-        if found.significant and found.difference > 0:
-            return f"Tuning helps: {told}); recommended: {show_settings(self.points[self.best])}."
-        how = "hurts" if found.significant else "is not shown to help"
-        doubt = "" if found.significant else ", may be chance"
-        return f"Tuning {how}: {told}{doubt}); recommended: stay with {show_settings(self.defaults)}."
+        compared = self.compared
+        change = f"{compared.measure} {format_value(compared.mean_b)} → {format_value(compared.mean_a)}"
+        topics = f"{compared.n_topics} held-out topic{'s' * (compared.n_topics != 1)}"
+        result = f"{change} on {topics} ({compared.wins} better, {compared.losses} worse, {format_p_value(compared.p)}"
+        if compared.n_topics < MIN_VERDICT_QUERIES:
+            return f"Too few topics to say whether tuning helps: {result}); recommended: judge more topics."
+        if compared.significant and compared.difference > 0:
+            return f"Tuning helps: {result}); recommended: {show_settings(self.points[self.best])}."
+        how = "hurts" if compared.significant else "is not shown to help"
+        doubt = "" if compared.significant else ", may be chance"
+        return f"Tuning {how}: {result}{doubt}); recommended: stay with {show_settings(self.defaults)}."
 
 
 def tune(
@@ -104,57 +106,57 @@ def tune(
     seed: int = 0,
     progress: Progress = no_progress,
 ) -> Tuning:
-    """Try all points of a grid; `settings` are the same in all of them, and in what they are compared with."""
+    """Try all points of a grid; `settings` are the same in all of them, and in the defaults."""
     check_comparable(measure)
     make_dialect(dialect)
     if not grid or not all(len(values) for values in grid.values()):
         raise SettingError("nothing to tune: expected a grid of settings with values, such as k1=0.6,0.9,1.2")
-    same = dict(settings or {})
-    clash = [name for name in grid if name in same]
+    fixed = dict(settings or {})
+    clash = [name for name in grid if name in fixed]
     if clash:
         raise SettingError(f"{clash[0]} is set and in the grid, expected one of the two")
-    points = grid_points(same, {name: tuple(values) for name, values in grid.items()})
-    # What cannot be made is refused before anything is searched.
-    made = [make_scorer(scorer, point) for point in points]
-    usual = make_scorer(scorer, same)
-    asked = list(topics)
-    useful = useful_topics(asked, qrels)
+    points = grid_points(fixed, {name: tuple(values) for name, values in grid.items()})
+    # Invalid settings are refused before anything is searched.
+    scorers = [make_scorer(scorer, point) for point in points]
+    default = make_scorer(scorer, fixed)
+    topics = list(topics)
+    useful = useful_topics(topics, qrels)
     judged = {topic.qid: qrels[topic.qid] for topic in useful}
     if not 2 <= n_folds <= len(useful):
         raise SettingError(f"folds is {n_folds}, expected 2 to {len(useful)}, the number of topics")
 
-    def measured(number: int, own: Any) -> Floats:
-        progress("searching", number, len(made) + 1)
-        rankings = search_topics(engine, useful, k=DEPTH, scorer=own)
+    def evaluate(number: int, each: Scorer) -> Floats:
+        progress("searching", number, len(scorers) + 1)
+        rankings = Pipeline(engine, each).run(useful, k=DEPTH)
         return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).values_of(measure)
 
-    values = np.array([measured(number, own) for number, own in enumerate(made)])
-    before = measured(len(made), usual)
-    folds = tuple(deal(len(useful), n_folds, seed))
+    values = np.array([evaluate(number, each) for number, each in enumerate(scorers)])
+    default_values = evaluate(len(scorers), default)
+    folds = tuple(deal_folds(len(useful), n_folds, seed))
     chosen, held_out = choose_by_folds(values, folds)
-    compared = compare_values(TUNED, held_out, DEFAULTS, before, measure, seed=seed)
+    compared = compare_values(TUNED, held_out, DEFAULTS, default_values, measure, seed=seed)
     return Tuning(
         scorer,
         measure,
         dialect,
         tuple(judged),
-        tuple(_whole_point(usual, point) for point in points),
+        tuple(_all_settings(default, point) for point in points),
         values,
         folds,
         chosen,
-        {name: _whole_point(usual, {})[name] for name in [*same, *grid]},
+        {name: _all_settings(default, {})[name] for name in [*fixed, *grid]},
         compared,
-        len(asked) - len(useful),
+        len(topics) - len(useful),
     )
 
 
 def choose_point(values: Floats, topics: Array) -> int:
-    """The row whose mean over some topics (by number) is largest; of equal ones the first."""
+    """The row with the largest mean over some topics, given by column number; of equal ones the first."""
     return int(np.argmax(np.mean(values[:, topics], axis=1)))
 
 
 def choose_by_folds(values: Floats, folds: Iterable[Array]) -> tuple[tuple[int, ...], Floats]:
-    """For each fold the row that is best on the topics of the others; and for each topic the value of that row."""
+    """For each fold the row that is best on the topics of the other folds, and for each topic its value in that row."""
     held_out = np.zeros(values.shape[1])
     chosen = []
     for fold in folds:
@@ -164,27 +166,17 @@ def choose_by_folds(values: Floats, folds: Iterable[Array]) -> tuple[tuple[int, 
     return tuple(chosen), held_out
 
 
-def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:
-    """Topics with a relevant document: the others say nothing."""
-    useful = [topic for topic in topics if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < MIN_QUERIES:
-        raise SettingError(
-            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {MIN_QUERIES}"
-        )
-    return useful
-
-
 def show_settings(settings: Mapping[str, Any]) -> str:
     """Settings as they are written on the command line."""
     shown = {name: f"{value:g}" if isinstance(value, float) else value for name, value in settings.items()}
     return ", ".join(f"{name}={value}" for name, value in shown.items())
 
 
-def _whole_point(usual: Any, point: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a point, or all of a scorer's own, as numbers where they are."""
+def _all_settings(scorer: Any, point: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a point, or all of a scorer if the point has none; as numbers where they are."""
     if point:
         return {name: _number(value) for name, value in point.items()}
-    return {field.name.rstrip("_"): getattr(usual, field.name) for field in fields(usual)}
+    return {field.name.rstrip("_"): getattr(scorer, field.name) for field in fields(scorer)}
 
 
 def _number(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""What does a section of a TOML file say, and is it what was expected?
+"""Strict reading of a section of a TOML file.
 
-Reading is strict: each value is asked for by its name and its type, and a name that nobody asked for is an error. A
-message names the file, the section, the key, what was found and what was expected, in one line:
+Each value is read by key and type; keys that were never read are errors. A message is one line with the file, the
+section, the key, what was found and what was expected:
 
     plan.toml: [folds] number: found 'five', expected a whole number from 2
 """
@@ -18,121 +18,120 @@ from searchlab.errors import SettingError, SourceError
 
 Made = TypeVar("Made")
 
-# A longer value is shown by its beginning.
+# Longer values are cut in messages.
 MAX_SHOWN_CHARACTERS = 60
 
 
 class TomlSection:
-    """One table of a TOML file; `name` is empty for the top of the file. It remembers what it was asked for."""
+    """One table of a TOML file, which records the keys that are read; `name` is empty for the top of the file."""
 
     def __init__(self, file: Path, name: str, values: Mapping[str, Any]) -> None:
         self.file, self.name, self.values = file, name, values
-        self._asked: list[str] = []
+        self._read_keys: list[str] = []
 
     def has(self, key: str) -> bool:
-        """Whether something is said under this key."""
-        self._ask(key)
+        """Whether the section has this key."""
+        self._mark_read(key)
         return key in self.values
 
-    def text(self, key: str, default: str | None = None) -> str | None:
+    def string(self, key: str, default: str | None = None) -> str | None:
         """A text that is not empty."""
-        found: str | None = self._get(
+        text: str | None = self._get(
             key, default, "a text", lambda value: isinstance(value, str) and bool(value.strip())
         )
-        return found
+        return text
 
-    def whole(self, key: str, default: int, least: int = 0) -> int:
-        """A whole number."""
-        return int(self._get(key, default, f"a whole number from {least}", lambda value: _is_whole(value, least)))
+    def integer(self, key: str, default: int, least: int = 0) -> int:
+        """A whole number from `least`."""
+        return int(self._get(key, default, f"a whole number from {least}", lambda value: _is_integer(value, least)))
 
     def number(self, key: str, default: float, low: float, high: float) -> float:
-        """A number between two others."""
+        """A number from `low` to `high`."""
 
         def fits(value: Any) -> bool:
             return _is_number(value) and low <= value <= high
 
         return float(self._get(key, default, f"a number from {low:g} to {high:g}", fits))
 
-    def yes(self, key: str, default: bool) -> bool:
+    def boolean(self, key: str, default: bool) -> bool:
         """True or false."""
         return bool(self._get(key, default, "true or false", lambda value: isinstance(value, bool)))
 
-    def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def strings(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
         """A list of texts, at least one."""
-        known = self._get(key, list(default), "a list of texts, at least one", lambda value: _are_texts(value))
-        return tuple(known)
+        return tuple(self._get(key, list(default), "a list of texts, at least one", _is_list_of_strings))
 
     def settings(self, key: str) -> dict[str, Any]:
-        """Names with numbers, texts or true and false."""
+        """Settings by name; values are numbers, texts or booleans."""
 
         def fits(value: Any) -> bool:
-            return isinstance(value, dict) and all(isinstance(own, int | float | str) for own in value.values())
+            return isinstance(value, dict) and all(isinstance(item, int | float | str) for item in value.values())
 
         return dict(self._get(key, {}, "settings such as {k1 = 0.9}", fits))
 
     def grid(self, key: str) -> dict[str, tuple[float | str, ...]]:
-        """Names, each with a list of values to try."""
+        """Settings by name, each with a list of values to try."""
 
         def fits(value: Any) -> bool:
             return isinstance(value, dict) and all(
-                isinstance(own, list) and own and all(_is_number(one) or isinstance(one, str) for one in own)
-                for own in value.values()
+                isinstance(items, list) and items and all(_is_number(item) or isinstance(item, str) for item in items)
+                for items in value.values()
             )
 
-        found = self._get(key, {}, "lists of values such as {k1 = [0.6, 0.9]}", fits)
-        return {name: tuple(own) for name, own in found.items()}
+        grid = self._get(key, {}, "lists of values such as {k1 = [0.6, 0.9]}", fits)
+        return {name: tuple(values) for name, values in grid.items()}
 
-    def lists(self, key: str) -> tuple[tuple[str, ...], ...]:
+    def name_lists(self, key: str) -> tuple[tuple[str, ...], ...]:
         """A list of lists of names; whole numbers are names too."""
 
         def fits(value: Any) -> bool:
             return (
                 isinstance(value, list)
                 and bool(value)
-                and all(isinstance(own, list) and own and all(map(_is_name, own)) for own in value)
+                and all(isinstance(names, list) and names and all(map(_is_name, names)) for names in value)
             )
 
-        found = self._get(key, [], 'a list of lists of qids such as [["1", "2"], ["3"]]', fits)
-        return tuple(tuple(map(str, own)) for own in found)
+        lists = self._get(key, [], 'a list of lists of qids such as [["1", "2"], ["3"]]', fits)
+        return tuple(tuple(map(str, names)) for names in lists)
 
     def section(self, key: str) -> TomlSection:
         """A table below this one; an empty one if there is none."""
-        found = self._get(key, {}, f"a section [{key}]", lambda value: isinstance(value, dict))
-        return TomlSection(self.file, key, found)
+        table = self._get(key, {}, f"a section [{key}]", _is_table)
+        return TomlSection(self.file, key, table)
 
     def sections(self, key: str) -> list[TomlSection]:
-        """Tables of an array, [[key]]; they are called by their numbers."""
-        found = self._get(
+        """Tables of an array, [[key]]; they are named by their numbers."""
+        tables = self._get(
             key, [], f"sections [[{key}]]", lambda value: isinstance(value, list) and all(map(_is_table, value))
         )
-        return [TomlSection(self.file, f"{key} {number}", own) for number, own in enumerate(found, start=1)]
+        return [TomlSection(self.file, f"{key} {number}", table) for number, table in enumerate(tables, start=1)]
 
-    def close(self) -> None:
-        """Refuse what nobody asked for."""
+    def refuse_unknown_keys(self) -> None:
+        """Refuse keys that were not read."""
         for key in self.values:
-            if key not in self._asked:
-                near = get_close_matches(key, self._asked, n=1)
+            if key not in self._read_keys:
+                near = get_close_matches(key, self._read_keys, n=1)
                 hint = f" (did you mean {near[0]}?)" if near else ""
-                raise self.error(key, f"unknown key{hint}, expected {_listed(self._asked)}")
+                raise self.error(key, f"unknown key{hint}, expected {_enumerate_names(self._read_keys)}")
 
     def make(self, key: str, build: Callable[[], Made]) -> Made:
-        """What is built of values that were read; what is wrong with them is told with this place."""
+        """Build an object from values of the section; its errors are raised with the location of this key."""
         try:
             return build()
         except SettingError as error:
             raise self.error(key, str(error)) from None
 
     def error(self, key: str, message: str) -> SourceError:
-        """The error for a key; an empty key stands for the section as a whole."""
-        place = " ".join(filter(None, [f"[{self.name}]" if self.name else "", key]))
-        return SourceError(self.file, f"{place}: {message}" if place else message)
+        """The error for a key; an empty key stands for the whole section."""
+        location = " ".join(filter(None, [f"[{self.name}]" if self.name else "", key]))
+        return SourceError(self.file, f"{location}: {message}" if location else message)
 
-    def _ask(self, key: str) -> None:
-        if key not in self._asked:
-            self._asked.append(key)
+    def _mark_read(self, key: str) -> None:
+        if key not in self._read_keys:
+            self._read_keys.append(key)
 
     def _get(self, key: str, default: Any, expected: str, fits: Callable[[Any], bool]) -> Any:
-        self._ask(key)
+        self._mark_read(key)
         if key not in self.values:
             return default
         value = self.values[key]
@@ -155,7 +154,7 @@ def read_toml(path: str | Path) -> TomlSection:
         raise SourceError(path, f"not a TOML file ({' '.join(str(error).split())})") from None
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def _is_integer(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
@@ -164,16 +163,16 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_name(value: Any) -> bool:
-    return _is_whole(value, 0) or (isinstance(value, str) and len(value.split()) == 1)
+    return _is_integer(value, 0) or (isinstance(value, str) and len(value.split()) == 1)
 
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(own, str) and own.strip() for own in value)
+def _is_list_of_strings(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) and item.strip() for item in value)
 
 
-def _listed(names: list[str]) -> str:
+def _enumerate_names(names: list[str]) -> str:
     return ", ".join(names[:-1]) + (f" or {names[-1]}" if len(names) > 1 else names[0]) if names else "nothing"

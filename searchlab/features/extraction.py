@@ -1,8 +1,8 @@
-"""How does an index become a table of features?
+"""Feature extraction: a table of the features of each topic's candidates.
 
-Topic by topic: what is needed of the candidates is counted and measured, each time for all of them at once, and every
-feature is computed from that. Only what the chosen features need is done: no search is made again, no text is read,
-no semantic space or topics are opened if none of them asks for these.
+Topic by topic, counts and measurements are taken for all candidates at once, and every feature is computed from them.
+Only what the chosen features need is done: without features that need them, nothing is searched, no text is read, and
+no semantic space or latent topics are opened. A search that found the candidates is reused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.errors import DuplicateError, SettingError, unknown_name
-from searchlab.features.candidates import Candidates, Chosen
+from searchlab.features.candidates import Candidates
 from searchlab.features.catalogue import Feature, compute_features
 from searchlab.features.counts import collect_counts
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
@@ -26,30 +26,32 @@ from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, SEMA
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.proximity import measure_positions
 from searchlab.records import Topic
+from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.expansion import MOST_TERMS, RM3
-from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.mixture_components import full_weights
+from searchlab.retrieval.expansion import MAX_TERMS, RM3
+from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
+from searchlab.retrieval.results import Hits
 from searchlab.scorers.bm25 import BM25
-from searchlab.topic_models.topic_scorer import PLSA
+from searchlab.scorers.execution.mixture_components import MixtureComponents
+from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
-# What becomes of candidates that nobody judged: they have the grade 0, or are left out.
+# What to do with unjudged candidates: give them the grade 0, or leave them out.
 UNJUDGED = ("zero", "drop")
 
 
 class Space(Protocol):
-    """What is asked of a semantic space: vectors of length 1, or 0."""
+    """The methods of a semantic space that features use; its vectors have length 1, or 0."""
 
     def vectors(self, shards: Array, docs: Array, dims: int) -> Array:
-        """One row for each document."""
+        """The vectors of documents, a row for each."""
 
     def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
-        """The vector of terms with their counts."""
+        """The vector of a text, given as terms with their counts."""
 
 
 class TopicSpace(Protocol):
-    """What is asked of a topic model."""
+    """The methods of a topic model that features use."""
 
     def term_given_topic(self, terms: Sequence[str]) -> Array:
         """P(w|T), a row for each term."""
@@ -58,7 +60,7 @@ class TopicSpace(Protocol):
         """P(T|D), a row for each document."""
 
     def topics_given_words(self, terms: Mapping[str, float]) -> Array:
-        """P(T) of terms with their counts."""
+        """P(T) of a text, given as terms with their counts."""
 
 
 def extract(
@@ -78,51 +80,51 @@ def extract(
 
     `features` is a set or its name, a TOML file, or names of features. Grades come from `qrels`; candidates that have
     none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates that the index does not hold, which
-    are left out otherwise. `space` is the semantic space and `topic_model` the topics, which are opened if they are
-    needed and not given.
+    are left out otherwise. The semantic space and the topic model are opened if they are needed and not given.
     """
-    chosen = make_feature_set(features).features
-    asked = list(topics)
+    wanted = make_feature_set(features).features
+    topics = list(topics)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
-    if strict and candidates.only(asked).n_missing:
-        raise SettingError(candidates.only(asked).describe_missing())
-    _check_topics(asked, candidates)
-    if space is None and any(feature.needs == "semantic" for feature in chosen):
+    if strict and candidates.only(topics).n_missing:
+        raise SettingError(candidates.only(topics).describe_missing())
+    _check_topics(topics, candidates)
+    if space is None and any(feature.needs == "semantic" for feature in wanted):
         space = _open_space(engine)
-    if topic_model is None and any(feature.needs == "topics" for feature in chosen):
-        topic_model = _open_topics(engine)
+    if topic_model is None and any(feature.needs == "topics" for feature in wanted):
+        topic_model = _open_topic_model(engine)
     qids: list[str] = []
     docnos: list[str] = []
     grades: list[float] = []
-    blocks = [np.zeros((0, len(chosen)))]
-    for number, topic in enumerate(asked):
-        progress("extracting", number, len(asked))
+    blocks = [np.zeros((0, len(wanted)))]
+    for number, topic in enumerate(topics):
+        progress("extracting", number, len(topics))
         documents = candidates.of(topic.qid)
         if qrels is not None:
-            known = qrels.get(topic.qid, {})
+            graded = qrels.get(topic.qid, {})
             if unjudged == "drop":
-                documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in known])
-            grades += [known.get(docno, 0) for docno in documents.docnos]
+                documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in graded])
+            grades += [graded.get(docno, 0) for docno in documents.docnos]
         if len(documents):
-            blocks.append(extract_query(engine, topic.text, documents, chosen, space, topic_model))
+            search = candidates.searches.get(topic.qid)
+            blocks.append(extract_query(engine, topic.text, documents, wanted, space, topic_model, search))
             qids += [topic.qid] * len(documents)
             docnos += documents.docnos
-    progress("extracting", len(asked), len(asked))
-    names = [feature.name for feature in chosen]
+    progress("extracting", len(topics), len(topics))
+    names = [feature.name for feature in wanted]
     return FeatureTable(names, qids, docnos, np.concatenate(blocks), None if qrels is None else grades)
 
 
 def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
     for qid, number in Counter(topic.qid for topic in topics).items():
         if number > 1:
-            place = next(topic.place for topic in reversed(topics) if topic.qid == qid)
-            raise DuplicateError(place or "topics", f"topic {qid} occurs {number} times, expected once")
+            location = next(topic.location for topic in reversed(topics) if topic.qid == qid)
+            raise DuplicateError(location or "topics", f"topic {qid} occurs {number} times, expected once")
     if len(candidates.without_any(topics)) == len(topics):
-        known = ", ".join(qid for qid, chosen in candidates.chosen.items() if len(chosen))
+        served = ", ".join(qid for qid, documents in candidates.documents.items() if len(documents))
         raise SettingError(
             f"none of {len(topics)} topics has a candidate in the index; there are candidates for: "
-            f"{known[:80] or 'no topic'}"
+            f"{served[:80] or 'no topic'}"
         )
 
 
@@ -132,7 +134,7 @@ def _open_space(engine: SearchEngine) -> Space:
     return SemanticSpace.open(engine.snapshot)
 
 
-def _open_topics(engine: SearchEngine) -> TopicSpace:
+def _open_topic_model(engine: SearchEngine) -> TopicSpace:
     from searchlab.topic_models.topic_model_store import open_topic_model
 
     return open_topic_model(engine.snapshot)
@@ -141,33 +143,38 @@ def _open_topics(engine: SearchEngine) -> TopicSpace:
 def extract_query(
     engine: SearchEngine,
     text: str,
-    documents: Chosen,
+    documents: DocumentList,
     features: Sequence[Feature],
     space: Space | None = None,
     topic_model: TopicSpace | None = None,
+    search: PipelineSearch | None = None,
 ) -> Array:
-    """The features of one query's candidates: a row for each, a column for each feature."""
-    question = Question(engine, text, documents, space, topic_model)
+    """The features of one query's candidates: a row for each, a column for each feature.
+
+    `search` is a search for the same text, if there was one: features reuse what it has computed.
+    """
+    query = QueryContext(engine, text, documents, space, topic_model, search)
     counted = {stream for feature in features for stream in feature.counted}
-    with engine.snapshot.damage_told():
-        counts = collect_counts(engine.snapshot, question.terms, documents.shards, documents.docs, counted)
+    with engine.snapshot.report_damage():
+        counts = collect_counts(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
             wanted = [feature.name for feature in features if feature.needs == needs]
             if wanted:
-                measured |= supply(question, wanted)
+                measured |= supply(query, wanted)
     return compute_features(features, replace(counts, measured=measured))
 
 
 @dataclass(frozen=True)
-class Question:
+class QueryContext:
     """One query with its candidates, and the searches that suppliers share."""
 
     engine: SearchEngine
     text: str
-    documents: Chosen
+    documents: DocumentList
     space: Space | None
     topic_model: TopicSpace | None
+    search: PipelineSearch | None = None
 
     @cached_property
     def words(self) -> list[str]:
@@ -180,110 +187,114 @@ class Question:
         return dict(Counter(self.words))
 
     @cached_property
+    def feedback(self) -> PipelineSearch:
+        """The search that feedback features are defined by: BM25 and RM3, both with their default settings.
+
+        If candidates come from the same first search, or from the same RM3, that is not computed again.
+        """
+        pipeline = Pipeline(self.engine, BM25(), expansion=RM3())
+        query = pipeline.parse(self.text)
+        return pipeline.start(query) if self.search is None else self.search.for_pipeline(pipeline, query)
+
+    @property
     def best(self) -> Hits:
-        """The best documents by BM25, from which RM3 learns."""
-        return self.engine.search(self.text, k=RM3().documents)
-
-    @cached_property
-    def expanded(self) -> Query:
-        """The query that RM3 makes of it."""
-        return RM3().learn(self.engine, self.best)
-
-    @cached_property
-    def best_of_expanded(self) -> Hits:
-        """The best documents by RM3."""
-        return self.engine.search(self.expanded, k=10)
+        """The documents that RM3 learns from."""
+        return self.feedback.first(RM3().documents)
 
     def fill(self, number: float) -> Array:
         """The same number for each candidate."""
         return np.full(len(self.documents), number)
 
 
-# A supplier measures the features of some names for all candidates of a question.
+# A supplier measures the features of the wanted names for all candidates of a query.
 
 
-def supply_positions(question: Question, wanted: Collection[str]) -> dict[str, Array]:
-    """How near the words of the query stand to each other (see `proximity`)."""
-    own = question.documents
-    return measure_positions(question.engine.snapshot, question.words, own.shards, own.docs, wanted)
+def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
+    """How near the words of the query are to each other in the text (see `proximity`)."""
+    documents = query.documents
+    return measure_positions(query.engine.snapshot, query.words, documents.shards, documents.docs, wanted)
 
 
-def supply_rm3(question: Question, wanted: Collection[str]) -> dict[str, Array]:
-    """BM25 of the expanded query; a query that finds nothing is not expanded, and nothing scores 0."""
-    query = {term.text: term.count for term in question.expanded.terms}
-    own = question.documents
-    counts = collect_counts(question.engine.snapshot, query, own.shards, own.docs, ["both"])
+def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
+    """BM25 of the query expanded by RM3; 0 for a query that finds nothing, which has no terms to expand it with."""
+    weights = {term.text: term.count for term in query.feedback.expanded_query.terms}
+    documents = query.documents
+    counts = collect_counts(query.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
     return dict.fromkeys(wanted, score_stream(counts.streams["both"].known, BM25()))
 
 
-def supply_scope(question: Question, wanted: Collection[str]) -> dict[str, Array]:
-    """-ln(n/N), n the documents that have any word of the query."""
-    snapshot = question.engine.snapshot
-    n_found = 0
-    for place, shard in enumerate(snapshot.shards):
+def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
+    """-ln(n/N), where n documents have any word of the query."""
+    snapshot = query.engine.snapshot
+    n_matching = 0
+    for shard_index, shard in enumerate(snapshot.shards):
         column = shard.columns.streams["both"]
-        found = np.zeros(shard.columns.n_docs, bool)
-        for term in question.terms:
-            number = snapshot.find_term(term)[place]
+        matching = np.zeros(shard.columns.n_docs, bool)
+        for term in query.terms:
+            number = snapshot.find_term(term)[shard_index]
             if number >= 0:
-                found[column.docs[column.offsets[number] : column.offsets[number + 1]]] = True
-        n_found += int(np.count_nonzero(found if shard.alive is None else found & shard.alive))
-    scope = -np.log(n_found / snapshot.n_docs) if n_found else np.nan
-    return dict.fromkeys(wanted, question.fill(float(scope)))
+                matching[column.docs[column.offsets[number] : column.offsets[number + 1]]] = True
+        n_matching += int(np.count_nonzero(matching if shard.live is None else matching & shard.live))
+    scope = -np.log(n_matching / snapshot.n_docs) if n_matching else np.nan
+    return dict.fromkeys(wanted, query.fill(float(scope)))
 
 
-def supply_clarity(question: Question, wanted: Collection[str]) -> dict[str, Array]:
+def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """How the words of the best documents differ from those of the collection: the divergence of the two models.
 
     Deviations from Cronen-Townsend et al.: the relevance model is that of `RM3`, of ten documents and not smoothed, and
     keeps its 1000 most telling terms.
     """
-    model = RM3(terms=MOST_TERMS, weight=0).learn(question.engine, question.best)
-    if not len(question.best):
-        return dict.fromkeys(wanted, question.fill(np.nan))
-    shares = np.array([term.count for term in model.terms])
+    search = query.feedback
+    if not len(query.best):
+        return dict.fromkeys(wanted, query.fill(np.nan))
+    terms = RM3(terms=MAX_TERMS, weight=0).expand(search.query, search.relevance_model).terms
+    shares = np.array([term.count for term in terms])
     shares /= shares.sum()
-    background = np.array([term.stats.term_count / term.stats.n_tokens for term in model.terms])
-    return dict.fromkeys(wanted, question.fill(float(shares @ np.log(shares / background))))
+    background = np.array([term.stats.term_count / term.stats.n_tokens for term in terms])
+    return dict.fromkeys(wanted, query.fill(float(shares @ np.log(shares / background))))
 
 
-def supply_semantic(question: Question, wanted: Collection[str]) -> dict[str, Array]:
+def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """Cosines in a latent semantic space; undefined where a vector is 0."""
-    space, own = question.space or _open_space(question.engine), question.documents
+    space, documents = query.space or _open_space(query.engine), query.documents
     measured = {}
     for dims in SEMANTIC_DIMS:
-        aims = {f"semantic.both.{what}_{dims}": aim for what, aim in AIMS.items()}
-        if aims.keys().isdisjoint(wanted):
+        targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
+        if targets.keys().isdisjoint(wanted):
             continue
-        vectors = space.vectors(own.shards, own.docs, dims).astype(float)
+        vectors = space.vectors(documents.shards, documents.docs, dims).astype(float)
         for name in wanted:
-            if name in aims:
-                measured[name] = _cosines(vectors, aims[name](question, space, dims))
+            if name in targets:
+                measured[name] = _cosines(vectors, targets[name](query, space, dims))
     return measured
 
 
-def supply_mixture(question: Question, wanted: Collection[str]) -> dict[str, Array]:
+def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
-    mixer, own = question.engine.mixer, question.documents
-    words = mixer.words(question.engine.parse(question.text))
+    components, documents = query.engine.reader.shared(MixtureComponents), query.documents
+    words = components.words(query.engine.parse(query.text))
     counts = np.array([word.count for word in words])
-    said = mixer.probabilities(words, own.shards, own.docs)
-    return {name: np.log(said @ full_weights(MIXTURE_FEATURES[name])) @ counts for name in wanted}
+    probabilities = components.probabilities(words, documents.shards, documents.docs)
+    return {name: np.log(probabilities @ MIXTURE_FEATURES[name].weight_vector) @ counts for name in wanted}
 
 
-def supply_topics(question: Question, wanted: Collection[str]) -> dict[str, Array]:
-    """How near query and document are by their topics; words that no topic says are left out of the likelihood."""
-    model, own = question.topic_model or _open_topics(question.engine), question.documents
-    of_docs = model.topics_given_document(own.shards, own.docs)
-    measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(question.terms))}
-    s = collect_counts(question.engine.snapshot, question.terms, own.shards, own.docs, ["both"]).streams["both"].known
-    terms = [term for term in question.terms if question.engine.snapshot.term_stats("both", term).doc_freq]
+def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
+    """How near query and document are by their latent topics; the likelihood leaves out words that no topic has."""
+    model, documents = query.topic_model or _open_topic_model(query.engine), query.documents
+    of_docs = model.topics_given_document(documents.shards, documents.docs)
+    measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
+    counts = collect_counts(query.engine.snapshot, query.terms, documents.shards, documents.docs, ["both"])
+    s = counts.streams["both"].known
+    terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
     of_terms = model.term_given_topic(terms)
     topical = of_terms @ of_docs.T
-    said = of_terms.any(axis=1)
-    undefined = question.fill(np.nan)
+    has_topic = of_terms.any(axis=1)
+    undefined = query.fill(np.nan)
     with np.errstate(divide="ignore"):
-        measured["topic.both.likelihood"] = s.query_counts[said] @ np.log(topical[said]) if said.any() else undefined
+        measured["topic.both.likelihood"] = (
+            s.query_counts[has_topic] @ np.log(topical[has_topic]) if has_topic.any() else undefined
+        )
     alpha, beta = PLSA.defaults
     background = (s.term_counts / s.n_tokens)[:, None]
     mixed = alpha * (beta * topical + (1 - beta) * background) + (1 - alpha) * s.tf / np.maximum(s.lengths, 1)
@@ -291,25 +302,25 @@ def supply_topics(question: Question, wanted: Collection[str]) -> dict[str, Arra
     return {name: measured[name] for name in wanted}
 
 
-def _centroid(hits: Hits, n: int, space: Space, dims: int) -> Array:
-    """The mean of the n best documents, weighed by their scores."""
-    return np.asarray(hits.scores[:n] @ space.vectors(hits.shards[:n], hits.docs[:n], dims))
+def _centroid(hits: Hits, space: Space, dims: int) -> Array:
+    """The mean of the documents, weighted by their scores."""
+    return np.asarray(hits.scores @ space.vectors(hits.shards, hits.docs, dims))
 
 
-def _cosines(vectors: Array, aim: Array) -> Array:
-    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(aim)
-    cosines: Array = np.divide(vectors @ aim, norms, out=np.full(len(vectors), np.nan), where=norms > 0)
+def _cosines(vectors: Array, target: Array) -> Array:
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(target)
+    cosines: Array = np.divide(vectors @ target, norms, out=np.full(len(vectors), np.nan), where=norms > 0)
     return cosines
 
 
-# What the vectors of documents are compared with.
-AIMS: dict[str, Callable[[Question, Space, int], Array]] = {
-    "query": lambda question, space, dims: space.query_vector(question.terms, dims),
-    "bm25": lambda question, space, dims: _centroid(question.best, 5, space, dims),
-    "rm3": lambda question, space, dims: _centroid(question.best_of_expanded, 10, space, dims),
+# The vectors that those of documents are compared with.
+TARGETS: dict[str, Callable[[QueryContext, Space, int], Array]] = {
+    "query": lambda query, space, dims: space.query_vector(query.terms, dims),
+    "bm25": lambda query, space, dims: _centroid(query.best.take(slice(5)), space, dims),
+    "rm3": lambda query, space, dims: _centroid(query.feedback.expanded(10), space, dims),
 }
 
-SUPPLIERS: dict[str, Callable[[Question, Collection[str]], dict[str, Array]]] = {
+SUPPLIERS: dict[str, Callable[[QueryContext, Collection[str]], dict[str, Array]]] = {
     "positions": supply_positions,
     "rm3": supply_rm3,
     "scope": supply_scope,

@@ -1,4 +1,4 @@
-"""What must an index have before features can be computed? What they need and it lacks is made."""
+"""Prerequisites of features: the semantic space and the latent topics of an index, built if they are missing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Progress
 
 
-def make_what_is_missing(engine: SearchEngine, chosen: FeatureSet, progress: Progress) -> list[str]:
-    """Make the semantic space and the topics that are needed, unless the index has them; and what to say of those."""
-    needed = {feature.needs for feature in chosen.features}
+def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Progress) -> list[str]:
+    """Build the semantic space and the latent topics if features need them and the index has none.
+
+    Returns remarks about those that are out of date.
+    """
+    needed = {feature.needs for feature in features.features}
     remarks = []
     if "semantic" in needed:
         from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
@@ -22,7 +25,7 @@ def make_what_is_missing(engine: SearchEngine, chosen: FeatureSet, progress: Pro
         else:
             if space.is_stale:
                 newer = f"{space.staleness:.0%} of the documents are newer than the semantic space"
-                remarks.append(f"{newer}; `searchlab semantic` makes it anew")
+                remarks.append(f"{newer}; `searchlab semantic` rebuilds it")
     if "topics" in needed:
         from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
 

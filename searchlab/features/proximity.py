@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import ShardColumns
-from searchlab.retrieval.query.phrases import spread
 from searchlab.types import Array
 
 
@@ -139,7 +139,7 @@ def _find_occurrences(columns: ShardColumns, numbers: Sequence[int], docs: Array
     for code, number in enumerate(numbers, start=1):
         if number >= 0:
             code_of[number] = code
-    codes = code_of[columns.tokens[spread(starts, ends)]]
+    codes = code_of[columns.tokens[concatenate_ranges(starts, ends)]]
     at = np.flatnonzero(codes)
     rows = np.repeat(np.arange(len(docs)), lengths)[at]
     in_title = at < (begins + titles)[rows]

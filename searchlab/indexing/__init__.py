@@ -1,1 +1,1 @@
-"""How is a corpus indexed? Analysis, shards, the store, and snapshots to read from."""
+"""The index: building, storage on disk, and snapshots to read from."""

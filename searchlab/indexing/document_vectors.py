@@ -1,7 +1,7 @@
-"""Which vector has a document, if it may have come after all vectors were written?
+"""Document vectors of an artefact, also of documents that were indexed after the artefact was written.
 
-An artefact keeps the vectors of the shards that it knows. Those of other shards, of documents that came later or were
-merged since, are made when they are asked for, and remembered, until they are written too.
+An artefact stores the vectors of the shards that it knows. The vectors of other shards (of documents that were added or
+merged later) are computed on demand and cached, until they are written too.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.artefacts import R, open_file
+from searchlab.indexing.storage.artefacts import R, open_artefact_file
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of
 from searchlab.types import Array, Progress
 
-# Makes the vectors of documents of a shard, whose terms have these numbers in the vocabulary.
-Make = Callable[[Shard, Array, Array], Array]
+# Computes the vectors of documents of a shard, whose terms have these numbers in the vocabulary.
+ComputeVectors = Callable[[Shard, Array, Array], Array]
 
 
 class DocumentVectors(Generic[R]):
@@ -34,7 +34,7 @@ class DocumentVectors(Generic[R]):
         home: Path,
         record: R,
         vocabulary: Vocabulary,
-        make: Make,
+        compute: ComputeVectors,
         width: int,
         *,
         verify: bool = False,
@@ -43,65 +43,65 @@ class DocumentVectors(Generic[R]):
         self._home = home
         self._record = record
         self._vocabulary = vocabulary
-        self._make = make
+        self._compute = compute
         self._width = width
         self.stored: dict[int, Array] = {}
-        for place, shard in enumerate(snapshot.manifest.shards):
+        for shard_index, shard in enumerate(snapshot.manifest.shards):
             if shard.name in record.vectors:
-                found = open_file(home, record, record.vectors[shard.name], verify=verify).get("vectors")
-                if found is None or found.shape != (shard.n_docs, width):
+                vectors = open_artefact_file(home, record, record.vectors[shard.name], verify=verify).get("vectors")
+                if vectors is None or vectors.shape != (shard.n_docs, width):
                     raise IndexCorrupt(f"{home}: the files do not fit together; {record.remedy(home)}")
-                self.stored[place] = found
-        # Where vectors are not on disk: those made so far, and of which documents they are.
-        self._made: dict[int, tuple[Array, Array, Array]] = {}
+                self.stored[shard_index] = vectors
+        # For shards without stored vectors: the vectors computed so far, whose they are, and the shard's term numbers.
+        self._computed: dict[int, tuple[Array, Array, Array]] = {}
 
     @property
     def n_unwritten(self) -> int:
-        """The live documents whose vectors are not on disk."""
+        """The number of live documents whose vectors are not on disk."""
         return sum(shard.n_live for shard in self._snapshot.manifest.shards if shard.name not in self._record.vectors)
 
     def rows(self, shards: Array, docs: Array) -> Array:
-        """The vectors of documents, given by shard and number: a row each."""
-        found = np.empty((len(docs), self._width), np.float32)
-        for place in np.unique(shards).tolist():
-            own = np.flatnonzero(shards == place)
-            stored = self.stored.get(place)
-            found[own] = self._remembered(place, docs[own]) if stored is None else stored[docs[own]]
-        return found
+        """The vectors of documents, given by shard index and number: a row each."""
+        vectors = np.empty((len(docs), self._width), np.float32)
+        for shard_index in np.unique(shards).tolist():
+            here = np.flatnonzero(shards == shard_index)
+            stored = self.stored.get(shard_index)
+            vectors[here] = self._compute_rows(shard_index, docs[here]) if stored is None else stored[docs[here]]
+        return vectors
 
     def changed(self, rows: Mapping[tuple[int, int], Array]) -> DocumentVectors[R]:
-        """The same, but for the vectors of some documents, given by shard and number."""
+        """A copy with other vectors for some documents, given by shard index and number."""
         other = copy(self)
         other.stored = dict(self.stored)
-        for place in {place for place, _ in rows}:
-            n_docs = self._snapshot.shards[place].columns.n_docs
-            own = self.rows(np.full(n_docs, place), np.arange(n_docs))
-            docs = [doc for shard, doc in rows if shard == place]
-            own[docs] = [rows[place, doc] for doc in docs]
-            other.stored[place] = own
+        for shard_index in {shard_index for shard_index, _ in rows}:
+            n_docs = self._snapshot.shards[shard_index].columns.n_docs
+            vectors = self.rows(np.full(n_docs, shard_index), np.arange(n_docs))
+            docs = [doc for shard, doc in rows if shard == shard_index]
+            vectors[docs] = [rows[shard_index, doc] for doc in docs]
+            other.stored[shard_index] = vectors
         return other
 
-    def _remembered(self, place: int, docs: Array) -> Array:
-        shard = self._snapshot.shards[place]
-        if place not in self._made:
-            # Memory is taken only as vectors are written to it.
+    def _compute_rows(self, shard_index: int, docs: Array) -> Array:
+        shard = self._snapshot.shards[shard_index]
+        if shard_index not in self._computed:
+            # The system provides the memory of an array of zeros only as it is written to.
             vectors = np.zeros((shard.columns.n_docs, self._width), np.float32)
-            self._made[place] = vectors, np.zeros(len(vectors), bool), self._vocabulary.numbers(shard)
-        vectors, known, numbers = self._made[place]
-        new = np.unique(docs[~known[docs]])
+            self._computed[shard_index] = vectors, np.zeros(len(vectors), bool), self._vocabulary.numbers(shard)
+        vectors, is_computed, numbers = self._computed[shard_index]
+        new = np.unique(docs[~is_computed[docs]])
         if len(new):
-            vectors[new] = self._make(shard, new, numbers)
-            known[new] = True
-        found: Array = vectors[docs]
-        return found
+            vectors[new] = self._compute(shard, new, numbers)
+            is_computed[new] = True
+        rows: Array = vectors[docs]
+        return rows
 
     def write(self, stage: str, progress: Progress) -> R:
-        """Write the vectors of all shards that have none on disk; the record that names those, and no more."""
+        """Write the vectors of all shards that have none on disk; returns the record for the shards of the snapshot."""
         shards = {shard.record.name: shard for shard in self._snapshot.shards}
         kept = {shard: name for shard, name in self._record.vectors.items() if shard in shards}
         files = {
-            name: sealed
-            for name, sealed in self._record.files.items()
+            name: size_and_crc
+            for name, size_and_crc in self._record.files.items()
             if name in kept.values() or name not in self._record.vectors.values()
         }
         record = replace(self._record, vectors=kept, files=files)
@@ -109,10 +109,10 @@ class DocumentVectors(Generic[R]):
         done, total = 0, sum(shard.columns.n_docs for shard in lacking)
         for shard in lacking:
             numbers = self._vocabulary.numbers(shard)
-            made = np.empty((shard.columns.n_docs, self._width), np.float32)
-            for docs in blocks_of(shard, np.arange(len(made))):
-                made[docs] = self._make(shard, docs, numbers)
+            vectors = np.empty((shard.columns.n_docs, self._width), np.float32)
+            for docs in blocks_of(shard, np.arange(len(vectors))):
+                vectors[docs] = self._compute(shard, docs, numbers)
                 progress(stage, done := done + len(docs), total)
             name = f"vectors{record.terms.removeprefix('terms')}-{shard.record.name}"
-            record = record.with_file(self._home, name, {"vectors": made}, shard.record.name)
+            record = record.with_file(self._home, name, {"vectors": vectors}, shard.record.name)
         return record

@@ -1,8 +1,7 @@
-"""What does an index say, once it is opened?
+"""Snapshot: the state of an index when it was opened, which later commits do not change.
 
-A snapshot is the state of an index at the moment of opening: later commits do not change it. It answers
-in numbers over all shards: statistics of streams and terms, postings, and the stored documents. Dead
-documents count for nothing: every number is that of an index of the live ones alone.
+It gives statistics of streams and terms over all shards, postings, and the stored documents. Deleted documents are
+excluded from all statistics: every number is that of an index of the live documents alone.
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ import numpy as np
 from searchlab.analysis.analyzer import Analyzer
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.manifest import Manifest, read_manifest
+from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import Shard
 from searchlab.records import Document, TermStats
 from searchlab.types import Array
 
-REMEMBERED_TERMS = 1 << 16
+MAX_CACHED_TERMS = 1 << 16
 
 
 class TermCounts(NamedTuple):
-    """How many live documents have a term, how often all of them have it, and how often at most one."""
+    """The number of live documents with a term, its occurrences in them, and its largest frequency in one of them."""
 
     doc_freq: int
     term_count: int
@@ -35,13 +34,13 @@ class TermCounts(NamedTuple):
 
 
 def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
-    """The committed state; a commit in between may have swept away what the manifest named, so look again."""
-    manifest = read_manifest(folder)
+    """The committed state. A commit meanwhile may have removed shards of the manifest that was read: then try again."""
+    manifest = read_index_manifest(folder)
     while True:
         try:
             return manifest, [Shard(folder / record.name, record) for record in manifest.shards]
         except IndexCorrupt:
-            newer = read_manifest(folder)
+            newer = read_index_manifest(folder)
             if newer.generation == manifest.generation:
                 raise
             manifest = newer
@@ -53,20 +52,20 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest, self.shards = _open(folder)
-        self.analyzer = Analyzer(self.manifest.settings, recall=self._recall)
-        self.find_term = lru_cache(REMEMBERED_TERMS)(self._find_term)
-        self.count_term = lru_cache(REMEMBERED_TERMS)(self._count_term)
-        self.term_stats = lru_cache(REMEMBERED_TERMS)(self._term_stats)
-        self.words_of = lru_cache(REMEMBERED_TERMS)(self._words_of)
+        self.analyzer = Analyzer(self.manifest.settings, lookup=self._lookup_term)
+        self.find_term = lru_cache(MAX_CACHED_TERMS)(self._find_term)
+        self.count_term = lru_cache(MAX_CACHED_TERMS)(self._count_term)
+        self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
+        self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
 
     def close(self) -> None:
-        """Let go of the index: a writer may then remove the shards that it no longer names."""
+        """Unlock the shards; a writer may then remove those that its manifest does not name."""
         for shard in self.shards:
             shard.close()
 
     @contextmanager
-    def damage_told(self) -> Iterator[None]:
-        """Columns that are damaged, but still of the right size, show when something points outside of them."""
+    def report_damage(self) -> Iterator[None]:
+        """Raise IndexCorrupt for the index errors that damaged columns of the right size cause."""
         try:
             yield
         except (IndexError, UnicodeDecodeError):
@@ -79,11 +78,11 @@ class Snapshot:
 
     @cached_property
     def n_tokens(self) -> dict[str, int]:
-        """For each stream, the terms of all live documents."""
+        """The number of tokens of all live documents, by stream."""
         return {stream: self.count_tokens(stream) for stream in STREAMS}
 
     def count_tokens(self, text: str) -> int:
-        """The terms of all live documents in a stream, or in a field."""
+        """The number of tokens of all live documents in a stream or a field."""
         return sum(_count_tokens(shard, text) for shard in self.shards)
 
     @cached_property
@@ -99,11 +98,11 @@ class Snapshot:
 
     @cached_property
     def field_names(self) -> tuple[str, ...]:
-        """The fields that documents have beside title and body, by name."""
+        """The names of the fields other than title and body, sorted."""
         return tuple(sorted({name for shard in self.shards for name in shard.columns.fields.names}))
 
-    def _recall(self, word: str) -> str | None:
-        """What the index knows of a word: its term, None for a stop word; KeyError for a new word."""
+    def _lookup_term(self, word: str) -> str | None:
+        """The term of a word, None for a stop word; raises KeyError for a word that is not in the index."""
         for shard in self.shards:
             with suppress(KeyError):
                 return shard.columns.term_of(word)
@@ -114,7 +113,7 @@ class Snapshot:
         return tuple(shard.columns.terms.find(term) for shard in self.shards)
 
     def _words_of(self, term: str) -> tuple[str, ...]:
-        """All words of the texts that became this term."""
+        """All words of the indexed texts that have this term, sorted."""
         forms: set[str] = set()
         for shard, number in zip(self.shards, self.find_term(term), strict=True):
             if number >= 0:
@@ -133,14 +132,14 @@ class Snapshot:
             if number < 0:
                 continue
             column = shard.columns.streams[stream]
-            own = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
-            if shard.alive is None:
-                doc_freq += own.stop - own.start
+            postings = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
+            if shard.live is None:
+                doc_freq += postings.stop - postings.start
                 term_count += int(column.counts[number])
                 max_tf = max(max_tf, int(column.max_tfs[number]))
                 continue
             try:
-                tfs = column.tfs[own][shard.alive[column.docs[own]]]
+                tfs = column.tfs[postings][shard.live[column.docs[postings]]]
             except IndexError:
                 raise IndexCorrupt(f"{shard.folder}: {stream}.docs is damaged; {REBUILD}") from None
             doc_freq += len(tfs)
@@ -149,33 +148,33 @@ class Snapshot:
         return TermCounts(doc_freq, term_count, max_tf)
 
     @cached_property
-    def _standings(self) -> tuple[Array, Array]:
-        """The standings of all documents, shard after shard, and where each shard begins."""
-        from searchlab.indexing.storage.docnos import docno_standings
+    def _docno_ranks(self) -> tuple[Array, Array]:
+        """The docno ranks of all documents, shard after shard, and where each shard begins."""
+        from searchlab.indexing.docno_kernels import rank_docnos
 
         columns = [shard.columns.docnos for shard in self.shards]
-        return docno_standings(columns), np.cumsum([0, *map(len, columns)])
+        return rank_docnos(columns), np.cumsum([0, *map(len, columns)])
 
-    def standing(self, shards: Array, docs: Array) -> Array:
-        """Where documents, given by shard and number, stand in the order of all docnos."""
+    def docno_ranks(self, shards: Array, docs: Array) -> Array:
+        """The ranks of documents, given by shard index and number, in the order of all docnos."""
         if len(self.shards) == 1:
             return docs
-        standings, starts = self._standings
-        found: Array = standings[starts[shards] + docs]
-        return found
+        all_ranks, starts = self._docno_ranks
+        ranks: Array = all_ranks[starts[shards] + docs]
+        return ranks
 
     def locate(self, docno: str) -> tuple[int, int]:
-        """The shard of a document and its number there."""
-        for place, shard in enumerate(self.shards):
+        """The shard index of a document and its number in the shard."""
+        for shard_index, shard in enumerate(self.shards):
             number = shard.columns.docnos.find(docno)
-            if number >= 0 and (shard.alive is None or shard.alive[number]):
-                return place, number
+            if number >= 0 and (shard.live is None or shard.live[number]):
+                return shard_index, number
         raise SettingError(f"{self.folder}: holds no document {docno!r}")
 
     def document(self, docno: str) -> Document:
         """A stored document by its docno."""
-        place, number = self.locate(docno)
-        return self.shards[place].document(number)
+        shard_index, number = self.locate(docno)
+        return self.shards[shard_index].document(number)
 
     def docnos(self) -> Iterator[str]:
         """The docnos of all live documents, shard by shard."""
@@ -192,22 +191,22 @@ class Snapshot:
 
 def live_docs(shard: Shard) -> Array:
     """The numbers of a shard's live documents."""
-    return np.arange(shard.columns.n_docs) if shard.alive is None else np.flatnonzero(shard.alive)
+    return np.arange(shard.columns.n_docs) if shard.live is None else np.flatnonzero(shard.live)
 
 
 def live_doc_freqs(shard: Shard, stream: str = "both") -> Array:
-    """For each term of a shard, the live documents that have it."""
+    """For each term of a shard the number of live documents that have it."""
     column = shard.columns.streams[stream]
-    if shard.alive is None:
+    if shard.live is None:
         return np.diff(column.offsets)
-    return np.diff(np.concatenate([[0], np.cumsum(shard.alive[column.docs])])[column.offsets])
+    return np.diff(np.concatenate([[0], np.cumsum(shard.live[column.docs])])[column.offsets])
 
 
 def _count_tokens(shard: Shard, text: str) -> int:
-    if text in STREAMS and shard.alive is None:
+    if text in STREAMS and shard.live is None:
         return int(shard.columns.streams[text].counts.sum())
-    found = shard.columns.text(text)
-    if found is None:
+    columns = shard.columns.text(text)
+    if columns is None:
         return 0
-    lengths = found.stream.lengths
-    return int((lengths if shard.alive is None else lengths[shard.alive]).sum(dtype=np.int64))
+    lengths = columns.stream.lengths
+    return int((lengths if shard.live is None else lengths[shard.live]).sum(dtype=np.int64))

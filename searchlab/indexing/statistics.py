@@ -1,6 +1,6 @@
-"""What does an index hold, in numbers?
+"""Statistics of an index: documents, tokens, terms, fields and shards.
 
-All numbers are those of the live documents; only sizes on disk count the dead.
+All numbers are those of the live documents; only sizes on disk include deleted ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from searchlab.types import Array
 
 @dataclass(frozen=True)
 class StreamStatistics:
-    """Of one stream: the documents that have any text there, tokens, terms, and the mean length of all documents."""
+    """Statistics of a stream; `n_docs` documents have text in it, `mean_length` is over all documents of the index."""
 
     n_docs: int
     n_tokens: int
@@ -30,7 +30,7 @@ class StreamStatistics:
 
 @dataclass(frozen=True)
 class FrequentTerm:
-    """A term, the documents that have it, and how often they do."""
+    """A term, the number of documents that have it, and its occurrences in them."""
 
     term: str
     doc_freq: int
@@ -39,21 +39,21 @@ class FrequentTerm:
 
 @dataclass(frozen=True)
 class ShardStatistics:
-    """Of one shard: its live and dead documents, its words, and its bytes on disk."""
+    """The numbers of live documents, deleted documents and words of a shard, and its size on disk."""
 
     name: str
     n_live: int
-    n_dead: int
+    n_deleted: int
     n_words: int
     n_bytes: int
 
 
 @dataclass(frozen=True)
 class IndexStatistics:
-    """Of an index: its streams, fields (the documents that have each), shards and most frequent terms."""
+    """Statistics of an index; `fields` has the number of documents with each field."""
 
     n_docs: int
-    n_dead: int
+    n_deleted: int
     n_bytes: int
     streams: dict[str, StreamStatistics]
     fields: dict[str, int]
@@ -68,12 +68,12 @@ def count_index(snapshot: Snapshot, *, top: int = 10, stream: str = "both") -> I
     terms = {name: _Terms.count(snapshot, name) for name in STREAMS}
     return IndexStatistics(
         snapshot.n_docs,
-        sum(shard.n_dead for shard in snapshot.manifest.shards),
+        sum(shard.n_deleted for shard in snapshot.manifest.shards),
         snapshot.manifest.n_bytes,
         {name: _count_stream(snapshot, name, len(terms[name].doc_freqs)) for name in STREAMS},
         {name: sum(_count_having(shard, name) for shard in snapshot.shards) for name in snapshot.field_names},
         tuple(
-            ShardStatistics(shard.name, shard.n_live, shard.n_dead, shard.n_words, shard.n_bytes)
+            ShardStatistics(shard.name, shard.n_live, shard.n_deleted, shard.n_words, shard.n_bytes)
             for shard in snapshot.manifest.shards
         ),
         terms[stream].most_frequent(top),
@@ -82,7 +82,7 @@ def count_index(snapshot: Snapshot, *, top: int = 10, stream: str = "both") -> I
 
 @dataclass(frozen=True)
 class _Terms:
-    """How many documents have each term, and how often."""
+    """The document frequency and the number of occurrences of each term."""
 
     doc_freqs: Counter[str]
     term_counts: Counter[str]
@@ -105,12 +105,12 @@ class _Terms:
 
 
 def _count_terms(shard: Shard, stream: str) -> tuple[Array, Array]:
-    """For each term of a shard, the live documents that have it, and how often they do."""
+    """For each term of a shard, the number of live documents that have it, and its occurrences in them."""
     column = shard.columns.streams[stream]
-    if shard.alive is None:
+    if shard.live is None:
         return live_doc_freqs(shard, stream), column.counts
     before = np.zeros(len(column.docs) + 1, np.int64)
-    np.cumsum(np.where(shard.alive[column.docs], column.tfs, 0), out=before[1:])
+    np.cumsum(np.where(shard.live[column.docs], column.tfs, 0), out=before[1:])
     return live_doc_freqs(shard, stream), np.diff(before[column.offsets])
 
 
@@ -118,14 +118,14 @@ def _count_stream(snapshot: Snapshot, stream: str, n_terms: int) -> StreamStatis
     lengths = [shard.columns.streams[stream].lengths[live_docs(shard)] for shard in snapshot.shards]
     n_tokens = snapshot.n_tokens[stream]
     return StreamStatistics(
-        sum(int(np.count_nonzero(own)) for own in lengths),
+        sum(int(np.count_nonzero(of_shard)) for of_shard in lengths),
         n_tokens,
         n_terms,
         n_tokens / snapshot.n_docs if snapshot.n_docs else 0.0,
-        max((int(own.max()) for own in lengths if len(own)), default=0),
+        max((int(of_shard.max()) for of_shard in lengths if len(of_shard)), default=0),
     )
 
 
 def _count_having(shard: Shard, field: str) -> int:
     docs = shard.columns.fields.having(field)
-    return len(docs) if shard.alive is None else int(np.count_nonzero(shard.alive[docs]))
+    return len(docs) if shard.live is None else int(np.count_nonzero(shard.live[docs]))

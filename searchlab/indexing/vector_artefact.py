@@ -15,8 +15,14 @@ from typing import Generic, Self
 from searchlab.errors import IndexCorrupt, IndexOutdated
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.artefacts import R, commit, open_file, read_record, swept
-from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.artefacts import (
+    R,
+    commit_artefact,
+    open_artefact_file,
+    read_artefact_record,
+    remove_uncommitted,
+)
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, staleness
@@ -36,7 +42,7 @@ class VectorArtefact(ABC, Generic[R]):
         self.home = home
         self.record = record
         try:
-            arrays = open_file(home, record, record.terms, verify=verify)
+            arrays = open_artefact_file(home, record, record.terms, verify=verify)
             self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
             self._digests = arrays["digests"]
             is_consistent = self._load(arrays)
@@ -84,13 +90,13 @@ class VectorArtefact(ABC, Generic[R]):
     @classmethod
     def load(cls, snapshot: Snapshot, home: Path, *, verify: bool = False) -> Self:
         """Open the artefact in `home`; `verify` checks all checksums."""
-        record = read_record(home, cls.record_type())
+        record = read_artefact_record(home, cls.record_type())
         while True:
             try:
                 return cls(snapshot, home, record, verify=verify)
             except IndexCorrupt:
                 # Or a newer version has replaced the files since the record was read.
-                newer = read_record(home, cls.record_type())
+                newer = read_artefact_record(home, cls.record_type())
                 if newer == record:
                     raise
                 record = newer
@@ -102,7 +108,7 @@ class VectorArtefact(ABC, Generic[R]):
         """Write the terms' file and the vectors of all documents, and commit them; the caller holds the lock."""
         record = record.with_file(home, record.terms, arrays)
         record = cls(snapshot, home, record)._vectors.write(stage, progress)
-        commit(home, record)
+        commit_artefact(home, record)
         return cls(snapshot, home, record)
 
     @classmethod
@@ -110,10 +116,10 @@ class VectorArtefact(ABC, Generic[R]):
         """Write the vectors of shards that have none on disk, and drop those of shards that no longer exist."""
         kind = cls.record_type()
         # Before the lock, which would make the folder: an artefact that does not exist is an error.
-        read_record(home, kind)
-        with writing(home), swept(home, kind):
+        read_artefact_record(home, kind)
+        with writer_lock(home), remove_uncommitted(home, kind):
             artefact = cls.load(Snapshot(index), home)
             record = artefact._vectors.write(stage, progress)
             if record != artefact.record:
-                commit(home, record)
+                commit_artefact(home, record)
         return cls(artefact.snapshot, home, record)

@@ -1,6 +1,6 @@
-"""What do people say of documents?
+"""Relevance judgments by people.
 
-Topics, and how relevant each document is to them, by whom (`store`), kept in a database beside the index (`database`);
-as files of TREC and back (`exchange`); how far judges agree (`agreement`); what to judge without knowing who found it
-(`pooling`), and what to judge next (`priorities`).
+Topics and judgments (`judgment_store`) are stored in a database beside the index (`database`), and imported and
+exported as TREC files (`trec_exchange`). `agreement` compares judges, `pooling` selects documents to judge without
+revealing which system found them, and `priorities` selects the documents to judge next.
 """

@@ -1,7 +1,7 @@
-"""What is valid, and what does it come to?
+"""The current grades of topics, and summaries of topics and topic sets.
 
-The database keeps the last act of each judge on each document. Where several have judged, the grade of a document is
-the lower median of theirs: of two, the more sceptical.
+A judge's current grade of a document is that of the last act. If several judges have graded a document, its grade is
+the lower median of theirs: of two, the lower.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# The grades of one topic, by judge and docno.
+# The grades of one topic, by judge, then docno.
 GradesByJudge = dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSummary:
-    """A topic, how many documents have been judged for it, and how many are relevant."""
+    """A topic, with the numbers of its judged and of its relevant documents."""
 
     qid: str
     text: str
@@ -27,7 +27,7 @@ class TopicSummary:
 
 @dataclass(frozen=True, slots=True)
 class TopicSetSummary:
-    """A set of topics. A judgment is a pair of topic and document, whether one has judged it or several."""
+    """A topic set. `n_judgments` counts pairs of topic and document, whether judged once or by several judges."""
 
     name: str
     n_topics: int
@@ -38,38 +38,38 @@ class TopicSetSummary:
 
 
 def read_current_grades(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> dict[int, GradesByJudge]:
-    """What is valid, by topic, judge and docno. SQLite's JSON takes a third of the time that as many rows would."""
-    found = connection.execute(
+    """The current grades by topic, judge and docno. JSON from SQLite takes a third of the time of separate rows."""
+    rows = connection.execute(
         "SELECT topic, judge, json_group_object(docno, grade) FROM last"
         f" WHERE {where} AND grade IS NOT NULL GROUP BY topic, judge ORDER BY topic, judge",
         values,
     )
-    judged: dict[int, GradesByJudge] = {}
-    for topic, judge, grades in found:
-        judged.setdefault(topic, {})[judge] = json.loads(grades)
-    return judged
+    by_topic: dict[int, GradesByJudge] = {}
+    for topic, judge, grades in rows:
+        by_topic.setdefault(topic, {})[judge] = json.loads(grades)
+    return by_topic
 
 
-def lower_medians(judged: GradesByJudge) -> dict[str, int]:
-    """The grade of each document, given those of each judge."""
-    if len(judged) == 1:
-        return next(iter(judged.values()))
-    grades: dict[str, list[int]] = {}
-    for own in judged.values():
-        for docno, grade in own.items():
-            grades.setdefault(docno, []).append(grade)
-    return {docno: sorted(given)[(len(given) - 1) // 2] for docno, given in grades.items()}
+def lower_medians(by_judge: GradesByJudge) -> dict[str, int]:
+    """The grade of each document: the lower median of the judges' grades."""
+    if len(by_judge) == 1:
+        return next(iter(by_judge.values()))
+    by_docno: dict[str, list[int]] = {}
+    for judged in by_judge.values():
+        for docno, grade in judged.items():
+            by_docno.setdefault(docno, []).append(grade)
+    return {docno: sorted(grades)[(len(grades) - 1) // 2] for docno, grades in by_docno.items()}
 
 
-def count_judged(judged: GradesByJudge) -> tuple[int, int]:
-    """How many documents were judged, and how many are relevant."""
-    grades = lower_medians(judged).values()
+def count_judged(by_judge: GradesByJudge) -> tuple[int, int]:
+    """The numbers of judged and of relevant documents."""
+    grades = lower_medians(by_judge).values()
     return len(grades), sum([grade > 0 for grade in grades])
 
 
 def summarise_topic_set(name: str, topics: Sequence[GradesByJudge]) -> TopicSetSummary:
-    """A set, given the grades of each of its topics."""
-    counts = [count_judged(judged) for judged in topics]
+    """The summary of a topic set, given the grades of each of its topics."""
+    counts = [count_judged(by_judge) for by_judge in topics]
     n_judgments, n_relevant = (sum(column) for column in zip(*counts, strict=True))
-    judges = sorted({judge for judged in topics for judge in judged})
+    judges = sorted({judge for by_judge in topics for judge in by_judge})
     return TopicSetSummary(name, len(topics), sum(n > 0 for n, _ in counts), n_judgments, n_relevant, tuple(judges))

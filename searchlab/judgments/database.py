@@ -1,19 +1,19 @@
-"""Where are judgments kept, and what if the disk refuses?
+"""The SQLite database of judgments.
 
-A SQLite database in WAL mode: readers never wait, and of several writers, in threads or processes, one writes at a time
-while the others wait for it. A write is one transaction, and is on the disk before it is answered (synchronous=FULL):
-killing the process, or the power failing, takes nothing back.
+The database is in WAL mode: readers never wait, and one of several writers, in threads or processes, writes at a time
+while the others wait. A write is one transaction, and is on disk before the call returns (synchronous=FULL): neither a
+killed process nor a power failure loses it.
 
-    topics    sets of topics, in the order in which they came
-    acts      a judge gave a document a grade for a topic (NULL: took the grade back), with a note
-    undone    acts that were taken back by `undo`
-    last      of each judge and document, the last act that was not undone: this is what is valid
-    queries   what was searched for, for suggestions
+    topics    the topics of topic sets, in the order in which they were added
+    acts      a judge gave a document a grade for a topic (NULL: withdrew the grade), with a note
+    undone    acts that were undone
+    last      the last act of each judge on each document that was not undone: the current judgments
+    queries   past queries, for suggestions
 
-Topics, acts and undone are only ever added to. `last` follows from them, by triggers, so that it cannot be forgotten;
-to derive it anew for each reading would take several times as long.
+Rows of topics, acts and undone are only added, never changed. Triggers keep `last` up to date; deriving it for each
+read would take several times as long.
 
-Reading a file that does not exist finds nothing and makes nothing; the first write makes it.
+Reading from a file that does not exist finds nothing and creates nothing; the first write creates it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from urllib.parse import quote
 from searchlab.corpus.text_cleaning import excerpt, shown_path
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexTooNew, SettingError, StoreError, WriteFailed
 
-# "SLJ" and a number, by which `file` and we know our own.
+# "SLJ" and a number, by which the file is recognised.
 APPLICATION_ID = 0x534C4A01
 SCHEMA_VERSION = 1
-# So long a writer waits for others, in seconds.
+# How long a writer waits for other writers.
 LOCK_TIMEOUT_SECONDS = 10.0
 
 SCHEMA = """
@@ -79,7 +79,7 @@ CREATE TABLE queries (id INTEGER PRIMARY KEY AUTOINCREMENT, folded TEXT NOT NULL
 
 
 class Database:
-    """One file; connections are lent, each to one thread at a time, and kept for the next."""
+    """One database file and a pool of connections, each used by one thread at a time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -88,11 +88,11 @@ class Database:
         self._closed = False
 
     def __del__(self) -> None:
-        # A connection is not closed by being forgotten, since it is part of a cycle.
+        # Connections are part of a reference cycle, so that they are not closed when the last reference is dropped.
         self.close()
 
     def close(self) -> None:
-        """Close what is not in use now; what is in use is closed when it comes back."""
+        """Close idle connections; those in use are closed when they are returned."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -101,41 +101,41 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection that sees one state of the database; None if there is nothing in it yet."""
-        with self._told("read"):
+        """A connection that sees one snapshot of the database; None if it does not exist or is empty."""
+        with self._translate_errors("read"):
             inode = self._inode()
             if inode is None:
                 yield None
                 return
-            with self._lent(inode) as connection, self._one_state(connection):
-                yield connection if self._is_ours(connection) else None
+            with self._borrow_connection(inode) as connection, self._snapshot(connection):
+                yield connection if self._has_schema(connection) else None
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
-        """A connection whose changes become true together at the end, or not at all if anything fails.
+        """A connection whose changes are committed together at the end, or not at all if anything fails.
 
-        They are on the disk then; if not `durable`, they outlive the process, but perhaps not a failure of the power.
+        They are on disk then; if not `durable`, they survive the process, but possibly not a power failure.
         """
-        with self._told("written"), self._lent(self._inode()) as connection:
-            with self._one_state(connection):
-                self._is_ours(connection)  # what is not ours stays as it is, its mode too
-            self._be_wal(connection)
+        with self._translate_errors("written"), self._borrow_connection(self._inode()) as connection:
+            with self._snapshot(connection):
+                self._has_schema(connection)  # a foreign file stays unchanged, including its mode
+            self._enable_wal(connection)
             connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
-                if not self._is_ours(connection):
+                if not self._has_schema(connection):
                     self._create(connection)
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                # A full disk may have ended the transaction already.
+                # If the disk is full, SQLite may have ended the transaction already.
                 with suppress(sqlite3.Error):
                     connection.execute("ROLLBACK")
                 raise
 
     @contextmanager
-    def _one_state(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """All that is read sees one state, whatever others commit meanwhile."""
+    def _snapshot(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """All reads see one snapshot, whatever other connections commit meanwhile."""
         connection.execute("BEGIN")
         try:
             yield
@@ -150,48 +150,48 @@ class Database:
             return None
 
     @contextmanager
-    def _lent(self, inode: int | None) -> Iterator[sqlite3.Connection]:
-        """A connection to the file that has this inode now: one that was removed is no longer written to."""
+    def _borrow_connection(self, inode: int | None) -> Iterator[sqlite3.Connection]:
+        """A connection to the file with this inode; connections to a file that was removed or replaced are closed."""
         with self._lock:
             if self._closed:
-                raise StoreError(f"{shown_path(self.path)}: closed already")
-            stale = [connection for connection, own in self._idle if own != inode]
-            self._idle = [(connection, own) for connection, own in self._idle if own == inode]
+                raise StoreError(f"{shown_path(self.path)}: already closed")
+            stale = [connection for connection, opened in self._idle if opened != inode]
+            self._idle = [(connection, opened) for connection, opened in self._idle if opened == inode]
             connection = self._idle.pop()[0] if self._idle else None
         for old in stale:
             old.close()
-        lasting = True
+        reusable = True
         if connection is None:
-            connection, lasting = self._open(exists=inode is not None)
+            connection, reusable = self._open(exists=inode is not None)
             inode = self._inode()
-        sound = False
+        succeeded = False
         try:
             yield connection
-            sound = True
+            succeeded = True
         finally:
             with self._lock:
-                keep = sound and lasting and not self._closed
+                keep = succeeded and reusable and not self._closed
                 if keep:
                     self._idle.append((connection, inode))
             if not keep:
                 connection.close()
 
     def _open(self, *, exists: bool) -> tuple[sqlite3.Connection, bool]:
-        """A connection, and whether it may be kept."""
+        """A connection, and whether it may be reused."""
         try:
             connection = self._connect("mode=rw" if exists else "mode=rwc")
         except sqlite3.OperationalError as error:
-            # Where nothing can be written, SQLite reads only what it is told not to change. What is still in the log
-            # beside the file would be left out then.
-            refused = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-            if not exists or not refused or Path(f"{self.path}-wal").exists():
+            # In a folder without write permission, SQLite opens only files declared immutable. It then ignores the
+            # write-ahead log, so that a file with a log must not be opened in this way.
+            not_writable = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+            if not exists or not not_writable or Path(f"{self.path}-wal").exists():
                 raise
             return self._connect("mode=ro&immutable=1"), False
-        # One that may only read stays so, though the file should become writable.
+        # A read-only connection stays read-only even if the file becomes writable, so that it is not reused.
         return connection, os.access(self.path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
-    def _connect(self, how: str) -> sqlite3.Connection:
-        address = f"file:{quote(str(self.path.absolute()))}?{how}"
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        address = f"file:{quote(str(self.path.absolute()))}?{mode}"
         connection = sqlite3.connect(
             address,
             uri=True,
@@ -202,40 +202,41 @@ class Database:
         )
         try:
             connection.execute("PRAGMA foreign_keys=ON")
-            # The first look at the file: says whether it is a database at all.
+            # Reads the header, and fails if the file is not a database.
             connection.execute("PRAGMA user_version").fetchone()
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _be_wal(self, connection: sqlite3.Connection) -> None:
-        """Two that make the database at once may hinder each other here, without SQLite waiting of its own accord.
+    def _enable_wal(self, connection: sqlite3.Connection) -> None:
+        """Switch to WAL mode, and retry while another process does the same, because SQLite does not wait here.
 
-        A disk that cannot do it leaves the mode as it is: safe too, but readers and the writer wait for each other.
+        A file system without support for it leaves the mode unchanged: safe, but readers and writers wait for each
+        other.
         """
-        patient_until = time.monotonic() + LOCK_TIMEOUT_SECONDS
+        deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
         while True:
             try:
                 if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                     connection.execute("PRAGMA journal_mode=WAL")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > patient_until:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
-    def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        """Whether the tables are there; False if nothing is. Anything else is refused."""
+    def _has_schema(self, connection: sqlite3.Connection) -> bool:
+        """Whether the tables exist; False if the file is empty, an error if it has other contents."""
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         application = int(connection.execute("PRAGMA application_id").fetchone()[0])
         if application == APPLICATION_ID:
             if version > SCHEMA_VERSION:
-                told = f"layout {version}, but this searchlab reads layout {SCHEMA_VERSION}; use a newer searchlab"
-                raise IndexTooNew(f"{shown_path(self.path)}: {told}")
+                expected = f"this searchlab reads layout {SCHEMA_VERSION}; use a newer searchlab"
+                raise IndexTooNew(f"{shown_path(self.path)}: layout {version}, but {expected}")
             return True
         if application or version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
-            raise IndexCorrupt(f"{shown_path(self.path)}: a database, but not one of judgments")
+            raise IndexCorrupt(f"{shown_path(self.path)}: a database, but not a database of judgments")
         return False
 
     def _create(self, connection: sqlite3.Connection) -> None:
@@ -245,23 +246,23 @@ class Database:
         connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
-        """What SQLite objects to, in the words of searchlab."""
+    def _translate_errors(self, action: str) -> Iterator[None]:
+        """Raise errors of SQLite and the file system as errors of searchlab."""
         try:
             yield
         except sqlite3.Error as error:
-            raise self._error(error, what) from error
+            raise self._store_error(error, action) from error
         except UnicodeEncodeError as error:
             raise SettingError(f"found {excerpt(error.object)}, expected characters that UTF-8 can write") from None
         except OSError as error:
-            raise StoreError(f"{shown_path(self.path)}: cannot be {what} ({error.strerror})") from error
+            raise StoreError(f"{shown_path(self.path)}: cannot be {action} ({error.strerror})") from error
 
-    def _error(self, error: sqlite3.Error, what: str) -> StoreError:
+    def _store_error(self, error: sqlite3.Error, action: str) -> StoreError:
         path, code = shown_path(self.path), getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_NOTADB:
-            return IndexCorrupt(f"{path}: not a database of judgments; move it away to begin anew")
+            return IndexCorrupt(f"{path}: not a database of judgments; move it away to start a new one")
         if code == sqlite3.SQLITE_CORRUPT:
-            return IndexCorrupt(f"{path}: damaged ({error}); `sqlite3 FILE .recover` may save what is left")
+            return IndexCorrupt(f"{path}: damaged ({error}); `sqlite3 FILE .recover` may recover some of it")
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return IndexLocked(
                 f"{path}: another process has been writing for {LOCK_TIMEOUT_SECONDS:.0f} seconds; try again"
@@ -269,4 +270,4 @@ class Database:
         reason = str(error)
         if self.path.is_dir() or not self.path.parent.is_dir():
             reason = "a folder" if self.path.is_dir() else "no such folder"
-        return (WriteFailed if what == "written" else StoreError)(f"{path}: cannot be {what} ({reason})")
+        return (WriteFailed if action == "written" else StoreError)(f"{path}: cannot be {action} ({reason})")

@@ -1,7 +1,7 @@
-"""What may sets, topics, judges, documents, grades and notes be?
+"""Checks of names, texts, grades and notes before they are stored.
 
-They come from web pages and files, and are shown and written to other files: names are one printable line, a qid is a
-column of TREC's files, and everything has a limit.
+They come from web pages and files, and are displayed and written to other files: names are one printable line, a qid is
+a column of TREC files, and every length is limited.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ MAX_GRADE = 9
 
 
 def check_topic_set(name: str) -> str:
-    """The name of a set of topics."""
-    return _line("set", name)
+    """The name of a topic set."""
+    return _check_line("topic set", name)
 
 
 def check_judge(name: str) -> str:
-    """The name of somebody who judges."""
-    return _line("judge", name)
+    """The name of a judge."""
+    return _check_line("judge", name)
 
 
 def check_qid(qid: str) -> str:
-    """The name of a topic: a column of TREC's files, so without blanks, and nothing that reading them would change.
+    """The id of a topic: a column of TREC files, so without blanks or anything that reading would change.
 
-    A brace, an angle or a dot would make a file that begins with it look as if it were in another format.
+    A file of topics that begins with a brace, an angle bracket or a dot would be read in another format.
     """
-    _check("qid", qid, MAX_QID_LENGTH)
+    _check_length("qid", qid, MAX_QID_LENGTH)
     if not is_column(qid):
         raise SettingError(f"qid is {excerpt(qid)}, expected one word without blanks")
     if qid[0] in "{<.":
@@ -41,25 +41,25 @@ def check_qid(qid: str) -> str:
 
 
 def check_docno(docno: str) -> str:
-    """The name of a document: whatever an index may hold."""
-    return _check("document", docno, MAX_DOCNO_LENGTH)
+    """The id of a document: any that an index may contain."""
+    return _check_length("document", docno, MAX_DOCNO_LENGTH)
 
 
 def check_text(text: str) -> str:
     """The text of a topic, as one line."""
     if not isinstance(text, str):
-        raise SettingError(f"text is {excerpt(repr(text))}, expected words")
-    # A text that is far too long is not worth cleaning.
-    return _check("text", on_one_line(text) if len(text) <= 4 * MAX_TEXT_LENGTH else text, MAX_TEXT_LENGTH)
+        raise SettingError(f"text is {excerpt(repr(text))}, expected a text")
+    # A text that is far too long is not cleaned, only rejected.
+    return _check_length("text", on_one_line(text) if len(text) <= 4 * MAX_TEXT_LENGTH else text, MAX_TEXT_LENGTH)
 
 
 def check_note(note: str) -> str:
     """A remark on a judgment, which may be empty."""
-    return _check("note", note, MAX_NOTE_LENGTH) if note else ""
+    return _check_length("note", note, MAX_NOTE_LENGTH) if note else ""
 
 
 def check_grade(grade: int, where: str = "grade") -> int:
-    """How relevant a document is."""
+    """The grade of a document."""
     if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) > MAX_GRADE:
         expected = f"a whole number from -{MAX_GRADE} to {MAX_GRADE}"
         raise SettingError(f"{where} is {str(grade)[:40]}, expected {expected}")
@@ -67,27 +67,27 @@ def check_grade(grade: int, where: str = "grade") -> int:
 
 
 def fold_case(text: str) -> str:
-    """What two texts share that differ in case and blanks alone."""
+    """The text on one line with case folded: equal for texts that differ only in case and blanks."""
     return on_one_line(text).casefold()
 
 
 def is_column(name: str) -> bool:
-    """Whether a name, written as a column of a TREC file, is read as the same."""
+    """Whether a name written as a column of a TREC file is read back unchanged."""
     return name.split() == [name] and clean(name) == name and not name.startswith("\ufeff")
 
 
-def _line(kind: str, name: str) -> str:
-    _check(kind, name, MAX_NAME_LENGTH)
+def _check_line(kind: str, name: str) -> str:
+    _check_length(kind, name, MAX_NAME_LENGTH)
     if name != name.strip() or not name.isprintable():
         raise SettingError(f"{kind} is {excerpt(name)}, expected one printable line without blanks around it")
     return name
 
 
-def _check(kind: str, text: str, longest: int) -> str:
+def _check_length(kind: str, text: str, max_length: int) -> str:
     if not isinstance(text, str) or not text:
         raise SettingError(f"{kind} is {excerpt(repr(text)) if text else 'empty'}, expected a text")
-    if len(text) > longest:
-        raise SettingError(f"{kind} has {len(text):,} characters, expected at most {longest:,}")
+    if len(text) > max_length:
+        raise SettingError(f"{kind} has {len(text):,} characters, expected at most {max_length:,}")
     try:
         text.encode()
     except UnicodeEncodeError:

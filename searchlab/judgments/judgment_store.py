@@ -1,14 +1,14 @@
-"""Who judged which document how, for which topic?
+"""The store of topics and judgments.
 
-Topics belong to named sets. A judge gives a document a grade for a topic: 0 is not relevant, 1 relevant, 2 highly
-relevant, and whatever else a collection uses. Acts are only ever added; what is valid is the last act of a judge on a
-document that was not undone.
+Topics belong to named topic sets. A judge gives a document a grade for a topic: 0 is not relevant, 1 relevant, 2 highly
+relevant; collections may use other grades. Acts are only added, never changed: the current judgment of a judge on a
+document is the last act that was not undone.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,22 +36,20 @@ from searchlab.judgments.input_checks import (
     check_topic_set,
     fold_case,
 )
+from searchlab.judgments.query_history import add_query, find_queries
 from searchlab.judgments.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
-from searchlab.records import Topic
+from searchlab.records import Judgments, Topic
 
 __all__ = ["ImportSummary", "Judgment", "JudgmentStore", "TopicSetSummary", "TopicSummary", "judgments_file"]
 
-# A query is forgotten when so many others were asked since.
-MAX_PAST_QUERIES = 10_000
-
-_OF_SET = "last.topic IN (SELECT id FROM topics WHERE set_name = ?)"
+_IN_TOPIC_SET = "last.topic IN (SELECT id FROM topics WHERE set_name = ?)"
 
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What a judge said of a document; the grade is None if it was taken back. `when` is a time in UTC."""
+    """A judge's judgment of a document; the grade is None if it was withdrawn. `when` is a time in UTC."""
 
-    set: str
+    topic_set: str
     qid: str
     docno: str
     judge: str
@@ -62,7 +60,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
-    """How many topics were added, and judgments added or changed; `…_same` were there already."""
+    """The numbers of topics added and of judgments added or changed; `…_same` existed before."""
 
     n_topics: int
     n_judgments: int
@@ -71,19 +69,19 @@ class ImportSummary:
 
 
 def judgments_file(folder: Path) -> Path:
-    """Where the judgments for an index are: beside it, so that they outlive making it anew."""
+    """The file of the judgments for an index: beside its folder, so that they survive a rebuild."""
     return folder.with_name(f"{folder.name}.judgments.sqlite")
 
 
 class JudgmentStore:
-    """Topics and judgments in one file, for any number of threads and processes at once."""
+    """Topics and judgments in one file, for any number of concurrent threads and processes."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._database = Database(self.path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._database.close()
 
     def __enter__(self) -> JudgmentStore:
@@ -92,52 +90,52 @@ class JudgmentStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def sets(self) -> list[TopicSetSummary]:
-        """What sets there are, in the order in which they were made."""
+    def topic_sets(self) -> list[TopicSetSummary]:
+        """Summaries of the topic sets, in the order of their creation."""
         with self._database.reading() as connection:
             if connection is None:
                 return []
             topics = connection.execute("SELECT id, set_name FROM topics ORDER BY id").fetchall()
-            judged = read_current_grades(connection, "TRUE", ())
-        sets: dict[str, list[GradesByJudge]] = {}
+            grades = read_current_grades(connection, "TRUE", ())
+        by_name: dict[str, list[GradesByJudge]] = {}
         for topic, name in topics:
-            sets.setdefault(name, []).append(judged.get(topic, {}))
-        return [summarise_topic_set(name, topics) for name, topics in sets.items()]
+            by_name.setdefault(name, []).append(grades.get(topic, {}))
+        return [summarise_topic_set(name, topics) for name, topics in by_name.items()]
 
-    def topics(self, set: str) -> list[TopicSummary]:
-        """The topics of a set, in the order in which they were added."""
+    def topics(self, topic_set: str) -> list[TopicSummary]:
+        """Summaries of the topics of a topic set, in the order in which they were added."""
         with self._database.reading() as connection:
             if connection is None:
                 return []
             topics = connection.execute(
-                "SELECT id, qid, text FROM topics WHERE set_name = ? ORDER BY id", (set,)
+                "SELECT id, qid, text FROM topics WHERE set_name = ? ORDER BY id", (topic_set,)
             ).fetchall()
-            judged = read_current_grades(connection, _OF_SET, (set,))
-        return [TopicSummary(qid, text, *count_judged(judged.get(topic, {}))) for topic, qid, text in topics]
+            grades = read_current_grades(connection, _IN_TOPIC_SET, (topic_set,))
+        return [TopicSummary(qid, text, *count_judged(grades.get(topic, {}))) for topic, qid, text in topics]
 
-    def add_topic(self, set: str, text: str, qid: str | None = None) -> Topic:
-        """Add a topic to a set, which comes to be by that; one that is there already stays as it is.
+    def add_topic(self, topic_set: str, text: str, qid: str | None = None) -> Topic:
+        """Add a topic to a topic set, which is created with its first topic; an existing topic is returned unchanged.
 
-        Without a qid, a topic of the set with the same text, but for case and blanks, is the one that is meant; a new
-        text gets the next free number.
+        Without a qid, the topic of the set with the same text, ignoring case and blanks, is returned if there is one;
+        a new text gets the next free number as qid.
         """
-        set, text = check_topic_set(set), check_text(text)
+        topic_set, text = check_topic_set(topic_set), check_text(text)
         if qid is not None:
             check_qid(qid)
         with self._database.writing() as connection:
             if qid is None:
-                qid, text = resolve_topic(connection, set, text)
-            add_topic_row(connection, set, qid, text)
+                qid, text = resolve_topic(connection, topic_set, text)
+            add_topic_row(connection, topic_set, qid, text)
         return Topic(qid, text)
 
-    def topic(self, set: str, qid: str) -> Topic | None:
-        """A topic by its name."""
+    def topic(self, topic_set: str, qid: str) -> Topic | None:
+        """The topic with this qid, None if there is none."""
         with self._database.reading() as connection:
-            row = connection and find_topic_row(connection, set, qid)
+            row = connection and find_topic_row(connection, topic_set, qid)
         return Topic(qid, row[1]) if row else None
 
     def find_topic(self, text: str) -> tuple[str, str] | None:
-        """Set and qid of the first topic with this text, but for case and blanks."""
+        """Topic set and qid of the first topic with this text, ignoring case and blanks."""
         folded = fold_case(text[: 4 * MAX_TEXT_LENGTH])
         with self._database.reading() as connection:
             row = (
@@ -149,34 +147,34 @@ class JudgmentStore:
         return (row[0], row[1]) if row else None
 
     def judge(
-        self, set: str, qid: str, docno: str, *, judge: str, grade: int | None, note: str | None = None
+        self, topic_set: str, qid: str, docno: str, *, judge: str, grade: int | None, note: str | None = None
     ) -> Judgment:
-        """Say how relevant a document is to a topic; it is on the disk when this returns.
+        """Grade a document for a topic; the judgment is on disk when this returns.
 
-        The grade None takes the judgment back. The note None leaves the note as it is. What changes nothing is no act,
-        so that `undo` always takes back something that was visible.
+        The grade None withdraws the judgment. The note None keeps the note. A call that changes nothing adds no act, so
+        that `undo` always has a visible effect.
         """
         check_docno(docno)
         check_judge(judge)
         grade = None if grade is None else check_grade(grade)
         note = None if note is None else check_note(note)
         with self._database.writing() as connection:
-            row = find_topic_row(connection, set, qid)
+            row = find_topic_row(connection, topic_set, qid)
             if row is None:
-                raise SettingError(f"no topic {excerpt(qid)} in the set {excerpt(set)}; add it first")
+                raise SettingError(f"no topic {excerpt(qid)} in the topic set {excerpt(topic_set)}; add it first")
             last = _last_act(connection, row[0], docno, judge)
-            kept = last[1] if last else ""
-            now = (grade, kept if note is None else note)
-            if now == (last[:2] if last else (None, "")):
-                return Judgment(set, qid, docno, judge, *now, last[2] if last else _now())
+            old_note = last[1] if last else ""
+            new = (grade, old_note if note is None else note)
+            if new == (last[:2] if last else (None, "")):
+                return Judgment(topic_set, qid, docno, judge, *new, last[2] if last else _now())
             when = _now()
-            connection.execute(_ACT, (row[0], docno, judge, *now, when, False))
-        return Judgment(set, qid, docno, judge, *now, when)
+            connection.execute(_INSERT_ACT, (row[0], docno, judge, *new, when, False))
+        return Judgment(topic_set, qid, docno, judge, *new, when)
 
     def undo(self, judge: str) -> Judgment | None:
-        """Take back the last act of a judge that was not undone yet, and give it; what was valid before is valid again.
+        """Undo the last act of a judge that is not undone yet, and return it; the judgment before it is current again.
 
-        None if there is nothing left, or the last that happened is an import: that is not undone piece by piece.
+        None if there is none, or if the last act was an import, which is not undone judgment by judgment.
         """
         with self._database.reading() as connection:
             if connection is None:
@@ -193,50 +191,52 @@ class JudgmentStore:
             connection.execute("INSERT INTO undone (act, made) VALUES (?, ?)", (row[0], _now()))
         return Judgment(*row[2:])
 
-    def judgments(self, set: str, qid: str | None = None, judge: str | None = None) -> list[Judgment]:
-        """What is valid, of all topics or one, of all judges or one; by topic, docno and judge."""
-        where, values = _restricted(set, qid, judge)
+    def judgments(self, topic_set: str, qid: str | None = None, judge: str | None = None) -> list[Judgment]:
+        """The current judgments of all topics or one, by all judges or one; ordered by topic, docno and judge."""
+        where, values = _where(topic_set, qid, judge)
         with self._database.reading() as connection:
             if connection is None:
                 return []
-            found = connection.execute(
+            rows = connection.execute(
                 "SELECT qid, last.docno, last.judge, last.grade, note, made FROM last"
                 " JOIN topics ON topics.id = last.topic JOIN acts ON acts.id = last.act"
                 f" WHERE {where} AND last.grade IS NOT NULL ORDER BY last.topic, last.docno, last.judge",
                 values,
             ).fetchall()
-        return [Judgment(set, *row) for row in found]
+        return [Judgment(topic_set, *row) for row in rows]
 
-    def grades(self, set: str, judge: str | None = None) -> dict[str, dict[str, int]]:
-        """The grades by qid, then docno, as measures want them; of several judges, the lower median.
+    def grades(self, topic_set: str, judge: str | None = None) -> dict[str, dict[str, int]]:
+        """The grades by qid, then docno, for evaluation: of one judge, or the lower median of all.
 
-        Topics stand in their order; one without judgments is left out.
+        Topics are in the order of the topic set; those without judgments are left out.
         """
         with self._database.reading() as connection:
             if connection is None:
                 return {}
-            topics = connection.execute("SELECT id, qid FROM topics WHERE set_name = ? ORDER BY id", (set,)).fetchall()
-            judged = read_current_grades(connection, *_restricted(set, None, judge))
-        return {qid: lower_medians(judged[topic]) for topic, qid in topics if topic in judged}
+            topics = connection.execute(
+                "SELECT id, qid FROM topics WHERE set_name = ? ORDER BY id", (topic_set,)
+            ).fetchall()
+            grades = read_current_grades(connection, *_where(topic_set, None, judge))
+        return {qid: lower_medians(grades[topic]) for topic, qid in topics if topic in grades}
 
-    def import_all(
-        self, set: str, topics: Iterable[Topic], grades: Mapping[str, Mapping[str, int]], *, judge: str
+    def import_judgments(
+        self, topic_set: str, topics: Iterable[Topic], grades: Judgments, *, judge: str
     ) -> ImportSummary:
-        """Add topics and judgments together, or, if anything is wrong, none; what is there already changes nothing."""
-        check_topic_set(set)
+        """Add topics and judgments, all of them or, if anything is wrong, none; existing ones change nothing."""
+        check_topic_set(topic_set)
         check_judge(judge)
-        wanted = [Topic(check_qid(topic.qid), check_text(topic.text)) for topic in topics]
-        for qid, own in grades.items():
-            for docno, grade in own.items():
+        checked = [Topic(check_qid(topic.qid), check_text(topic.text)) for topic in topics]
+        for qid, judged in grades.items():
+            for docno, grade in judged.items():
                 check_docno(docno)
                 check_grade(grade, f"the grade of document {excerpt(docno)} of topic {excerpt(qid)}")
-        if not wanted and not grades:
+        if not checked and not grades:
             return ImportSummary(0, 0, 0, 0)
-        where, values = _restricted(set, None, judge)
+        where, values = _where(topic_set, None, judge)
         with self._database.writing() as connection:
-            n_topics = sum([add_topic_row(connection, set, topic.qid, topic.text) for topic in wanted])
-            ids = dict(connection.execute("SELECT qid, id FROM topics WHERE set_name = ?", (set,)).fetchall())
-            require_known_topics(set, [qid for qid in grades if qid not in ids])
+            n_topics = sum([add_topic_row(connection, topic_set, topic.qid, topic.text) for topic in checked])
+            ids = dict(connection.execute("SELECT qid, id FROM topics WHERE set_name = ?", (topic_set,)).fetchall())
+            require_known_topics(topic_set, [qid for qid in grades if qid not in ids])
             last = {
                 row[:2]: row[2:]
                 for row in connection.execute(
@@ -246,41 +246,33 @@ class JudgmentStore:
                 )
             }
             when, acts, n_same = _now(), [], 0
-            for qid, own in grades.items():
-                for docno, grade in own.items():
-                    before, note = last.get((ids[qid], docno), (None, ""))
-                    if before == grade:
+            for qid, judged in grades.items():
+                for docno, grade in judged.items():
+                    old_grade, note = last.get((ids[qid], docno), (None, ""))
+                    if old_grade == grade:
                         n_same += 1
                     else:
                         acts.append((ids[qid], docno, judge, grade, note, when, True))
-            connection.executemany(_ACT, acts)
-        return ImportSummary(n_topics, len(acts), len(wanted) - n_topics, n_same)
+            connection.executemany(_INSERT_ACT, acts)
+        return ImportSummary(n_topics, len(acts), len(checked) - n_topics, n_same)
 
-    def remember_query(self, text: str) -> None:
-        """Keep what was searched for, to suggest it again; the oldest are forgotten."""
+    def record_query(self, text: str) -> None:
+        """Add a query to the past queries, of which the oldest are deleted; an empty one is ignored."""
         if not on_one_line(text):
             return
         text = check_text(text)
         with self._database.writing(durable=False) as connection:
-            connection.execute("INSERT OR REPLACE INTO queries (folded, text) VALUES (?, ?)", (fold_case(text), text))
-            connection.execute("DELETE FROM queries WHERE id <= (SELECT max(id) FROM queries) - ?", (MAX_PAST_QUERIES,))
+            add_query(connection, text)
 
-    def past_queries(self, beginning: str, n: int) -> list[str]:
-        """What was searched for that begins so, but for case and blanks, the latest first."""
-        folded = fold_case(beginning[:MAX_TEXT_LENGTH])
+    def past_queries(self, prefix: str, n: int) -> list[str]:
+        """The latest n past queries that start with a prefix, ignoring case and blanks."""
         with self._database.reading() as connection:
-            if connection is None:
-                return []
-            found = connection.execute(
-                "SELECT text FROM queries WHERE folded >= ? AND folded < ? ORDER BY id DESC LIMIT ?",
-                (folded, f"{folded}\U0010ffff", max(n, 0)),
-            ).fetchall()
-        return [text for (text,) in found]
+            return [] if connection is None else find_queries(connection, prefix, n)
 
     def version(self) -> int:
-        """A number that is larger after each change of topics or judgments, by any process; 0 if there are none.
+        """A number that increases with each change of topics or judgments, by any process; 0 if there are none.
 
-        Remembered queries do not count: every search would change it.
+        Past queries do not change it, because every search adds one.
         """
         with self._database.reading() as connection:
             if connection is None:
@@ -289,18 +281,18 @@ class JudgmentStore:
             return int(connection.execute(f"SELECT {tables}").fetchone()[0])
 
 
-_ACT = "INSERT INTO acts (topic, docno, judge, grade, note, made, imported) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT_ACT = "INSERT INTO acts (topic, docno, judge, grade, note, made, imported) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _restricted(set: str, qid: str | None, judge: str | None) -> tuple[str, list[str]]:
-    """The acts on a set, or on a topic of it, of all judges or one."""
-    where, values = _OF_SET, [set]
+def _where(topic_set: str, qid: str | None, judge: str | None) -> tuple[str, list[str]]:
+    """The SQL condition for the judgments of a topic set or one of its topics, by all judges or one, and its values."""
+    where, values = _IN_TOPIC_SET, [topic_set]
     if qid is not None:
-        where, values = "last.topic = (SELECT id FROM topics WHERE set_name = ? AND qid = ?)", [set, qid]
+        where, values = "last.topic = (SELECT id FROM topics WHERE set_name = ? AND qid = ?)", [topic_set, qid]
     return (where, values) if judge is None else (f"{where} AND last.judge = ?", [*values, judge])
 
 

@@ -1,1 +1,1 @@
-"""Mixtures of language models: their likelihood, and training of their weights by EM and MCE."""
+"""Mixtures of language models: likelihood, training by EM and MCE, files of weights, and scorers by name."""

@@ -1,13 +1,13 @@
-"""Which weights make training queries most likely?
+"""Maximum likelihood training of mixture weights by expectation–maximisation (EM).
 
-Maximum likelihood: given queries and their relevant documents, the weights that maximise Σ ln P(Q|D*) over these pairs
-are found by expectation and maximisation (Dempster, Laird, Rubin 1977; the conventional way of Chen's slide 1):
+Given queries and their relevant documents D*, EM finds the weights that maximise Σ ln P(Q|D*) over these pairs
+(Dempster, Laird, Rubin 1977; the conventional method on Chen's slide 1):
 
-    E   γ_nk = m_k·P_k(q_n|D*) / Σ_j m_j·P_j(q_n|D*)       which component was it that said the word?
+    E   γ_nk = m_k·P_k(q_n|D*) / Σ_j m_j·P_j(q_n|D*)       the responsibility of component k for word n
     M   m_k  = the mean of γ_nk over all words
 
-The likelihood never falls, and is concave in the weights: where EM ends does not depend on where it began, as long as
-no weight begins at 0.
+The likelihood never falls and is concave in the weights, so the result does not depend on the start, as long as no
+weight starts at 0.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from searchlab.mixtures.likelihood import (
 from searchlab.mixtures.setting_checks import require_number, require_one_of
 from searchlab.types import Floats
 
-# How much each pair of a query and a relevant document counts.
+# How pairs of a query and a relevant document are weighted.
 WEIGHINGS = ("query", "pair", "word")
 
 
 @dataclass(frozen=True)
 class EM:
-    """Settings: at most `iterations`, ended when the mean ln P of a word rises by less than `tolerance`.
+    """Settings of EM: it stops after `iterations`, or when the mean ln P of a word rises by less than `tolerance`.
 
-    `weighing` says what counts alike: each `query`, each `pair` of a query and a relevant document, or each `word` of a
-    pair, which is plain maximum likelihood. No weight ends below `least`.
+    `weighing` says what counts equally: each `query`, each `pair` of a query and a relevant document, or each `word` of
+    a pair, which is plain maximum likelihood. No final weight is below `least`.
     """
 
     iterations: int = 200
@@ -55,21 +55,21 @@ class EM:
 
 @dataclass(frozen=True, eq=False)
 class EMFit:
-    """Weights, a row for each group, and the mean ln P of a word before each iteration and after the last."""
+    """The weights, a row for each group, and the mean ln P of a word before each iteration and after the last."""
 
     weights: Floats
     likelihoods: tuple[float, ...]
 
     @property
     def n_iterations(self) -> int:
-        """How many iterations were made."""
+        """The number of iterations."""
         return len(self.likelihoods) - 1
 
 
 def train_em(evidence: Evidence, start: npt.ArrayLike | None = None, settings: EM | None = None) -> EMFit:
-    """The most likely weights; from `start`, a row for each group, or from equal ones.
+    """The most likely weights, from `start` (a row for each group) or from equal weights.
 
-    A group without a relevant document keeps the weights it began with.
+    A group without a relevant document keeps its initial weights.
     """
     settings = settings or EM()
     if not evidence.relevant.any():
@@ -92,13 +92,13 @@ def train_em(evidence: Evidence, start: npt.ArrayLike | None = None, settings: E
         if len(likelihoods) > settings.iterations or rise < settings.tolerance:
             return EMFit(raise_to_minimum(weights, settings.least), tuple(likelihoods))
         shares = responsibilities(known, weights, sums, pair_weights)
-        heard = totals > 0
+        learns = totals > 0
         weights = weights.copy()
-        weights[heard] = shares[heard] / shares[heard].sum(axis=1, keepdims=True)
+        weights[learns] = shares[learns] / shares[learns].sum(axis=1, keepdims=True)
 
 
 def weigh_pairs(evidence: Evidence, weighing: str) -> Floats:
-    """How much each relevant pair counts, 0 for the others; the sum is 1."""
+    """The weight of each pair, 0 for irrelevant ones; the sum is 1."""
     relevant = evidence.relevant.astype(float)
     if weighing == "query":
         n_relevant = sum_segments(relevant, evidence.query_offsets)

@@ -1,13 +1,12 @@
-"""How likely is a query, if several language models speak together?
+"""The query likelihood of a mixture of K language models.
 
     P(Q|D) = Π over the words q of Q of Σ_k m_k·P_k(q|D),   m_k ≥ 0, Σ m_k = 1
 
-(Miller, Leek, Schwartz, SIGIR 1999; Chen, Learning to Rank using Language Models and SVMs, slide 1). What training sees
-is the `Evidence`: the probability of each word of each query by each of K components, in relevant and in irrelevant
-documents. It knows no index, so whatever is a mixture can be trained: weights of models, and shares of topics.
+(Miller, Leek, Schwartz, SIGIR 1999; Chen, Learning to Rank using Language Models and SVMs, slide 1). Training reads the
+`Evidence`: the probability of each word of each query by each of K components, in relevant and in irrelevant documents.
+Evidence is independent of an index, so any mixture can be trained: weights of models, or shares of latent topics.
 
-Everything is laid end to end and computed at once: rows (a word of a query in a document) make pairs (a query and a
-document), and pairs make queries.
+Arrays are flat: rows (a word of a query in a document) form pairs (a query and a document), and pairs form queries.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ import numpy.typing as npt
 from searchlab.errors import SettingError
 from searchlab.types import Flags, Floats, Ints
 
-# A sum of weights may differ from 1 by rounding.
+# How much a sum of weights may differ from 1.
 ROUNDING = 1e-6
-# Where no component knows a word, it is as unlikely as numbers can say, in every document alike.
+# The probability of a word that no component knows, the same in every document.
 MIN_PROBABILITY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What K components say of the words of some queries.
+    """The probabilities of the words of some queries by K components.
 
-    `probabilities[r, k]` is P_k of row r: of a word that its query has `counts[r]` times, in one document. Pair p has
-    the rows `pair_offsets[p]:pair_offsets[p + 1]`, query i the pairs `query_offsets[i]:query_offsets[i + 1]`.
-    `relevant[p]` says whether the document is relevant, `groups[p]` by which weights it is mixed: 0 for all, if weights
-    are shared.
+    `probabilities[r, k]` is P_k of row r: of a word in one document, which occurs `counts[r]` times in its query. Pair
+    p has the rows `pair_offsets[p]:pair_offsets[p + 1]`, query i the pairs `query_offsets[i]:query_offsets[i + 1]`.
+    `relevant[p]` says whether the document is relevant, and `groups[p]` is the row of its weights: 0 for all pairs if
+    weights are shared.
     """
 
     probabilities: Floats
@@ -63,12 +62,12 @@ class Evidence:
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs of a query and a document there are."""
+        """The number of pairs of a query and a document."""
         return len(self.relevant)
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.query_offsets) - 1
 
     @cached_property
@@ -83,7 +82,7 @@ class Evidence:
 
     @cached_property
     def rows_by_group(self) -> Ints:
-        """All rows, those of each group together."""
+        """All rows, sorted by group."""
         return np.argsort(self.group_of_row, kind="stable")
 
     @cached_property
@@ -98,12 +97,12 @@ class Evidence:
 
     @cached_property
     def is_contrast(self) -> Flags:
-        """Of each query, whether it has relevant and irrelevant documents."""
+        """For each query, whether it has both relevant and irrelevant documents."""
         n_relevant = sum_segments(self.relevant.astype(float), self.query_offsets)
         return (n_relevant > 0) & (n_relevant < np.diff(self.query_offsets))
 
     def take(self, queries: npt.ArrayLike) -> Evidence:
-        """The evidence of some queries, given by their numbers."""
+        """The evidence of some queries, by number."""
         chosen = np.asarray(queries, np.int64).reshape(-1)
         pairs = expand_ranges(self.query_offsets[chosen], self.query_offsets[chosen + 1])
         rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
@@ -117,7 +116,7 @@ class Evidence:
         )
 
     def only_relevant(self) -> Evidence:
-        """The evidence of relevant documents alone; a query without any is left out."""
+        """The evidence of relevant documents alone; queries without any are left out."""
         pairs = np.flatnonzero(self.relevant)
         rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
         sizes = np.bincount(self.query_of_pair[pairs], minlength=self.n_queries)
@@ -132,7 +131,7 @@ class Evidence:
 
 
 def join(pieces: Sequence[Evidence]) -> Evidence:
-    """The evidence of several sets of queries as one."""
+    """Several pieces of evidence as one."""
     if not pieces:
         raise SettingError("no evidence: expected at least one query with documents")
     return Evidence(
@@ -173,27 +172,27 @@ def mix_components(evidence: Evidence, weights: Floats) -> Floats:
 
 
 def responsibilities(evidence: Evidence, weights: Floats, totals: Floats, scales: Floats) -> Floats:
-    """For each group, how much of its pairs each component has said: Σ_p scale_p·(1/|Q|)·Σ_n m_k·P_k / Σ_j m_j·P_j.
+    """The scaled responsibility of each component in each group: Σ_p scale_p·(1/|Q|)·Σ_n m_k·P_k / Σ_j m_j·P_j.
 
     `totals` are the sums Σ_j m_j·P_j of each row. A row of the result sums to Σ_p scale_p.
     """
     shares = evidence.counts * (scales / evidence.lengths)[evidence.pair_of_row] / totals
     if len(weights) == 1:
         return np.asarray((shares @ evidence.probabilities) * weights)
-    # Most rows, and most groups, are not heard: the others are added up, those of a group together.
+    # Most rows and most groups have scale 0: only the others are summed, group by group.
     order = evidence.rows_by_group
     rows = order[shares[order] != 0]
     groups = evidence.group_of_row[rows]
     begins = np.flatnonzero(np.diff(groups, prepend=-1))
     summed = np.zeros_like(weights)
     if len(begins):
-        said = evidence.probabilities[rows] * shares[rows, None]
-        summed[groups[begins]] = np.add.reduceat(said, begins, axis=0)
+        scaled = evidence.probabilities[rows] * shares[rows, None]
+        summed[groups[begins]] = np.add.reduceat(scaled, begins, axis=0)
     return np.asarray(summed * weights)
 
 
 def check_weights(weights: npt.ArrayLike, n_components: int, what: str = "weights") -> Floats:
-    """Weights as an array, a row for each group; refuses any that are negative or do not sum to 1."""
+    """Weights as an array, a row for each group; refuses negative weights and rows that do not sum to 1."""
     rows = np.atleast_2d(np.asarray(weights, np.float64))
     if rows.ndim != 2 or rows.shape[1] != n_components:
         raise SettingError(f"{what}: {rows.shape[-1]} numbers, expected {n_components}")
@@ -208,30 +207,30 @@ def check_weights(weights: npt.ArrayLike, n_components: int, what: str = "weight
 
 
 def raise_to_minimum(weights: Floats, least: float) -> Floats:
-    """Weights of which none is below `least`: a component of weight 0 could never come back, nor smooth."""
+    """Weights raised to `least` and normalised, because a weight of 0 could never grow again, and would not smooth."""
     raised = np.maximum(weights, least)
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def sum_segments(numbers: npt.NDArray[np.float64], offsets: Ints) -> Floats:
-    """The sums of numbers[offsets[i]:offsets[i + 1]], none of which is empty."""
+    """The sums of numbers[offsets[i]:offsets[i + 1]]; no segment is empty."""
     return np.add.reduceat(numbers, offsets[:-1], axis=0) if len(offsets) > 1 else numbers[:0]
 
 
 def offsets_of(sizes: npt.ArrayLike) -> Ints:
-    """Where pieces of these sizes begin, and where the last one ends."""
+    """The offsets of segments of these sizes, with the end of the last one."""
     ends = np.cumsum(np.asarray(sizes, np.int64))
     return np.concatenate([np.zeros(1, np.int64), ends])
 
 
 def expand_ranges(begins: Ints, ends: Ints) -> Ints:
-    """All numbers from each begin to its end, one range after the other."""
+    """The numbers of several ranges, concatenated."""
     sizes = ends - begins
     return np.asarray(np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum()))
 
 
-def _check_offsets(what: str, offsets: Ints, n_pieces: int, n_items: int) -> None:
+def _check_offsets(name: str, offsets: Ints, n_segments: int, n_items: int) -> None:
     bounds = offsets.tolist()
-    rising = all(begin < end for begin, end in pairwise(bounds))
-    if len(bounds) != n_pieces + 1 or bounds[0] != 0 or bounds[-1] != n_items or not rising:
-        raise SettingError(f"evidence: the {what} offsets do not rise from 0 to {n_items} in {n_pieces} steps")
+    is_increasing = all(begin < end for begin, end in pairwise(bounds))
+    if len(bounds) != n_segments + 1 or bounds[0] != 0 or bounds[-1] != n_items or not is_increasing:
+        raise SettingError(f"evidence: the {name} offsets do not increase from 0 to {n_items} in {n_segments} steps")

@@ -1,23 +1,23 @@
-"""Which weights put relevant documents before irrelevant ones?
+"""Minimum classification error (MCE) training of mixture weights: relevant documents before irrelevant ones.
 
-Minimum classification error (Chen, Learning to Rank using Language Models and SVMs, slides 2–7; Chen et al., ACM TALIP
-2004). For a training query Q and a relevant document D*, with D' among the irrelevant ones:
+(Chen, Learning to Rank using Language Models and SVMs, slides 2–7; Chen et al., ACM TALIP 2004.) For a training query Q
+and a relevant document D*, with D' among the irrelevant ones:
 
-    E = (1/|Q|)·(−ln P(Q|D*) + max over D' of ln P(Q|D'))       above 0 if D* stands behind an irrelevant document
+    E = (1/|Q|)·(−ln P(Q|D*) + max over D' of ln P(Q|D'))       above 0 if an irrelevant document ranks before D*
     L = 1 / (1 + exp(−α·E + β))
     m_k = exp(m̃_k) / Σ_j exp(m̃_j),   m̃_k ← m̃_k − ε(i)·∂L/∂m̃_k
 
-A step in m̃ is a step in m without it (slide 7), which keeps m_k ≥ 0 and Σ m_k = 1:
+In terms of m alone (slide 7), which keeps m_k ≥ 0 and Σ m_k = 1, a step is:
 
     m_k ← m_k·exp(−∇_k) / Σ_j m_j·exp(−∇_j),   ∇_k = ε(i)·∂L/∂m̃_k
     ∂L/∂m̃_k = α·L·(1 − L)·∂E/∂m̃_k
     ∂E/∂m̃_k = −(−m_k + (1/|Q|)·Σ_n m_k·P_k(q_n|D*) / Σ_j m_j·P_j(q_n|D*))
 
-Weights belong to groups of documents (`Evidence.groups`). If each document has its own, as on the slides, only those of
-D* move; if all share one set, D' moves with D*, and has the same gradient with the opposite sign (`rivals_learn`).
+Weights belong to groups of documents (`Evidence.groups`). With weights per document, as on the slides, only those of D*
+change; with shared weights, D' contributes the same gradient with the opposite sign (`rivals_learn`).
 
-Deviations: one step is made for all pairs at once, by the mean of their gradients in each group, instead of one after
-the other; and with `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
+Deviations: one step is made for all pairs at once, by the mean of their gradients in each group, instead of pair by
+pair; and with `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
 (1/η)·ln((1/n)·Σ exp(η·(1/|Q|)·ln P(Q|D'))).
 """
 
@@ -45,23 +45,24 @@ RIVALS = ("hardest", "soft")
 WEIGHINGS = ("query", "pair")
 SCHEDULES = ("decay", "bold")
 WATCHES = ("loss", "AP")
-# A bold step grows by this while the loss falls, and is halved where it does not.
+# With the schedule "bold", a step grows by this factor while the loss falls, and is halved otherwise.
 STEP_GROWTH = 1.3
-# Below this part of the first step nothing is gained.
+# Training stops at steps smaller than this share of the first.
 MIN_STEP_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
 class MCE:
-    """Settings: α and β of the loss, the first step ε, and how many iterations.
+    """Settings of MCE: α and β of the loss, the first step ε, and the number of iterations.
 
-    By the schedule `decay`, ε(i) = step/(1 + decay·i); by `bold`, a step grows while the loss falls, and where the loss
-    would rise it is not made, but halved. `rivals` is the hardest irrelevant document, or a soft maximum over all of
-    sharpness η. `weighing` says what counts alike: each `query`, or each `pair` of a query and a relevant document.
+    With the schedule `decay`, ε(i) = step/(1 + decay·i). With `bold`, steps grow while the loss falls; a step that
+    would raise it is not made, but halved. `rivals` is the hardest irrelevant document, or a soft maximum over all of
+    them with sharpness η. `weighing` says what counts equally: each `query`, or each `pair` of a query and a relevant
+    document.
 
-    What is watched is the `loss` or the `AP` of held-out queries, or of the training queries if none are held out: the
-    best of all iterations is kept, and with `patience` above 0, training ends when so many in a row have brought no
-    better one. No weight falls below `least`.
+    `watch` is the `loss` or the `AP` of held-out queries, or of the training queries if none are held out. The best
+    iteration is kept. With `patience` above 0, training ends after as many iterations without a better one. No weight
+    falls below `least`.
     """
 
     alpha: float = 5.0
@@ -107,9 +108,9 @@ class Loss:
 
 @dataclass(frozen=True, eq=False)
 class MCEFit:
-    """The weights of the best iteration, a row for each group, and the losses from the start to the last.
+    """The weights of the best iteration, a row for each group, and the losses of all iterations from the start.
 
-    `watched` is what was watched, the loss or AP.
+    `watched` has the watched values, the loss or AP.
     """
 
     weights: Floats
@@ -120,7 +121,7 @@ class MCEFit:
 
     @property
     def n_iterations(self) -> int:
-        """How many steps were made."""
+        """The number of steps."""
         return len(self.losses) - 1
 
 
@@ -133,10 +134,10 @@ def train_mce(
     rivals_learn: bool = True,
     progress: Progress | None = None,
 ) -> MCEFit:
-    """The weights that lose least, from `start`, a row for each group.
+    """The weights of the lowest loss, from `start`, a row for each group.
 
-    Queries without a relevant, or without an irrelevant document have nothing to say, and are left out. A group without
-    a relevant document keeps the weights it began with.
+    Queries without relevant or without irrelevant documents are left out. A group without a relevant document keeps its
+    initial weights.
     """
     settings = settings or MCE()
     known = _contrasts(evidence, "the training queries")
@@ -147,9 +148,9 @@ def train_mce(
     weights = raise_to_minimum(weights, settings.least)
     totals = np.zeros(len(weights))
     np.add.at(totals, known.groups, weigh_pairs(known, settings.weighing))
-    diary = _Diary(settings, watched)
-    found = mce_loss(known, weights, settings, rivals_learn=rivals_learn)
-    diary.note(weights, known, found)
+    log = _TrainingLog(settings, watched)
+    loss = mce_loss(known, weights, settings, rivals_learn=rivals_learn)
+    log.record(weights, known, loss)
     bold = settings.schedule == "bold"
     step = settings.step
     for iteration in range(settings.iterations):
@@ -157,24 +158,24 @@ def train_mce(
             progress("training", iteration, settings.iterations)
         if not bold:
             step = settings.step / (1 + settings.decay * iteration)
-        tried = update(weights, found.gradient, totals, step, settings.least)
-        outcome = mce_loss(known, tried, settings, rivals_learn=rivals_learn)
+        next_weights = update(weights, loss.gradient, totals, step, settings.least)
+        next_loss = mce_loss(known, next_weights, settings, rivals_learn=rivals_learn)
         if bold:
-            fell = outcome.value <= found.value
+            fell = next_loss.value <= loss.value
             step = step * STEP_GROWTH if fell else step / 2
             if not fell and step >= settings.step * MIN_STEP_SHARE:
                 continue
             if not fell:
                 break
-        weights, found = tried, outcome
-        diary.note(weights, known, found)
-        if settings.patience and len(diary.losses) - 1 - diary.best >= settings.patience:
+        weights, loss = next_weights, next_loss
+        log.record(weights, known, loss)
+        if settings.patience and len(log.losses) - 1 - log.best >= settings.patience:
             break
-    return MCEFit(diary.best_weights, tuple(diary.losses), tuple(diary.held_out), diary.best, tuple(diary.watched))
+    return MCEFit(log.best_weights, tuple(log.losses), tuple(log.held_out), log.best, tuple(log.watched))
 
 
-class _Diary:
-    """The losses so far, and the best weights by what is watched."""
+class _TrainingLog:
+    """The losses so far, and the best weights by the watched value."""
 
     def __init__(self, settings: MCE, held_out: Evidence | None) -> None:
         self._settings = settings
@@ -185,14 +186,14 @@ class _Diary:
         self.best = 0
         self.best_weights: Floats = np.zeros((0, 0))
 
-    def note(self, weights: Floats, evidence: Evidence, found: Loss) -> None:
-        """Write down how weights do, on the training queries and on those held out."""
-        self.losses.append(found.value)
+    def record(self, weights: Floats, evidence: Evidence, loss: Loss) -> None:
+        """Record the loss of weights on the training queries, and the watched value."""
+        self.losses.append(loss.value)
         if self._held_out is not None:
-            evidence, found = self._held_out, mce_loss(self._held_out, weights, self._settings, rivals_learn=False)
-            self.held_out.append(found.value)
+            evidence, loss = self._held_out, mce_loss(self._held_out, weights, self._settings, rivals_learn=False)
+            self.held_out.append(loss.value)
         by_loss = self._settings.watch == "loss"
-        self.watched.append(found.value if by_loss else average_precision(evidence, found.fits))
+        self.watched.append(loss.value if by_loss else average_precision(evidence, loss.fits))
         best = self.watched[self.best]
         now = self.watched[-1]
         if len(self.watched) == 1 or (now < best if by_loss else now > best):
@@ -200,10 +201,10 @@ class _Diary:
 
 
 def update(weights: Floats, gradient: Floats, totals: Floats, step: float, least: float = 0.0) -> Floats:
-    """The weights after one step of slide 7, each group's by its mean gradient; `totals` is what its pairs count."""
+    """The weights after one step of slide 7, by the mean gradient of each group, whose pairs weigh `totals`."""
     learning = totals > 0
     slope = step * gradient[learning] / totals[learning, None]
-    # Only differences between components matter: the least slope as 0 keeps the exponents from overflowing.
+    # Only differences between components matter: with the smallest slope as 0 the exponents cannot overflow.
     raised = weights[learning] * np.exp(np.min(slope, axis=1, keepdims=True) - slope)
     moved = weights.copy()
     moved[learning] = raise_to_minimum(raised / raised.sum(axis=1, keepdims=True), least)
@@ -211,7 +212,7 @@ def update(weights: Floats, gradient: Floats, totals: Floats, step: float, least
 
 
 def average_precision(evidence: Evidence, fits: Floats) -> float:
-    """AP of the pairs of each query, ranked by `fits`, in the mean; of equal ones the irrelevant stand first."""
+    """The mean over queries of the AP of their pairs, ranked by `fits`; of equal ones the irrelevant come first."""
     order = np.lexsort((evidence.relevant, -fits, evidence.query_of_pair))
     relevant = evidence.relevant[order].astype(float)
     begins = evidence.query_offsets[:-1]
@@ -225,7 +226,7 @@ def average_precision(evidence: Evidence, fits: Floats) -> float:
 def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn: bool = True) -> Loss:
     """The loss of queries that all have relevant and irrelevant documents, and its gradient in m̃.
 
-    With `rivals_learn=False` the likelihoods of irrelevant documents are taken for constants.
+    With `rivals_learn=False` the likelihoods of irrelevant documents are treated as constants.
     """
     totals = mix_components(evidence, weights)
     fits = sum_segments(evidence.counts * np.log(totals), evidence.pair_offsets) / evidence.lengths
@@ -247,14 +248,14 @@ def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn
 
 
 def _rivals(evidence: Evidence, fits: Floats, settings: MCE) -> tuple[Floats, Ints, Floats]:
-    """Of each query the maximum over its irrelevant documents; the pairs that make it, and the share of each."""
+    """For each query the maximum over its irrelevant documents; the pairs that contribute to it, and their shares."""
     candidates = np.where(evidence.relevant, -np.inf, fits)
     highest = np.maximum.reduceat(candidates, evidence.query_offsets[:-1])
     if settings.rivals == "hardest":
-        places = np.flatnonzero(candidates == highest[evidence.query_of_pair])
-        # Of equal ones the first.
-        _, firsts = np.unique(evidence.query_of_pair[places], return_index=True)
-        return highest, places[firsts], np.ones(len(firsts))
+        hardest = np.flatnonzero(candidates == highest[evidence.query_of_pair])
+        # Of equally hard documents the first.
+        _, firsts = np.unique(evidence.query_of_pair[hardest], return_index=True)
+        return highest, hardest[firsts], np.ones(len(firsts))
     raised = np.exp(settings.sharpness * (candidates - highest[evidence.query_of_pair]))
     sums = sum_segments(raised, evidence.query_offsets)
     n_irrelevant = sum_segments((~evidence.relevant).astype(float), evidence.query_offsets)
@@ -263,11 +264,11 @@ def _rivals(evidence: Evidence, fits: Floats, settings: MCE) -> tuple[Floats, In
     return soft, pairs, (raised / sums[evidence.query_of_pair])[pairs]
 
 
-def _contrasts(evidence: Evidence, what: str) -> Evidence:
+def _contrasts(evidence: Evidence, name: str) -> Evidence:
     """The queries that have both relevant and irrelevant documents."""
     contrast = evidence.is_contrast
     if contrast.all() and evidence.n_queries:
         return evidence
     if not contrast.any():
-        raise SettingError(f"MCE: none of {what} has both relevant and irrelevant documents, expected at least one")
+        raise SettingError(f"MCE: none of {name} has both relevant and irrelevant documents, expected at least one")
     return evidence.take(np.flatnonzero(contrast))

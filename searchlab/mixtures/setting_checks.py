@@ -1,4 +1,4 @@
-"""Is a setting of a training method what it should be?"""
+"""Checks of the settings of training methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def require_number(name: str, value: object, low: float, high: float, *, whole: bool = False) -> None:
-    """Refuse what is not a number, or not a whole one, from `low` to `high`."""
+    """Refuse a value that is not a number from `low` to `high`, or not a whole one with `whole`."""
     kinds = int if whole else int | float
     if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
         noun = "a whole number" if whole else "a number"
@@ -20,17 +20,17 @@ def require_number(name: str, value: object, low: float, high: float, *, whole: 
 
 
 def require_one_of(name: str, value: str, known: Collection[str]) -> None:
-    """Refuse a name that does not exist."""
+    """Refuse an unknown name."""
     if value not in known:
         raise unknown_name(name, value, known)
 
 
-def change_settings(base: T, given: Mapping[str, str]) -> T:
-    """Settings with some others, as texts that a user writes: `change_settings(MCE(), {"alpha": "5"})`."""
+def change_settings(base: T, changes: Mapping[str, str]) -> T:
+    """Settings with some of them changed, given as text: `change_settings(MCE(), {"alpha": "5"})`."""
     kind = type(base)
     known = {field.name: field.type for field in fields(base)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
-    for key, text in given.items():
+    for key, text in changes.items():
         if key not in known:
             raise unknown_name(f"setting of {kind.__name__}", key, known)
         try:

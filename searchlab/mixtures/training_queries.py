@@ -1,8 +1,8 @@
-"""What do training queries say to a mixture?
+"""Training queries of a mixture: their relevant and irrelevant documents, and the evidence of its components.
 
-For each query with judgments: its relevant documents, and as irrelevant ones the best of some first searches that are
-not among them, judged or not. Of every word of the query, in each of these documents, each component gives a
-probability; that is the evidence from which weights are learnt (see `mixture`, `em`, `mce`).
+The irrelevant documents of a query are the best of some first searches that are not judged relevant. The evidence is
+the probability of every word of the query, in each of its documents, by each component; weights are learnt from it (see
+`likelihood`, `em`, `mce`).
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.scorers.language_models import UNIGRAMS, Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, TopicModel, TrainedMixture
+from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS, MixtureComponents, TopicProbabilities
+from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.trained_mixture import TrainedMixture
 from searchlab.types import Array, Ints, Progress
 
-# What a user names, and the components that it stands for.
+# Names for the user, and the components they stand for.
 FAMILIES = {
     "unigram": ("document", "corpus"),
     "bigram": ("document_bigram", "corpus_bigram"),
@@ -31,14 +32,15 @@ FAMILIES = {
     "body": ("body",),
     "topics": ("topics",),
 }
-# Irrelevant documents are found by mixtures of little, of some and of much of the document, and of much of each other
-# component: where all come from one mixture, every other one seems to do better, since it puts these documents lower.
+# Irrelevant documents are found by mixtures with a low, a medium and a high weight of the document, and with a high
+# weight of each other component. If all came from one mixture, every other one would seem better, because it ranks
+# these documents lower.
 DOCUMENT_SHARES = (0.1, 0.5, 0.9)
 OTHERS_SHARE = 0.5
 
 
 def name_components(families: Iterable[str]) -> tuple[str, ...]:
-    """The components of some families, in their order; the unigrams, which smooth all others, are always there."""
+    """The components of some families, in their order; unigrams are always included, because they smooth all others."""
     chosen = {"unigram"}
     for family in families:
         if family not in FAMILIES:
@@ -50,10 +52,9 @@ def name_components(families: Iterable[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TrainingQueries:
-    """The evidence of some queries, which are named, and the document of each pair.
+    """The evidence of some queries with their qids, and the document of each pair.
 
-    `docs[p]` is the number of pair p's document among `docnos`. `skipped` says, for each reason, which topics are left
-    out.
+    `docs[p]` is the number of pair p's document in `docnos`. `skipped` has the topics that are left out, by reason.
     """
 
     components: tuple[str, ...]
@@ -64,27 +65,27 @@ class TrainingQueries:
     skipped: Mapping[str, tuple[str, ...]]
 
     def take(self, queries: Sequence[int]) -> TrainingQueries:
-        """Some of the queries, by their numbers."""
+        """Some of the queries, by number."""
         chosen = np.asarray(queries, np.int64)
         pairs = expand_ranges(self.evidence.query_offsets[chosen], self.evidence.query_offsets[chosen + 1])
         qids = tuple(self.qids[query] for query in queries)
         return replace(self, evidence=self.evidence.take(chosen), qids=qids, docs=self.docs[pairs])
 
     def only(self, components: Sequence[str]) -> TrainingQueries:
-        """The same with some of the components alone."""
-        places = [self.components.index(name) for name in components]
-        probabilities = np.ascontiguousarray(self.evidence.probabilities[:, places])
+        """The same queries with some of the components."""
+        columns = [self.components.index(name) for name in components]
+        probabilities = np.ascontiguousarray(self.evidence.probabilities[:, columns])
         return replace(self, components=tuple(components), evidence=replace(self.evidence, probabilities=probabilities))
 
     @property
     def relevant_docs(self) -> Ints:
-        """The numbers of the documents that are relevant to any of the queries, ascending."""
+        """The numbers of the documents that are relevant to a query, ascending."""
         return np.unique(self.docs[self.evidence.relevant])
 
-    def grouped(self, own: Ints) -> Evidence:
-        """The evidence with each of these documents, given ascending, as a group, 1 and up; others are group 0."""
-        at = np.minimum(np.searchsorted(own, self.docs), len(own) - 1)
-        return replace(self.evidence, groups=np.where(own[at] == self.docs, at + 1, 0))
+    def grouped(self, docs: Ints) -> Evidence:
+        """The evidence with a group for each of these documents (ascending), from 1; all others are group 0."""
+        at = np.minimum(np.searchsorted(docs, self.docs), len(docs) - 1)
+        return replace(self.evidence, groups=np.where(docs[at] == self.docs, at + 1, 0))
 
 
 def gather(
@@ -95,46 +96,53 @@ def gather(
     *,
     depth: int = 100,
     relevance: float = 1,
-    topic_model: TopicModel | None = None,
+    topic_model: TopicProbabilities | None = None,
     progress: Progress | None = None,
 ) -> TrainingQueries:
-    """What the components say of each topic's words, in its relevant documents and in irrelevant ones.
+    """Gather the evidence of the components for each topic, in its relevant documents and in irrelevant ones.
 
-    A document is relevant if its grade is `relevance` or more; `depth` irrelevant ones come from each first search.
+    A document is relevant if its grade is at least `relevance`; each first search adds up to `depth` irrelevant ones.
     """
     require_number("depth", depth, 1, 1_000_000, whole=True)
     if "topics" in components and topic_model is None:
-        raise SettingError("components: topics are among them, expected a topic model")
-    asked = list(topics)
-    places = [COMPONENTS.index(name) for name in components]
+        raise SettingError("components include topics, expected a topic model")
+    listed = list(topics)
+    columns = [COMPONENTS.index(name) for name in components]
     searches = _first_searches(components, topic_model)
+    mixture_components = engine.reader.shared(MixtureComponents)
     pieces: list[Evidence] = []
     qids: list[str] = []
     numbers: dict[str, int] = {}
     docs: list[int] = []
     skipped: dict[str, list[str]] = {}
-    for number, topic in enumerate(asked):
+    for number, topic in enumerate(listed):
         if progress is not None:
-            progress("gathering", number, len(asked))
+            progress("gathering", number, len(listed))
         query = engine.parse(topic.text)
-        chosen, reason = _choose(engine, query, qrels.get(topic.qid, {}), searches, depth, relevance)
+        chosen, reason = _choose_documents(engine, query, qrels.get(topic.qid, {}), searches, depth, relevance)
         if chosen is None:
             skipped.setdefault(reason, []).append(topic.qid)
             continue
-        words = engine.mixer.words(query, bigrams="document_bigram" in components)
-        said = engine.mixer.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, places]
-        pieces.append(one_query(said, np.array([word.count for word in words]), chosen.relevant))
+        words = mixture_components.words(query, bigrams="document_bigram" in components)
+        probabilities = mixture_components.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, columns]
+        pieces.append(one_query(probabilities, np.array([word.count for word in words]), chosen.relevant))
         qids.append(topic.qid)
         docs += [numbers.setdefault(docno, len(numbers)) for docno in chosen.docnos]
     if not pieces:
-        reasons = ", ".join(f"{len(found)} {reason}" for reason, found in skipped.items()) or "no topics"
+        reasons = ", ".join(f"{len(each)} {reason}" for reason, each in skipped.items()) or "no topics"
         raise SettingError(f"no query to train with ({reasons})")
-    kept = {reason: tuple(found) for reason, found in skipped.items()}
-    return TrainingQueries(tuple(components), join(pieces), tuple(qids), np.array(docs, np.int64), tuple(numbers), kept)
+    return TrainingQueries(
+        tuple(components),
+        join(pieces),
+        tuple(qids),
+        np.array(docs, np.int64),
+        tuple(numbers),
+        {reason: tuple(each) for reason, each in skipped.items()},
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Chosen:
+class _QueryDocuments:
     """The documents of a query, the relevant ones first."""
 
     docnos: list[str]
@@ -143,43 +151,43 @@ class _Chosen:
     relevant: Array
 
 
-def _first_searches(components: Sequence[str], topic_model: TopicModel | None) -> list[Mixture]:
-    """The mixtures that irrelevant documents are found by."""
+def _first_searches(components: Sequence[str], topic_model: TopicProbabilities | None) -> list[Mixture]:
+    """The mixtures that find irrelevant documents."""
     searches = [Mixture(share, 1 - share) for share in DOCUMENT_SHARES]
     for name in components:
-        # What the collection's bigrams say is the same for every document.
+        # The bigrams of the collection are equally likely in every document.
         if name not in (*UNIGRAMS, "corpus_bigram"):
             weights = {"document": 0.1, "corpus": 0.9 - OTHERS_SHARE, name: OTHERS_SHARE}
-            searches.append(TrainedMixture(**weights, topic_model=topic_model, own=None))
+            searches.append(TrainedMixture(**weights, topic_model=topic_model, document_weights=None))
     return searches
 
 
-def _choose(
+def _choose_documents(
     engine: SearchEngine,
     query: Query,
     grades: Mapping[str, float],
     searches: Sequence[Mixture],
     depth: int,
     relevance: float,
-) -> tuple[_Chosen | None, str]:
-    """The documents of a query; None, and why, if it has nothing to say."""
-    good = {docno for docno, grade in grades.items() if grade >= relevance}
-    if not good:
+) -> tuple[_QueryDocuments | None, str]:
+    """The documents of a query; None and the reason if it cannot be trained with."""
+    relevant_docnos = {docno for docno, grade in grades.items() if grade >= relevance}
+    if not relevant_docnos:
         return None, "without relevant documents"
     if not query.terms:
         return None, "without known words"
-    places = {}
-    for docno in sorted(good):
+    addresses = {}
+    for docno in sorted(relevant_docnos):
         with suppress(SettingError):
-            places[docno] = engine.snapshot.locate(docno)
-    if not places:
+            addresses[docno] = engine.snapshot.locate(docno)
+    if not addresses:
         return None, "whose relevant documents are not in the index"
-    n_relevant = len(places)
+    n_relevant = len(addresses)
     for scorer in searches:
-        hits = engine.search(query, k=depth + len(good), scorer=scorer)
-        found = zip(hits.docnos, hits.shards.tolist(), hits.docs.tolist(), strict=True)
-        wrong = [(docno, (shard, doc)) for docno, shard, doc in found if docno not in good]
-        places |= dict(wrong[:depth])
-    located = np.array(list(places.values()), np.int64)
-    relevant = np.arange(len(places)) < n_relevant
-    return _Chosen(list(places), located[:, 0], located[:, 1], relevant), ""
+        hits = engine.search(query, k=depth + len(relevant_docnos), scorer=scorer)
+        listed = zip(hits.docnos, hits.shards.tolist(), hits.docs.tolist(), strict=True)
+        irrelevant = [(docno, (shard, doc)) for docno, shard, doc in listed if docno not in relevant_docnos]
+        addresses |= dict(irrelevant[:depth])
+    located = np.array(list(addresses.values()), np.int64)
+    relevant = np.arange(len(addresses)) < n_relevant
+    return _QueryDocuments(list(addresses), located[:, 0], located[:, 1], relevant), ""

@@ -1,12 +1,12 @@
-"""How does a mixture learn its weights from training queries?
+"""Training of mixture weights from queries, by maximum likelihood (`em`) or minimum classification error (`mce`).
 
-By maximum likelihood (`em`) or by minimum classification error (`mce`), for all documents alike or, on top of that, for
-each document that is relevant to a training query on its own.
+Weights are shared by all documents. MCE can also give individual weights to each document that is relevant to a
+training query.
 
-Where MCE begins matters, since it only goes downhill, and the most likely weights need not rank well: a component that
-says of every document alike what comes next, the bigrams of the collection, explains queries best and ranks worst. So
-MCE begins with the weights of EM, or with those of EM for the unigrams and more or less of a little for each other
-component, whichever ranks the training queries best.
+The start of MCE matters, because it is a descent, and the most likely weights need not rank well: the bigrams of the
+collection explain queries best, but are the same for every document, so they rank worst. So MCE starts with the weights
+of EM, or with those of EM for the unigrams and a small weight of each other component, whichever ranks the training
+queries best.
 """
 
 from __future__ import annotations
@@ -21,46 +21,46 @@ from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, MCEFit, average_precision, train_mce
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
-from searchlab.scorers.language_models import UNIGRAMS
-from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TopicModel, TrainedMixture
+from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS, TopicProbabilities
+from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
 from searchlab.types import Floats, Progress
 
 METHODS = ("em", "mce")
 
-# As on the slides the rival is the hardest irrelevant document. But most relevant documents stand behind that one,
-# whatever the weights: with a gentle slope and no offset, least is lost where all documents are alike, with no weight
-# on any model of theirs. A steep loss with a margin (β < 0) asks for order instead, and AP tells where to stop.
+# As on the slides, the rival is the hardest irrelevant document. But most relevant documents rank behind it whatever
+# the weights: with a gentle slope and no offset, the loss is lowest where all documents score alike, with no weight on
+# any document model. A steep loss with a margin (β < 0) rewards order instead, and AP decides when to stop.
 SHARED_MCE = MCE(alpha=20, beta=-2, step=1, schedule="bold", watch="AP", iterations=200, patience=50)
-# Where documents have their own weights, rivals stay where they are, and all documents cannot become alike.
+# With individual weights the rivals do not change, so documents cannot become alike.
 PER_DOCUMENT_MCE = MCE(alpha=5, beta=0, step=1, schedule="decay", watch="AP", iterations=100, patience=20)
-# Beside the unigrams, each other component begins with one of these weights.
+# Initial weights to try for each component other than the unigrams.
 START_WEIGHTS = (0.02, 0.002, 0.0002)
 
 
 @dataclass(frozen=True, eq=False)
 class LearntWeights:
-    """The weights of a mixture: the shared ones, and a row for each document that has its own.
+    """The weights of a mixture: the shared ones, and a row of `document_weights` for each of `docnos`.
 
-    `history` is what training watched: the mean ln P of a word (EM), the loss or AP (MCE).
+    `history` has the values that training watched: the mean ln P of a word (EM), the loss or AP (MCE).
     """
 
     method: str
     components: tuple[str, ...]
     shared: Floats
     docnos: tuple[str, ...] = ()
-    own: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    document_weights: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     history: tuple[float, ...] = ()
 
-    def scorer(self, topic_model: TopicModel | None = None) -> TrainedMixture:
+    def scorer(self, topic_model: TopicProbabilities | None = None) -> TrainedMixture:
         """The scorer with these weights."""
-        places = [COMPONENTS.index(name) for name in self.components]
-        own = None
+        columns = [COMPONENTS.index(name) for name in self.components]
+        document_weights = None
         if self.docnos:
             rows = np.zeros((len(self.docnos), len(COMPONENTS)))
-            rows[:, places] = self.own
-            own = OwnWeights(self.docnos, rows)
+            rows[:, columns] = self.document_weights
+            document_weights = DocumentWeights(self.docnos, rows)
         weights = dict.fromkeys(COMPONENTS, 0.0) | dict(zip(self.components, self.shared.tolist(), strict=True))
-        return TrainedMixture(**weights, topic_model=topic_model, own=own)
+        return TrainedMixture(**weights, topic_model=topic_model, document_weights=document_weights)
 
 
 def learn_em(queries: TrainingQueries, settings: EM | None = None) -> LearntWeights:
@@ -80,23 +80,23 @@ def learn_mce(
 ) -> LearntWeights:
     """The weights that put relevant documents before irrelevant ones.
 
-    A share `held_out` of the queries is watched, and not trained with: none of them where all documents share their
-    weights, which are few, and a fifth of them where documents learn their own. Documents that have their own begin
-    with the shared ones; the `settings` are then those of their training.
+    A share `held_out` of the queries is watched and not trained with: by default none for shared weights, which are
+    few, and a fifth with `per_document`. Individual weights start from the shared ones; `settings` are then those of
+    the individual weights.
     """
     if held_out is None:
         held_out = 0.2 if per_document else 0.0
     require_number("held_out", held_out, 0, 0.9)
-    taught, watched = _split(queries, held_out, seed)
-    by_all = SHARED_MCE if settings is None or per_document else settings
-    shared = _train_shared(taught, watched, by_all, progress)
+    training, watched = _split(queries, held_out, seed)
+    shared_settings = SHARED_MCE if settings is None or per_document else settings
+    shared = _train_shared(training, watched, shared_settings, progress)
     if not per_document:
         return LearntWeights("mce", queries.components, shared.weights[0], history=shared.watched)
-    docs = taught.relevant_docs
+    docs = training.relevant_docs
     if not len(docs):
         raise SettingError("MCE: no relevant document in the training queries, expected at least one")
     trained = train_mce(
-        taught.grouped(docs),
+        training.grouped(docs),
         np.repeat(shared.weights, len(docs) + 1, axis=0),
         settings or PER_DOCUMENT_MCE,
         held_out=None if watched is None else watched.grouped(docs),
@@ -108,7 +108,7 @@ def learn_mce(
 
 
 def _split(queries: TrainingQueries, held_out: float, seed: int) -> tuple[TrainingQueries, TrainingQueries | None]:
-    """Queries to train with, and queries to watch; None if too few are left for that."""
+    """Queries to train with, and queries to watch; None if their share makes less than one query."""
     n_queries = queries.evidence.n_queries
     order = np.random.default_rng(seed).permutation(n_queries)
     n_held = int(held_out * n_queries)
@@ -126,17 +126,17 @@ def _train_shared(
 
 
 def _starts(queries: TrainingQueries) -> list[Floats]:
-    """Weights that MCE can begin with."""
+    """Weights that MCE can start with."""
     by_em = train_em(queries.evidence).weights
-    others = [place for place, name in enumerate(queries.components) if name not in UNIGRAMS]
+    others = [name for name in queries.components if name not in UNIGRAMS]
     if not others:
         return [by_em]
     unigrams = train_em(queries.only(UNIGRAMS).evidence).weights[0]
     starts = [by_em]
-    for reserve in START_WEIGHTS:
-        start = np.full((1, len(queries.components)), reserve)
+    for other_weight in START_WEIGHTS:
+        start = np.full((1, len(queries.components)), other_weight)
         for name, weight in zip(UNIGRAMS, unigrams, strict=True):
-            start[0, queries.components.index(name)] = weight * (1 - reserve * len(others))
+            start[0, queries.components.index(name)] = weight * (1 - other_weight * len(others))
         starts.append(start)
     return starts
 

@@ -1,7 +1,7 @@
-"""How are the weights of a mixture kept?
+"""Files of mixture weights.
 
-As a JSON file that says what they are for: the components in their order, the analyser that made the terms, the topic
-model if one takes part, and the documents that have weights of their own. A file that does not fit an index is refused.
+A JSON file holds the weights and what they apply to: the components in their order, the analyser that made the terms,
+the topic model if one is used, and the documents with individual weights. A file that does not fit an index is refused.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import LearntWeights
-from searchlab.scorers.base import SMALLEST_SETTING
-from searchlab.scorers.language_models import UNIGRAMS
-from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
+from searchlab.scorers.base import MIN_SETTING
+from searchlab.scorers.execution.mixture_components import COMPONENTS, TOPICS, UNIGRAMS
+from searchlab.scorers.trained_mixture import TrainedMixture
 
 KIND = "searchlab mixture weights"
 VERSION = 1
@@ -30,9 +30,9 @@ EXPECTED = "expected weights that `searchlab train-lm` wrote"
 
 @dataclass(frozen=True)
 class Origin:
-    """What weights were trained on: the analyser's fingerprint, the index, and the topic model by name and fingerprint.
+    """What weights were trained on: the analyser's fingerprint, the index, and the topic model.
 
-    `topics` is empty where no topic model takes part.
+    `topics` has the name and the fingerprint of the topic model; it is empty if none is used.
     """
 
     analysis: str
@@ -43,19 +43,19 @@ class Origin:
     @classmethod
     def of(cls, snapshot: Snapshot, components: tuple[str, ...], topics: str) -> Origin:
         """The origin of weights that are trained on this index."""
-        named: tuple[str, ...] = ()
+        model: tuple[str, ...] = ()
         if TOPICS in components:
             from searchlab.topic_models.topic_model_store import open_topic_model
 
-            named = (topics, open_topic_model(snapshot, topics).fingerprint)
-        return cls(snapshot.manifest.settings.fingerprint, snapshot.n_docs, snapshot.manifest.sources, named)
+            model = (topics, open_topic_model(snapshot, topics).fingerprint)
+        return cls(snapshot.manifest.settings.fingerprint, snapshot.n_docs, snapshot.manifest.sources, model)
 
 
 @dataclass(frozen=True, eq=False)
 class MixtureWeights:
-    """Weights with where they come from: `digests` tell whether documents with their own have changed since.
+    """Weights with their origin; `digests` show whether documents with individual weights have changed since.
 
-    `place` names their file in messages.
+    `location` is their file, for messages.
     """
 
     learnt: LearntWeights
@@ -63,28 +63,28 @@ class MixtureWeights:
     settings: dict[str, Any]
     n_queries: int
     digests: tuple[str, ...] = ()
-    place: str = "weights"
+    location: str = "weights"
 
     @classmethod
     def of(
         cls, learnt: LearntWeights, snapshot: Snapshot, settings: dict[str, Any], n_queries: int, topics: str = "plsa"
     ) -> MixtureWeights:
-        """Weights that were trained on this index, with its topics of that name if they take part."""
+        """Weights that were trained on this index, with its topic model `topics` if that is a component."""
         digests = tuple(_digest(snapshot, docno) for docno in learnt.docnos)
         return cls(learnt, Origin.of(snapshot, learnt.components, topics), settings, n_queries, digests)
 
     def scorer(self, snapshot: Snapshot) -> TrainedMixture:
-        """The scorer for an index; refuses one that the weights were not made for."""
-        found = snapshot.manifest.settings.fingerprint
-        if found != self.origin.analysis:
+        """The scorer for an index; refuses an index that the weights were not made for."""
+        analysis = snapshot.manifest.settings.fingerprint
+        if analysis != self.origin.analysis:
             raise SettingError(
-                f"{self.place}: made for an index with analyser {self.origin.analysis}, "
-                f"but {snapshot.folder} has {found}"
+                f"{self.location}: made for an index with analyser {self.origin.analysis}, "
+                f"but {snapshot.folder} has {analysis}"
             )
         if self.learnt.docnos and self.n_changed(snapshot) == len(self.learnt.docnos):
             raise SettingError(
-                f"{self.place}: made for another index; of its {len(self.learnt.docnos):,} documents with weights "
-                f"of their own {snapshot.folder} holds none as it was"
+                f"{self.location}: made for another index; all of the {len(self.learnt.docnos):,} documents with "
+                f"individual weights are missing or changed in {snapshot.folder}"
             )
         if not self.origin.topics:
             return self.learnt.scorer()
@@ -94,33 +94,32 @@ class MixtureWeights:
         model = open_topic_model(snapshot, name)
         if model.fingerprint != fingerprint:
             raise SettingError(
-                f"{self.place}: made with topics {name} {fingerprint}, but {snapshot.folder} has {model.fingerprint}; "
-                "train the weights anew"
+                f"{self.location}: made with topic model {name} {fingerprint}, but {snapshot.folder} has "
+                f"{model.fingerprint}; train the weights again"
             )
         return self.learnt.scorer(model)
 
     def n_changed(self, snapshot: Snapshot) -> int:
-        """How many of the documents with weights of their own the index does not hold, or not as they were."""
-        known = zip(self.learnt.docnos, self.digests, strict=True)
-        return sum(_digest(snapshot, docno) != digest for docno, digest in known)
+        """The number of documents with individual weights that are missing or changed in an index."""
+        digests = zip(self.learnt.docnos, self.digests, strict=True)
+        return sum(_digest(snapshot, docno) != digest for docno, digest in digests)
 
     def remarks(self, snapshot: Snapshot) -> list[str]:
-        """What a user should know before using the weights with an index."""
-        told = []
+        """Warnings for the use of the weights with an index."""
+        remarks = []
         if self.origin.sources != snapshot.manifest.sources:
             sources = ", ".join(self.origin.sources) or "other sources"
-            told.append(f"{self.place}: trained on another index ({self.origin.n_docs:,} documents of {sources})")
-        n_changed, n_own = self.n_changed(snapshot), len(self.learnt.docnos)
-        if 0 < n_changed < n_own:
-            told.append(
-                f"{self.place}: {n_changed:,} of {n_own:,} documents with weights of their own have changed or are gone"
-            )
-        return told
+            remarks.append(f"{self.location}: trained on another index ({self.origin.n_docs:,} documents of {sources})")
+        n_changed, n_docs = self.n_changed(snapshot), len(self.learnt.docnos)
+        if 0 < n_changed < n_docs:
+            changed = f"{n_changed:,} of {n_docs:,} documents with individual weights are missing or changed"
+            remarks.append(f"{self.location}: {changed}")
+        return remarks
 
     def to_json(self) -> dict[str, Any]:
         """The weights as plain JSON."""
         learnt = self.learnt
-        own = zip(learnt.docnos, self.digests, learnt.own.tolist(), strict=True)
+        documents = zip(learnt.docnos, self.digests, learnt.document_weights.tolist(), strict=True)
         return {
             "kind": KIND,
             "version": VERSION,
@@ -130,12 +129,12 @@ class MixtureWeights:
             "origin": asdict(self.origin),
             "components": list(learnt.components),
             "weights": learnt.shared.tolist(),
-            "documents": {docno: {"digest": digest, "weights": row} for docno, digest, row in own},
+            "documents": {docno: {"digest": digest, "weights": row} for docno, digest, row in documents},
         }
 
 
 def write_weights(path: str | Path, weights: MixtureWeights) -> None:
-    """Write weights to a file, which appears when it is complete."""
+    """Write weights to a file, atomically."""
     with open_atomic(path) as file:
         json.dump(weights.to_json(), file, ensure_ascii=False, indent=1)
         file.write("\n")
@@ -161,7 +160,7 @@ def read_weights(path: str | Path) -> MixtureWeights:
         raise SourceError(path, f"damaged ({type(error).__name__}: {error}), {EXPECTED}") from None
 
 
-def _from_json(record: dict[str, Any], place: str) -> MixtureWeights:
+def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
     components = tuple(str(name) for name in record["components"])
     if not set(UNIGRAMS) <= set(components) <= set(COMPONENTS) or len(set(components)) < len(components):
         others = ", ".join(name for name in COMPONENTS if name not in UNIGRAMS)
@@ -169,31 +168,31 @@ def _from_json(record: dict[str, Any], place: str) -> MixtureWeights:
             f"components are {', '.join(components)}; expected {', '.join(UNIGRAMS)} and some of {others}"
         )
     shared = check_weights([float(weight) for weight in record["weights"]], len(components))[0]
-    documents, own = record["documents"], np.zeros((0, len(components)))
+    documents, document_weights = record["documents"], np.zeros((0, len(components)))
     if documents:
-        rows = [[float(weight) for weight in kept["weights"]] for kept in documents.values()]
-        own = check_weights(rows, len(components), "weights of documents")
-    smoothing = np.append(own[:, components.index("corpus")], shared[components.index("corpus")])
-    if np.min(smoothing) < SMALLEST_SETTING:
-        raise SettingError("corpus has no weight, expected one above 0 to smooth with")
+        rows = [[float(weight) for weight in document["weights"]] for document in documents.values()]
+        document_weights = check_weights(rows, len(components), "weights of documents")
+    smoothing = np.append(document_weights[:, components.index("corpus")], shared[components.index("corpus")])
+    if np.min(smoothing) < MIN_SETTING:
+        raise SettingError("corpus has no weight, expected one above 0 for smoothing")
     origin = record["origin"]
     topics = tuple(str(part) for part in origin["topics"])
     if len(topics) != (2 if TOPICS in components else 0):
-        raise SettingError("components and topic model do not fit together")
+        raise SettingError("components and topic model do not match")
     return MixtureWeights(
-        LearntWeights(str(record["method"]), components, shared, tuple(documents), own),
+        LearntWeights(str(record["method"]), components, shared, tuple(documents), document_weights),
         Origin(str(origin["analysis"]), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
         dict(record["settings"]),
         int(record["queries"]),
-        tuple(str(kept["digest"]) for kept in documents.values()),
-        place,
+        tuple(str(document["digest"]) for document in documents.values()),
+        location,
     )
 
 
 def _digest(snapshot: Snapshot, docno: str) -> str:
-    """What tells a document from others of its name; nothing for one that the index does not hold."""
+    """The first digits of a document's digest, which changes with its text; empty if the index does not hold it."""
     for shard in snapshot.shards:
         number = shard.columns.docnos.find(docno)
-        if number >= 0 and (shard.alive is None or shard.alive[number]):
+        if number >= 0 and (shard.live is None or shard.live[number]):
             return str(shard.columns.digests[number].tobytes().hex()[:DIGEST_DIGITS])
     return ""

@@ -1,1 +1,1 @@
-"""How are documents ranked by what was learnt from judgements?"""
+"""Learning to rank: estimators, trained models, bundles, re-ranking and explanations."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import numpy as np
 from searchlab import __version__
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.atomic_file import open_atomic
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.errors import SearchlabError, SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
@@ -30,6 +31,7 @@ from searchlab.rankers.explanation import Contribution, ScoreExplanation, explai
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.model import Model
 from searchlab.rankers.models.model_kinds import model_from_json
+from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Floats
 
@@ -95,6 +97,23 @@ class Bundle:
             for part in self.model.influences()
         ]
         return sorted(influences, key=lambda influence: (-abs(influence.amount), influence.label))
+
+    def has_learnt_from(
+        self, topics: Iterable[Topic], index_name: str, collection_topics: Callable[[], Iterable[Topic]]
+    ) -> bool:
+        """Whether the model was trained on any of these topics, as far as its file records; texts are compared.
+
+        A model without recorded topics may have been trained on those of the collection in an index of this name:
+        `collection_topics` gives them, and is called only then.
+        """
+        trained_on = self.training.get("topics")
+        if not isinstance(trained_on, Mapping):
+            of_collection = str(self.training.get("source", "")).startswith("topics of its collection")
+            if not of_collection or dict(self.training.get("index") or {}).get("name") != index_name:
+                return False
+            trained_on = {topic.qid: topic.text for topic in collection_topics()}
+        texts = {on_one_line(topic.text).casefold() for topic in topics}
+        return any(on_one_line(str(text)).casefold() in texts for text in trained_on.values())
 
     def _select(self, table: FeatureTable) -> FeatureTable:
         missing = [name for name in self.features if name not in table.names]

@@ -15,7 +15,7 @@ from searchlab.features.preprocessing.powers import base_feature
 from searchlab.rankers.models.model import ScorePart
 from searchlab.retrieval.results import Explanation
 
-# A single reason is given if it has more than this share of all that speaks for a document.
+# A single reason is given if it has more than this share of the differences in favour of a document.
 SINGLE_REASON_SHARE = 0.8
 
 
@@ -131,7 +131,7 @@ def describe_lead(
     differences: Sequence[ContributionDifference],
     name_of: Callable[[str], str] = str,
 ) -> str:
-    """A sentence: by how much the first document leads, the main reasons, and what speaks against it.
+    """A sentence: by how much the first document leads, the main reasons, and the largest one against it.
 
     `name_of` turns the label of a contribution into the name that is shown.
     """

@@ -1,30 +1,26 @@
-"""Which documents does a model get to re-rank?
+"""The first stage: how the documents that a model re-ranks are found.
 
-Those that a first search finds: the best by a scorer, and the best of the same query as RM3 expands it, which brings in
-documents that use other words. A model is trained on such candidates, and keeps the recipe: what it re-ranks later was
-found in the same way.
+They are the best by a scorer, and the best of the same query expanded by RM3, which adds documents that use other
+words. A model keeps the first stage that it was trained with: what it re-ranks later is found in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
 from searchlab.errors import SettingError
-from searchlab.features.candidates import Candidates, Chosen, union
-from searchlab.mixtures.scorer_names import make_scorer
-from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.retrieval.pipeline import Pipeline, RerankingModel
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import make_scorer
 
 
 @dataclass(frozen=True)
 class FirstStage:
-    """The `k` best by a scorer, and, if `expanded`, the `k` best of the query that RM3 makes of it."""
+    """The `k` best by a scorer, and, if `expanded`, the `k` best of the query expanded by RM3."""
 
     k: int = 200
     scorer: str = "bm25"
@@ -36,57 +32,31 @@ class FirstStage:
             raise SettingError(f"k is {self.k!r}, expected a whole number of candidates from 1")
         _ = self.make_scorer()
 
-    def make_scorer(self) -> AnyScorer:
+    def make_scorer(self) -> Scorer:
         """The scorer with its settings."""
         return make_scorer(self.scorer, dict(self.settings))
 
+    def pipeline(self, engine: SearchEngine, model: RerankingModel | None = None) -> Pipeline:
+        """The pipeline of this first stage, with a model that re-ranks if one is given."""
+        return Pipeline(engine, self.make_scorer(), expansion=RM3() if self.expanded else None, model=model)
+
     @property
     def label(self) -> str:
-        """The recipe in a few words."""
+        """The first stage in a few words."""
         settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
-        own = f"{self.scorer}({settings})" if settings else self.scorer
-        return f"the {self.k} best by {own}" + (f" and the {self.k} best by RM3" if self.expanded else "")
-
-    def candidates(self, engine: SearchEngine, topics: Sequence[Topic]) -> Candidates:
-        """The documents of each topic."""
-        return Candidates(
-            {topic.qid: self.of(engine, engine.parse(topic.text, self.make_scorer())) for topic in topics}
-        )
-
-    def of(self, engine: SearchEngine, query: Query, filters: Sequence[Filter | str] = ()) -> Chosen:
-        """The documents for one query, those of the first search before those that only RM3 finds.
-
-        A query that asks for more than words (phrases, operators, fields) is not expanded: documents that do not match
-        it are not wanted.
-        """
-        scorer = self.make_scorer()
-        first = engine.search(query, k=self.k, scorer=scorer, filters=filters)
-        found = _chosen(first)
-        if not self.expanded or query.node is not None:
-            return found
-        wider = engine.search(self.expand(engine, query, filters), k=self.k, scorer=scorer, filters=filters)
-        return union(Candidates({"": found}), Candidates({"": _chosen(wider)})).of("")
-
-    def expand(self, engine: SearchEngine, query: Query, filters: Sequence[Filter | str] = ()) -> Query:
-        """The query that RM3 makes of a query."""
-        expansion = RM3()
-        best = engine.search(query, k=expansion.documents, scorer=self.make_scorer(), filters=filters)
-        return expansion.learn(engine, best)
+        scorer = f"{self.scorer}({settings})" if settings else self.scorer
+        return f"the {self.k} best by {scorer}" + (f" and the {self.k} best by RM3" if self.expanded else "")
 
     def to_json(self) -> dict[str, Any]:
-        """The recipe as plain JSON."""
+        """The first stage as plain JSON."""
         return {"k": self.k, "scorer": self.scorer, "settings": dict(self.settings), "expanded": self.expanded}
 
     @classmethod
-    def from_json(cls, kept: Mapping[str, Any]) -> Self:
-        """The recipe that `to_json` wrote."""
-        settings, expanded = kept["settings"], kept["expanded"]
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """The first stage that `to_json` wrote."""
+        settings, expanded = record["settings"], record["expanded"]
         if not isinstance(settings, Mapping) or not isinstance(expanded, bool):
             raise SettingError(
                 "a first stage is malformed, expected settings by their names, and expanded true or false"
             )
-        return cls(kept["k"], kept["scorer"], dict(settings), expanded)
-
-
-def _chosen(hits: Hits) -> Chosen:
-    return Chosen(tuple(hits.docnos), hits.shards, hits.docs)
+        return cls(record["k"], record["scorer"], dict(settings), expanded)

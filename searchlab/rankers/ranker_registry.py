@@ -1,6 +1,6 @@
 """Registry of rankers by their names on the command line.
 
-A name stands for a class and the settings that it implies. Further settings are given as text, such as `C=0.01`.
+An entry is a class and the settings that its name implies. Further settings are given as text, such as `C=0.01`.
 """
 
 from __future__ import annotations

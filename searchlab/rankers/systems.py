@@ -1,61 +1,48 @@
-"""What can order documents for a query, and how is it called?
-
-A system is a scorer, with or without expansion, or a trained model with the search that it re-ranks. All are asked in
-the same way, and all say why a document has its score. Their names fit into a line and into an address:
+"""Named systems: retrieval pipelines by names that fit into a line and into a URL.
 
     bm25    bm25:k1=0.9,b=0.4    dirichlet+rm3    model:NAME
+
+A system is a scorer, with or without expansion, or a trained model with its first stage. All have the same methods,
+and all explain the scores of documents.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import ClassVar, Protocol
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.rankers.explanation import ScoreExplanation, explain_terms
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.pipeline import Filters, Pipeline, PipelineHits, PipelineSearch
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.lexicon import DOCNO
 from searchlab.retrieval.results import Hits, Query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.scorers.registry import make_scorer
 
 MODEL = "model:"
 EXPANDED = "+rm3"
-# How people know scorers by name.
-LABELS = {
-    "absolute": "absolute discounting",
-    "bm25": "BM25",
-    "bm25f": "BM25F",
-    "dirichlet": "Dirichlet",
-    "jm": "Jelinek–Mercer",
-    "mixture": "mixture of language models",
-    "plsa": "PLSA topics",
-    "tfidf": "tf·idf",
-    "two-stage": "two-stage smoothing",
-    "wtm": "word topics",
-}
-
-Filters = Sequence[Filter | str]
+# A search is often followed by a request to explain its hits: this many searches of a system are cached for that.
+MAX_CACHED_SEARCHES = 8
 
 
 class System(Protocol):
-    """Whatever orders documents; `kind` is scorer or model."""
+    """Anything that ranks documents under a name."""
 
     @property
     def name(self) -> str:
-        """As in an address."""
+        """The name, as in a URL."""
 
     @property
     def label(self) -> str:
-        """As people say it."""
+        """The name for people."""
 
     @property
     def kind(self) -> str:
-        """A scorer or a model."""
+        """`scorer` or `model`."""
 
     def parse(self, query: str, syntax: str = "full") -> Query:
         """A query as this system understands it, to be searched and explained."""
@@ -66,113 +53,102 @@ class System(Protocol):
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
     ) -> list[ScoreExplanation]:
-        """Why documents have their scores; whether they are found is told, too."""
+        """Why documents have their scores, and whether they are found at all."""
 
 
 @dataclass(frozen=True)
-class ScorerSystem:
-    """A scorer; with `expansion`, the query is searched twice."""
+class NamedPipeline:
+    """A pipeline under a name; the last searches are cached, so that explaining their hits repeats nothing."""
 
-    engine: SearchEngine
     name: str
-    scorer: AnyScorer
-    expansion: RM3 | None = None
-    kind: str = "scorer"
+    pipeline: Pipeline
+    _cached_search: Callable[[Query, tuple[Filter | str, ...]], PipelineSearch] = field(
+        init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        pipeline = self.pipeline
+
+        def start(query: Query, filters: tuple[Filter | str, ...]) -> PipelineSearch:
+            return pipeline.start(query, filters=filters)
+
+        object.__setattr__(self, "_cached_search", lru_cache(MAX_CACHED_SEARCHES)(start))
+
+    def parse(self, query: str, syntax: str = "full") -> Query:
+        """A query as the first search understands it, before expansion."""
+        return self.pipeline.parse(query, syntax)
+
+    def search(
+        self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()
+    ) -> PipelineHits:
+        """The k best documents; their marked words are those of the query, not those of its expansion."""
+        return self._start(query, syntax, filters).hits(k)
+
+    def _start(self, query: str | Query, syntax: str, filters: Filters) -> PipelineSearch:
+        return self._cached_search(self.pipeline.parse(query, syntax), tuple(filters))
+
+
+@dataclass(frozen=True)
+class ScorerSystem(NamedPipeline):
+    """A scorer, with or without expansion."""
+
+    kind: ClassVar[str] = "scorer"
 
     @property
     def label(self) -> str:
         """The scorer's name, its settings and the expansion."""
-        name, _, settings = self.name.removesuffix(EXPANDED).partition(":")
-        told = f"{LABELS.get(name, name)} ({settings.replace(',', ', ')})" if settings else LABELS.get(name, name)
-        return f"{told} + RM3" if self.expansion else told
-
-    def parse(self, query: str, syntax: str = "full") -> Query:
-        """The query's own words; it is expanded when it is searched."""
-        return self.engine.parse(query, self.scorer, syntax=syntax)
-
-    def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
-        """The k best documents; what is told and marked are the query's own words."""
-        own = query if isinstance(query, Query) else self.parse(query, syntax)
-        hits = self.engine.search(self._expanded(own, filters), k=k, scorer=self.scorer, filters=filters)
-        hits.query = own
-        return hits
+        _, _, settings = self.name.removesuffix(EXPANDED).partition(":")
+        label = self.pipeline.scorer.label
+        scorer = f"{label} ({settings.replace(',', ', ')})" if settings else label
+        return f"{scorer} + RM3" if self.pipeline.expansion else scorer
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
     ) -> list[ScoreExplanation]:
-        """A share for each term, those of the expansion too."""
-        own = query if isinstance(query, Query) else self.parse(query, syntax)
-        asked = self._expanded(own, filters)
-        accounts = [explain_terms(self.engine.explain(asked, docno, scorer=self.scorer)) for docno in docnos]
-        found = {docno: finds(self.engine, asked, docno, scorer=self.scorer, filters=filters) for docno in docnos}
-        return [replace(account, found=found[account.docno]) for account in accounts]
-
-    def _expanded(self, query: Query, filters: Filters) -> Query:
-        if self.expansion is None:
-            return query
-        best = self.engine.search(query, k=self.expansion.documents, scorer=self.scorer, filters=filters)
-        return self.expansion.learn(self.engine, best)
+        """A share for each term, including those of the expansion."""
+        search = self._start(query, syntax, filters)
+        accounts = [explain_terms(explanation) for explanation in search.explain(docnos)]
+        return [replace(account, found=search.finds(account.docno)) for account in accounts]
 
 
 @dataclass(frozen=True)
-class ModelSystem:
-    """A trained model on the candidates of its first search."""
+class ModelSystem(NamedPipeline):
+    """A trained model on the candidates of its first stage."""
 
-    name: str
-    reranker: Reranker
-    kind: str = "model"
+    ranker: str
+    kind: ClassVar[str] = "model"
 
     @property
     def label(self) -> str:
-        """The model's name, and what learnt it."""
-        return f"{self.name.removeprefix(MODEL)} ({self.reranker.bundle.ranker})"
-
-    def parse(self, query: str, syntax: str = "full") -> Query:
-        """A query as the first search understands it."""
-        return self.reranker.parse(query, syntax)
-
-    def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
-        """The k best documents."""
-        return self.reranker.search(query, k=k, syntax=syntax, filters=filters)
+        """The model's name, and the ranker that learnt it."""
+        return f"{self.name.removeprefix(MODEL)} ({self.ranker})"
 
     def accounts(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
     ) -> list[ScoreExplanation]:
-        """A share for each feature; documents beyond the candidates are refused."""
-        return self.reranker.explain(query, docnos, syntax=syntax, filters=filters)
-
-
-def finds(
-    engine: SearchEngine,
-    query: Query,
-    docno: str,
-    *,
-    scorer: AnyScorer,
-    stream: str = "both",
-    filters: Filters = (),
-) -> bool:
-    """Whether a document is among all that a query finds; docnos that differ in case alone pass the same filter."""
-    only = Filter(DOCNO, docno)
-    return docno in engine.search(query, k=None, scorer=scorer, stream=stream, filters=[*filters, only]).docnos
+        """A share for each feature; documents that are not candidates are refused."""
+        return self._start(query, syntax, filters).explain(docnos)
 
 
 def make_system(
     engine: SearchEngine, name: str, models: Mapping[str, Callable[[], Reranker]] | None = None
 ) -> ScorerSystem | ModelSystem:
-    """A system by its name; `models` are those that can be named, opened when one is."""
+    """A system by its name; `models` are those that can be named, each opened when it is needed."""
     if name.startswith(MODEL):
-        known = models or {}
+        openers = models or {}
         wanted = name.removeprefix(MODEL)
-        if wanted not in known:
-            raise unknown_name("model", wanted, known) if known else SettingError(f"there is no model {wanted!r}")
-        return ModelSystem(name, known[wanted]())
+        if wanted not in openers:
+            raise unknown_name("model", wanted, openers) if openers else SettingError(f"there is no model {wanted!r}")
+        reranker = openers[wanted]()
+        return ModelSystem(name, reranker.pipeline(), reranker.bundle.ranker)
     bare = name.removesuffix(EXPANDED)
     scorer, colon, text = bare.partition(":")
-    settings = dict(_setting(part) for part in text.split(",")) if colon else {}
-    return ScorerSystem(engine, name, make_scorer(scorer, settings), RM3() if bare != name else None)
+    settings = dict(_parse_setting(part) for part in text.split(",")) if colon else {}
+    pipeline = Pipeline(engine, make_scorer(scorer, settings), expansion=RM3() if bare != name else None)
+    return ScorerSystem(name, pipeline)
 
 
-def _setting(text: str) -> tuple[str, str]:
+def _parse_setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
         raise SettingError(f"setting is {text!r}, expected NAME=VALUE, such as bm25:k1=0.9")

@@ -72,12 +72,12 @@ def _block(block: Block, label: str) -> dict[str, Any]:
 def _table(table: Table) -> dict[str, Any]:
     layout = lay_out_table(table)
     headings = [
-        {"text": column.heading, "numeric": column.numeric, "room": column.mark_length if column.numeric else 0}
+        {"text": column.heading, "numeric": column.numeric, "mark_width": column.mark_length if column.numeric else 0}
         for column in layout.columns
     ]
     rows = [
         [
-            {"cell": cell, "pad": _pad(cell), "numeric": column.numeric, "room": column.mark_length}
+            {"cell": cell, "pad": _pad(cell), "numeric": column.numeric, "mark_width": column.mark_length}
             for cell, column in zip(row, layout.columns, strict=True)
         ]
         for row in layout.rows

@@ -154,19 +154,19 @@ PAGE = """
 <thead><tr>
 {% for heading in block.headings %}
 <th scope="col"{% if heading.numeric %} class="n"{% endif %}>{{ heading.text }}
-{%- if heading.room %}<sup style="width: {{ heading.room }}.5ch"></sup>{% endif %}</th>
+{%- if heading.mark_width %}<sup style="width: {{ heading.mark_width }}.5ch"></sup>{% endif %}</th>
 {% endfor %}
 </tr></thead>
 <tbody>
 {% for row in block.rows %}
 <tr>
-{% for shown in row %}
+{% for item in row %}
 {% set tag = "th" if loop.first and block.named else "td" %}
-<{{ tag }}{% if tag == "th" %} scope="row"{% endif %}{% if shown.numeric %} class="n"{% endif %}>
-{%- if shown.cell.best %}<strong>{{ shown.cell.text }}</strong>{% else %}<bdi>{{ shown.cell.text }}</bdi>{% endif %}
-{{- shown.pad }}
-{%- if shown.numeric and shown.room %}<sup style="width: {{ shown.room }}.5ch">{{ shown.cell.mark }}</sup>
-{%- elif shown.cell.mark %}<sup>{{ shown.cell.mark }}</sup>{% endif -%}
+<{{ tag }}{% if tag == "th" %} scope="row"{% endif %}{% if item.numeric %} class="n"{% endif %}>
+{%- if item.cell.best %}<strong>{{ item.cell.text }}</strong>{% else %}<bdi>{{ item.cell.text }}</bdi>{% endif %}
+{{- item.pad }}
+{%- if item.numeric and item.mark_width %}<sup style="width: {{ item.mark_width }}.5ch">{{ item.cell.mark }}</sup>
+{%- elif item.cell.mark %}<sup>{{ item.cell.mark }}</sup>{% endif -%}
 </{{ tag }}>
 {% endfor %}
 </tr>

@@ -1,1 +1,1 @@
-"""Reproduction of the papers' experiments, with their figures and published numbers."""
+"""Reproduction of the papers' experiments, with their figures, tables and published numbers."""

@@ -1,8 +1,8 @@
-"""What do the figures of the papers show, in numbers?
+"""The numbers behind the figures of Cao et al. (2006).
 
-Cao et al. (2006) show two queries in the plane of their first two principal components, with the direction in which a
-hyperplane for each two grades ranks (Figure 1), the queries by their number of pairs (Figure 5), NDCG@N (Figure 6), and
-a sign test (Table 2). Nothing here draws.
+The paper shows two queries in the plane of their first two principal components, with the direction in which the
+hyperplane of each pair of grades ranks (Figure 1), queries by their number of pairs (Figure 5), NDCG@N (Figure 6), and
+a sign test (Table 2). Nothing is plotted here.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs
 from searchlab.types import Array, Floats
 
-# The ranks of Figure 6, and at most so many groups of queries as in Figure 5.
+# The ranks of Figure 6, and the number of groups in Figure 5 at most.
 RANKS = (1, 5, 10, 15, 20, 25, 30)
 MAX_GROUPS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The first two principal components of some rows.
+    """The plane of the first two principal components of some rows.
 
-    `axes` has two rows of length 1, the directions in which the rows vary most; each points to where its largest
-    component is positive, so that the same data give the same picture. `shares` are the parts of the variance.
+    `axes` has two rows of length 1, the directions of the largest variance. Each is oriented so that its largest
+    component is positive, so that the same data give the same figure. `shares` are their shares of the variance.
     """
 
     center: Floats
@@ -50,21 +50,21 @@ class Plane:
                 shares[number] = size**2 / total
         return cls(center, axes, (shares[0], shares[1]))
 
-    def place(self, rows: Floats) -> Floats:
-        """Where rows lie in the plane."""
-        places: Floats = (rows - self.center) @ self.axes.T
-        return places
+    def project(self, rows: Floats) -> Floats:
+        """The coordinates of rows in the plane."""
+        coordinates: Floats = (rows - self.center) @ self.axes.T
+        return coordinates
 
     def direction(self, weights: Floats) -> Floats:
-        """The direction of a weight vector as the plane shows it, of length 1; 0 if it stands upright on the plane."""
-        shown: Floats = self.axes @ weights
-        length = float(np.linalg.norm(shown))
-        return shown / length if length > 0 else shown
+        """The projection of a weight vector on the plane, of length 1; 0 if it is orthogonal to the plane."""
+        projected: Floats = self.axes @ weights
+        length = float(np.linalg.norm(projected))
+        return projected / length if length > 0 else projected
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """In which direction a hyperplane ranks: its weights, learnt from so many pairs."""
+    """The direction in which a hyperplane ranks: its weights, and the number of pairs they were learnt from."""
 
     weights: Floats
     n_pairs: int
@@ -72,14 +72,14 @@ class Direction:
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """What separates documents of some queries: for each two grades, for each query, and for all pairs together."""
+    """The directions that separate documents: for each pair of grades, for each query, and for all pairs together."""
 
     pairs: Mapping[GradePair, Direction]
     queries: Mapping[str, Direction]
     together: Direction
 
-    def nearness(self, other: Direction) -> float:
-        """How near the direction of all pairs together is to another: the cosine, 1 is the same."""
+    def similarity(self, other: Direction) -> float:
+        """The cosine between the direction of all pairs together and another one."""
         return cosine(self.together.weights, other.weights)
 
 
@@ -90,20 +90,19 @@ def cosine(one: Floats, other: Floats) -> float:
 
 
 def pair_counts(table: FeatureTable) -> dict[str, int]:
-    """How many pairs of documents of different grades each query has."""
-    grades = _grades(table)
-    found = count_pairs(table.group_offsets, grades)
-    return {qid: int(sum(pairs.values())) for qid, pairs in zip(table.query_ids, found, strict=True)}
+    """The number of pairs of documents with different grades, for each query."""
+    counts = count_pairs(table.group_offsets, _grades(table))
+    return {qid: int(sum(pairs.values())) for qid, pairs in zip(table.query_ids, counts, strict=True)}
 
 
 def choose_queries(table: FeatureTable) -> tuple[str, str] | None:
-    """The queries with the fewest and with the most pairs, of those with the most kinds of pairs; None if there is one.
+    """The queries with the fewest and with the most pairs, of those with the most kinds of pairs; None if under two.
 
-    A query without documents of some grade would show nothing of the hyperplanes of that grade.
+    A query without documents of some grade shows nothing of the hyperplanes of that grade.
     """
-    found = dict(zip(table.query_ids, count_pairs(table.group_offsets, _grades(table)), strict=True))
-    most_kinds = max((len(pairs) for pairs in found.values()), default=0)
-    sizes = {qid: sum(pairs.values()) for qid, pairs in found.items() if pairs and len(pairs) == most_kinds}
+    counts = dict(zip(table.query_ids, count_pairs(table.group_offsets, _grades(table)), strict=True))
+    most_kinds = max((len(pairs) for pairs in counts.values()), default=0)
+    sizes = {qid: sum(pairs.values()) for qid, pairs in counts.items() if pairs and len(pairs) == most_kinds}
     if len(sizes) < 2:
         return None
     few, many = min(sizes, key=lambda qid: sizes[qid]), max(sizes, key=lambda qid: sizes[qid])
@@ -111,7 +110,7 @@ def choose_queries(table: FeatureTable) -> tuple[str, str] | None:
 
 
 def check_queries(table: FeatureTable, qids: Sequence[str]) -> tuple[str, str]:
-    """Two queries that somebody chose: both must be there, and have documents of different grades."""
+    """Two queries chosen by the user; both must be in the table and have documents of different grades."""
     if len(set(qids)) != 2 or len(qids) != 2:
         raise SettingError(f"queries are {', '.join(qids) or 'none'}, expected two different ones, such as 12,50")
     counts = pair_counts(table)
@@ -119,15 +118,15 @@ def check_queries(table: FeatureTable, qids: Sequence[str]) -> tuple[str, str]:
         if qid not in counts:
             raise SettingError(f"query {qid} is not in the folds, expected two of their {len(counts)} queries")
         if not counts[qid]:
-            raise SettingError(f"query {qid} has no two documents of different grades, expected one that has")
+            raise SettingError(f"query {qid} has no two documents of different grades, expected a query that has")
     return qids[0], qids[1]
 
 
 def find_directions(table: FeatureTable) -> Directions:
-    """Hyperplanes for the queries of a table: for each two grades (all queries together), each query, and all pairs.
+    """Hyperplanes of a table: for each pair of grades (over all queries), for each query, and for all pairs.
 
-    All by a Ranking SVM of the usual strength, C = 100 / (number of pairs). Deviation: they are trained with all
-    features and then shown in the plane; the paper does not say whether it trained in the plane.
+    All by a Ranking SVM with the default C = 100 / (number of pairs). Deviation: they are trained with all features and
+    then projected on the plane; the paper does not say whether it trained in the plane.
     """
     from searchlab.rankers.estimators.ranksvm import RankSVM
 
@@ -135,11 +134,11 @@ def find_directions(table: FeatureTable) -> Directions:
 
     def learn(chosen: Array) -> Direction:
         fitted = RankSVM().fit(table.values[chosen], grades[chosen], table.qids[chosen])
-        # A linear function at each unit vector is its weight.
+        # The value of a linear function at each unit vector is its weight.
         return Direction(fitted.predict(np.eye(table.n_features)), int(fitted.details_["n_pairs"]))
 
-    found = count_pairs(table.group_offsets, grades)
-    kinds = sorted({pair for pairs in found for pair in pairs}, reverse=True)
+    counts = count_pairs(table.group_offsets, grades)
+    kinds = sorted({pair for pairs in counts for pair in pairs}, reverse=True)
     return Directions(
         {pair: learn(np.isin(grades, pair)) for pair in kinds},
         {qid: learn(table.qids == qid) for qid in table.query_ids},
@@ -147,8 +146,8 @@ def find_directions(table: FeatureTable) -> Directions:
     )
 
 
-def curves_of_few(table: FeatureTable, ranks: Sequence[int] = RANKS) -> dict[str, Floats]:
-    """NDCG@N (eq. 20) of RSVM and RSVM-IR, trained with and shown on the queries of a table, as in Figure 6."""
+def training_curves(table: FeatureTable, ranks: Sequence[int] = RANKS) -> dict[str, Floats]:
+    """NDCG@N (eq. 20) of RSVM and RSVM-IR on the queries they were trained with, as in Figure 6."""
     from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
 
     curves = {}
@@ -162,7 +161,7 @@ def curves_of_few(table: FeatureTable, ranks: Sequence[int] = RANKS) -> dict[str
 
 @dataclass(frozen=True)
 class Group:
-    """The queries that have from `low` to `high` pairs."""
+    """The queries with `low` to `high` pairs."""
 
     low: int
     high: int
@@ -170,21 +169,21 @@ class Group:
 
     @property
     def label(self) -> str:
-        """The range, as the paper writes it: 1000–1999."""
+        """The range as in the paper: 1000–1999."""
         return f"{self.low}–{self.high}"
 
 
 def group_by_pairs(counts: Mapping[str, int], width: int | None = None) -> list[Group]:
-    """Queries grouped by their number of pairs, from 0 on; groups without queries are there too.
+    """Queries grouped by their number of pairs, from 0; empty groups are included.
 
-    The width is 1, 2 or 5 times a power of 10 unless it is given, so that there are at most ten groups.
+    The default width is 1, 2 or 5 times a power of 10, the smallest with at most ten groups.
     """
     largest = max(counts.values(), default=0)
     size = width or _round_width(largest)
     members: list[list[str]] = [[] for _ in range(largest // size + 1)]
-    for qid, number in counts.items():
-        members[number // size].append(qid)
-    return [Group(place * size, (place + 1) * size - 1, tuple(qids)) for place, qids in enumerate(members)]
+    for qid, n_pairs in counts.items():
+        members[n_pairs // size].append(qid)
+    return [Group(number * size, (number + 1) * size - 1, tuple(qids)) for number, qids in enumerate(members)]
 
 
 def _round_width(largest: int) -> int:
@@ -198,7 +197,7 @@ def _round_width(largest: int) -> int:
 
 @dataclass(frozen=True)
 class SignTest:
-    """How often a ranker is better than another, query by query, and how likely that is by chance."""
+    """The numbers of queries on which a ranker is better than, equal to and worse than another, and the p-value."""
 
     other: str
     wins: int
@@ -207,14 +206,14 @@ class SignTest:
     p: float
 
 
-def sign_tests(own: Floats, others: Mapping[str, Floats]) -> list[SignTest]:
-    """The two-sided sign test of Table 2, ties dropped, against each of the others, on the same queries."""
-    found = []
-    for name, values in others.items():
-        outcome = sign_test(own - values)
+def sign_tests(values: Floats, others: Mapping[str, Floats]) -> list[SignTest]:
+    """The two-sided sign test of Table 2 against each of the others on the same queries; ties are dropped."""
+    tests = []
+    for name, other_values in others.items():
+        outcome = sign_test(values - other_values)
         wins = int(outcome.statistic)
-        found.append(SignTest(name, wins, len(own) - outcome.n, outcome.n - wins, outcome.p))
-    return found
+        tests.append(SignTest(name, wins, len(values) - outcome.n, outcome.n - wins, outcome.p))
+    return tests
 
 
 def _grades(table: FeatureTable) -> Array:

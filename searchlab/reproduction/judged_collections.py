@@ -7,8 +7,9 @@ from pathlib import Path
 
 from searchlab.corpus import Collection, find_collection
 from searchlab.errors import SettingError, SourceError
-from searchlab.indexing.index_names import lasting_name
-from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
+from searchlab.indexing.index_names import absolute_source
+from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.manifest import read_index_manifest
 
 
 def find_judged_collections(folders: Sequence[str]) -> dict[str, Collection]:
@@ -32,7 +33,7 @@ def refuse_index_of_other_source(folder: Path, source: str) -> None:
     """Refuse to update an index that was made from other sources."""
     if not (folder / MANIFEST).exists():
         return
-    sources = list(read_manifest(folder).sources)
-    if sources != [lasting_name(source)]:
+    sources = list(read_index_manifest(folder).sources)
+    if sources != [absolute_source(source)]:
         made = ", ".join(sources) or "a program"
         raise SettingError(f"{folder}: was made from {made}, expected an index of {source}; -o chooses another folder")

@@ -1,9 +1,9 @@
-"""How well does every ranker do on a folder of LETOR folds?
+"""Evaluation of rankers on LETOR folds.
 
-Each fold has a training, a validation and a test set. A ranker learns from the first, its settings are chosen by the
-second (`selection.py`), and the third, which nothing has looked at before, says how good it is. Means are taken over
-the queries of a fold, then over folds, as LETOR's own tables are. Folds run side by side on the machine's cores. What
-each query of a test set got is kept: tests of significance and curves are made of it.
+Each fold has a training, a validation and a test set. A ranker learns from the first, its settings are chosen on the
+second (`selection.py`), and it is evaluated on the third, which was not used before. Means are taken over the queries
+of a fold, then over folds, as in LETOR's tables. Folds run in parallel. The values of each test query are recorded, for
+significance tests and curves.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
-# What LETOR's tables show, by its names and by ours.
+# The measures of LETOR's tables, by LETOR's names and ours.
 MEASURES = {
     "MAP": "AP",
     **{f"NDCG@{k}": f"nDCG@{k}" for k in (1, 3, 5, 10)},
     **{f"P@{k}": f"P@{k}" for k in (1, 5, 10)},
 }
-# What is kept for each query: also what the papers' figures show. Cao et al. (2006) discount by log(1 + rank) from
-# the first rank on (eq. 20), and take only definitely relevant documents, of grade 2, for relevant (eq. 21).
+# Recorded for each query, including the measures of the papers' figures. Cao et al. (2006) discount by log(1 + rank)
+# from the first rank on (eq. 20), and count only definitely relevant documents, of grade 2, as relevant (eq. 21).
 EQ_20 = {f"NDCG@{k} (eq. 20)": f"nDCG(dcg='exp-log2')@{k}" for k in (1, 3, 5)}
 EQ_21 = {"MAP (grade 2)": "AP(rel=2)"}
 RECORDED_MEASURES = {
@@ -42,7 +42,7 @@ RECORDED_MEASURES = {
     **EQ_20,
     **EQ_21,
 }
-# A ranker whose weights are given by hand cannot be tried without them.
+# The ranker "linear" needs weights given by hand.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "linear")
 
 
@@ -50,7 +50,7 @@ DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "linear")
 class FoldResult:
     """One ranker on one fold: its measures on the test set, and how it was trained.
 
-    `per_query` has a value of each kept measure for each of `qids`, the queries of the test set.
+    `per_query` has the values of each recorded measure for `qids`, the queries of the test set.
     """
 
     fold: str
@@ -84,37 +84,37 @@ class RankerResult:
     folds: tuple[FoldResult, ...]
 
     def mean(self, measure: str) -> float:
-        """The mean over the queries of a fold, then over folds."""
+        """The mean over the queries of each fold, then over folds."""
         return float(np.mean([np.mean(fold.per_query[measure]) for fold in self.folds]))
 
     def values(self, measure: str) -> Floats:
-        """The value of each query of all test sets, in their order."""
+        """The values of all test queries, fold by fold."""
         return np.concatenate([fold.per_query[measure] for fold in self.folds])
 
     @property
     def qids(self) -> list[str]:
-        """The queries of all test sets, in the order of `values`."""
+        """All test queries, in the order of `values`."""
         return [qid for fold in self.folds for qid in fold.qids]
 
     @property
     def train_seconds(self) -> float:
-        """What one fit of the chosen setting takes, in the mean over folds."""
+        """The time of one fit of the chosen setting, averaged over folds."""
         return float(np.mean([fold.train_seconds for fold in self.folds]))
 
     @property
     def choose_seconds(self) -> float:
-        """What trying out all settings takes, in the mean over folds."""
+        """The time of choosing among all settings, averaged over folds."""
         return float(np.mean([fold.choose_seconds for fold in self.folds]))
 
     @property
     def n_pairs(self) -> float | None:
-        """How many pairs are learnt from, in the mean over folds, if pairs are."""
+        """The number of training pairs, averaged over folds; None for rankers that do not learn from pairs."""
         known = [fold.n_pairs for fold in self.folds if fold.n_pairs is not None]
         return float(np.mean(known)) if known else None
 
     @property
     def gap(self) -> float | None:
-        """The largest certified duality gap, if there is a certificate."""
+        """The largest certified duality gap; None for rankers without a certificate."""
         return max((fold.gap for fold in self.folds if fold.gap is not None), default=None)
 
     def to_json(self) -> dict[str, Any]:
@@ -131,23 +131,23 @@ class RankerResult:
 
 @dataclass(frozen=True, eq=False)
 class FoldData:
-    """Folds that were read: of each its tables to train with, to choose by and to test with."""
+    """Folds with their training, validation and test tables."""
 
     folds: tuple[Fold, ...]
     tables: tuple[tuple[FeatureTable, FeatureTable, FeatureTable], ...]
 
     @cached_property
     def whole(self) -> FeatureTable:
-        """All rows: those of the three parts of the first fold."""
+        """All rows, from the three tables of the first fold."""
         return concat(self.tables[0])
 
 
 def read_data(folder: str | Path) -> FoldData:
-    """Read all folds of a folder; nothing that is tested may be seen in training."""
+    """Read all folds of a folder; refuse a fold whose tables share a query."""
     folds = read_folds(folder)
     tables = [fold.read() for fold in folds]
     for fold, parts in zip(folds, tables, strict=True):
-        _check(fold, parts)
+        _require_disjoint(fold, parts)
     return FoldData(tuple(folds), tuple(tables))
 
 
@@ -159,34 +159,35 @@ def reproduce(
     n_jobs: int | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, RankerResult]:
-    """Every ranker on every fold of a folder, or of what was read from it before."""
+    """Train and evaluate every ranker on every fold of a folder, or of data that was read before."""
     from joblib import Parallel, delayed
 
     for name in rankers:
         if name not in RANKERS:
             raise unknown_name("ranker", name, RANKERS)
     base = recipe or Recipe()
-    # What cannot be made of a name is refused before any work is done.
+    # Settings that do not fit a ranker are refused before any work is done.
     recipes = {name: replace(base, ranker=name) for name in rankers}
     data = source if isinstance(source, FoldData) else read_data(source)
     folds, tables = data.folds, data.tables
-    # The slowest first, as far as that is known: cores are busy to the end.
+    # In reverse, because the slowest rankers are usually last: this keeps all cores busy to the end.
     work = [(name, number) for name in reversed(recipes) for number in range(len(folds))]
     jobs = min(n_jobs or os.cpu_count() or 1, len(work))
     results: dict[str, dict[int, FoldResult]] = {name: {} for name in recipes}
     progress("training", 0, len(work))
     runner = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    steps = (delayed(_run)(recipes[name], folds[number].name, tables[number], number) for name, number in work)
+    steps = (delayed(_run_fold)(recipes[name], folds[number].name, tables[number], number) for name, number in work)
     for done, (name, number, result) in enumerate(runner(steps), start=1):
         results[name][number] = result
         progress("training", done, len(work))
     return {
-        name: RankerResult(name, tuple(own[number] for number in range(len(folds)))) for name, own in results.items()
+        name: RankerResult(name, tuple(by_fold[number] for number in range(len(folds))))
+        for name, by_fold in results.items()
     }
 
 
-def _check(fold: Fold, parts: tuple[FeatureTable, FeatureTable, FeatureTable]) -> None:
-    """Refuse a query that is in two parts of a fold."""
+def _require_disjoint(fold: Fold, parts: tuple[FeatureTable, FeatureTable, FeatureTable]) -> None:
+    """Refuse a query that is in two tables of a fold."""
     train, valid, test = (set(part.query_ids) for part in parts)
     for one, other, names in ((train, valid, "train and validation"), (train | valid, test, "training and test")):
         shared = sorted(one & other)
@@ -194,7 +195,7 @@ def _check(fold: Fold, parts: tuple[FeatureTable, FeatureTable, FeatureTable]) -
             raise SettingError(f"{fold.name}: query {shared[0]} is in the {names} sets, expected in one of them")
 
 
-def _run(
+def _run_fold(
     recipe: Recipe, fold: str, parts: tuple[FeatureTable, FeatureTable, FeatureTable], number: int
 ) -> tuple[str, int, FoldResult]:
     train, valid, test = parts

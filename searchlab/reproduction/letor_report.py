@@ -1,7 +1,7 @@
-"""What do the experiments on LETOR folds say, beside what the papers say?
+"""The report of the experiments on LETOR folds, beside published numbers.
 
-A table of all rankers, and the tables and figures of Cao et al. (SIGIR 2006) and of OrdRank (Sun et al.), made from the
-folds at hand. Where these are those that the papers used, published numbers stand beside ours.
+It has a table of all rankers, and the tables and figures of Cao et al. (SIGIR 2006) and of OrdRank (Sun et al.),
+computed from the folds. If the data is recognised as that of the papers, published numbers are shown beside ours.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]
 
-# By these measures rankers are held against RSVM in the table of all.
+# The measures by which rankers are compared with RSVM in the table of all rankers.
 TESTED = ("MAP", "NDCG@1", "NDCG@10")
 
 
 def letor_report(
     results: Results, data: FoldData, recipe: Recipe, queries: Sequence[str] | None = None, name: str = "the folds"
 ) -> Report:
-    """The report; `queries` are the two of Figure 1, by default those with the fewest and the most pairs."""
+    """The report; `queries` are the two queries of Figure 1, by default those with the fewest and the most pairs."""
     table = data.whole
-    known = published.OHSUMED.fit(table)
+    known = published.OHSUMED.matches(table)
     two = choose_queries(table) if queries is None else check_queries(table, queries)
     sections = [
         Section("All rankers", tuple(_all_rankers(results, known))),
@@ -49,7 +49,7 @@ def letor_report(
     dialect = make_dialect(recipe.dialect)
     best = max(results, key=lambda each: results[each].mean("MAP"))
     lead = (
-        f"{_number(len(results), 'ranker')} on {_number(len(data.folds), 'fold')} of {name}: the best MAP has {best}, "
+        f"{_count(len(results), 'ranker')} on {_count(len(data.folds), 'fold')} of {name}: {best} has the best MAP, "
         f"{format_value(results[best].mean('MAP'))}. {_compare_with_letor(results, known)}"
     ).strip()
     return Report(
@@ -60,7 +60,7 @@ def letor_report(
             "searchlab": __version__,
             "data": f"{table.n_queries:,} queries, {table.n_rows:,} rows, {table.n_features} features",
             "fingerprint": fingerprint_of(table),
-            "recognised as": published.OHSUMED.name if known else "nothing that numbers were published for",
+            "recognised as": published.OHSUMED.name if known else "none of the published datasets",
             "rules": dialect.describe(),
             "settings chosen by": f"{recipe.validation_measure().name} on the validation set of each fold",
             "features": f"{recipe.filling}, {recipe.normalisation}",
@@ -76,8 +76,8 @@ def _compare_with_letor(results: Results, known: bool) -> str:
     theirs = published.LETOR_BASELINES["RankSVM (LETOR)"]
     ours = results["rsvm"]
     return (
-        f"RSVM's MAP is {format_value(ours.mean('MAP'))} here and {format_value(theirs[0])} in LETOR's own table, its "
-        f"NDCG@1 {format_value(ours.mean('NDCG@1'))} and {format_value(theirs[1])}."
+        f"RSVM's MAP is {format_value(ours.mean('MAP'))} here and {format_value(theirs[0])} in LETOR's table, its "
+        f"NDCG@1 is {format_value(ours.mean('NDCG@1'))} here and {format_value(theirs[1])} there."
     )
 
 
@@ -100,19 +100,19 @@ def _all_rankers(results: Results, known: bool) -> list[Block]:
     blocks: list[Block] = []
     if known:
         blocks.append(Paragraph(published.OHSUMED.describe()))
-    note = "Means over the queries of a fold, then over folds. Seconds: one fit of the chosen setting."
+    note = "Means over the queries of each fold, then over folds. Seconds: one fit of the chosen setting."
     if "rsvm" in results:
         tested = ", ".join(TESTED)
-        note += f" ↑ ↓: better or worse than rsvm ({tested}; randomisation test, Holm, p < .05)."
+        note += f" ↑ ↓: significantly better or worse than rsvm ({tested}; randomisation test, Holm, p < .05)."
     columns = ("", *MEASURES, "seconds")
-    caption = "All rankers on the test sets" + (", and what was published (below)" if known else "")
+    caption = "All rankers on the test sets" + (", and published results (below)" if known else "")
     about = tuple((name, RANKERS[name].description) for name in results)
     return [
         *blocks,
         Table("rankers", caption, columns, tuple(rows), best=not known, marks=marks, note=note),
-        Table("names", "What these names mean", ("", "what it is"), about),
+        Table("names", "The rankers", ("", "description"), about),
     ]
 
 
-def _number(n: int, noun: str) -> str:
+def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'s' * (n != 1)}"

@@ -1,4 +1,4 @@
-"""How do RSVM, MHR and OrdRank compare, as in the tables and figures of OrdRank (Sun et al.)?"""
+"""The tables and figures of OrdRank (Sun et al.): RSVM, MHR and OrdRank compared on LETOR folds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NDCG_RANKS = range(1, 11)
 
 
 def ordrank_blocks(results: Mapping[str, RankerResult], *, known: bool) -> list[Block]:
-    """Tables II and III, Figures 3 and 4; the paper's own numbers too if the data is `known` to be the same."""
+    """Tables II and III, Figures 3 and 4; with the paper's numbers if the data is `known` to be the same."""
     shown = {name: results[name] for name in HYPERPLANES if name in results}
     if not shown:
         return []
@@ -28,11 +28,11 @@ def ordrank_blocks(results: Mapping[str, RankerResult], *, known: bool) -> list[
     return [
         *_claim(shown),
         _precisions(shown, known=known),
-        Figure("ordrank-3", "MAP (Figure 3)", "Bars of MAP, one a ranker", plots.bars(by_map, ylabel="MAP")),
+        Figure("ordrank-3", "MAP (Figure 3)", "A bar of MAP for each ranker", plots.bars(by_map, ylabel="MAP")),
         Figure(
             "ordrank-4",
             "NDCG@n (Figure 4)",
-            "NDCG@n curves, a line a ranker",
+            "NDCG@n curves, a line for each ranker",
             plots.curves([*NDCG_RANKS], curves, xlabel="n", ylabel="NDCG@n"),
         ),
         _times(shown, known=known),
@@ -43,12 +43,14 @@ def _claim(shown: Mapping[str, RankerResult]) -> list[Block]:
     if len(shown) < 2:
         return []
     order = ", then ".join(sorted(shown, key=lambda name: -shown[name].mean("MAP")))
-    said = [f"The paper finds OrdRank best by MAP, then MHR, then RSVM; here it is {order}"]
+    sentences = [f"The paper finds OrdRank best by MAP, then MHR, then RSVM; here the order is {order}"]
     if "ordrank" in shown:
         ours = shown["ordrank"].values("MAP")
         others = [name for name in shown if name != "ordrank"]
-        said += [compare_values("ordrank", ours, name, shown[name].values("MAP"), "MAP").sentence() for name in others]
-    return [Paragraph(f"{'. '.join(said)}.")]
+        sentences += [
+            compare_values("ordrank", ours, name, shown[name].values("MAP"), "MAP").sentence() for name in others
+        ]
+    return [Paragraph(f"{'. '.join(sentences)}.")]
 
 
 def _precisions(shown: Mapping[str, RankerResult], *, known: bool) -> Table:
@@ -71,6 +73,4 @@ def _times(shown: Mapping[str, RankerResult], *, known: bool) -> Table:
     rows: list[tuple[Cell, ...]] = [(trial, *times) for trial, times in zip(trials, ours.T.tolist(), strict=True)]
     rows.append(("mean", *np.mean(ours, axis=1).tolist()))
     note = "One fit of the chosen C, all hyperplanes together."
-    return Table(
-        "table-iii", "Time of training (the paper's Table III)", tuple(columns), tuple(rows), digits=2, note=note
-    )
+    return Table("table-iii", "Training time (the paper's Table III)", tuple(columns), tuple(rows), digits=2, note=note)

@@ -1,12 +1,11 @@
-"""Which numbers did others publish on the data that is tried here?
+"""Published numbers, shown beside ours in tables and used for nothing else.
 
-They stand beside ours in tables, and serve nothing else. The papers' bar charts print no numbers; what is here was
-printed as a number.
+Only numbers that were printed as such; the papers' bar charts print none.
 
-    LETOR      the baselines that came with LETOR 3.0, five folds, by its own rules; the last row is of a later paper
-    000        Cao et al., SIGIR 2006: the sign test of Table 2
-    003        Sun et al., OrdRank: P@n of Table II, minutes of training of Table III
-    004        Xu et al. 2006: the ranking functions of the simulation in §4.1
+    LETOR                      baselines of LETOR 3.0, five folds, by its rules; the last row is from a later paper
+    Cao et al., SIGIR 2006     the sign test of Table 2
+    Sun et al., OrdRank        P@n of Table II, minutes of training of Table III
+    Xu et al. 2006             the ranking functions of the simulation in §4.1
 """
 
 from __future__ import annotations
@@ -18,21 +17,21 @@ from searchlab.features.feature_table import FeatureTable
 
 @dataclass(frozen=True)
 class DatasetSize:
-    """By what a dataset is recognised: how many queries, rows and features it has."""
+    """The numbers of queries, rows and features by which a dataset is recognised."""
 
     name: str
     n_queries: int
     n_rows: int
     n_features: int
 
-    def fit(self, table: FeatureTable) -> bool:
-        """Whether a table has just these sizes."""
+    def matches(self, table: FeatureTable) -> bool:
+        """Whether a table has exactly these sizes."""
         return (table.n_queries, table.n_rows, table.n_features) == (self.n_queries, self.n_rows, self.n_features)
 
     def describe(self) -> str:
-        """How it was recognised."""
+        """A sentence on how the dataset was recognised."""
         sizes = f"{self.n_queries:,} queries, {self.n_rows:,} rows and {self.n_features} features"
-        return f"This is taken for {self.name}, because it has {sizes}; published numbers are shown beside ours."
+        return f"The data is taken for {self.name}, because it has {sizes}; published numbers are shown beside ours."
 
 
 OHSUMED = DatasetSize("LETOR 3.0 OHSUMED", 106, 16_140, 45)
@@ -46,7 +45,7 @@ LETOR_BASELINES = {
     "RankSVM, RBF by Nyström": (0.4473, 0.5730, 0.4874, 0.4780, 0.4505, 0.6801, 0.5688, 0.4983),
 }
 
-# P@1 to P@8; the names are those of our rankers.
+# P@1 to P@8, by the names of our rankers.
 ORDRANK_PRECISIONS = {
     "rsvm": (0.61346, 0.57245, 0.53645, 0.49834, 0.48745, 0.46149, 0.45806, 0.44573),
     "mhr": (0.64372, 0.60043, 0.57359, 0.56017, 0.5387, 0.53254, 0.53003, 0.5224),
@@ -59,8 +58,8 @@ ORDRANK_MINUTES = {
     "ordrank": (399.05, 535.5, 343.34, 175.53, 218.92),
 }
 
-# p of RSVM-IR-QP's NDCG@1 against another's, by what the paper calls it.
+# p of RSVM-IR-QP against other systems by NDCG@1, with the paper's names.
 SIGN_TEST = {"RSVM": 0.0391, "BM25": 2.44e-13, "LMIR": 2.28e-12}
 
-# Weights of (x1, x2).
+# Weights of x1 and x2.
 SIMULATION = {"rsvm-ir-rank": (2.85, 3.01), "rsvm": (0.53, 2.04)}

@@ -1,9 +1,9 @@
-"""How much do language models, feedback and learning gain over BM25 on a collection, as Figure 4 asks for OHSUMED?
+"""Language models, RM3 and re-rankers compared with BM25 on a collection, as in Figure 4 of Cao et al. for OHSUMED.
 
-Cao et al. (2006) set BM25 and language models beside Ranking SVMs. Here the same is done for any collection with topics
-and judgments: searches that need no training, a mixture of language models with trained weights, and re-rankers with
-each set of features. Whatever is trained is cross-validated over topics: a topic is ranked by what was learnt from
-others. All are evaluated on the topics that have a relevant document, by trec_eval's rules, and compared with BM25.
+Cao et al. (2006) compare BM25 and language models with Ranking SVMs. Here the same is done for any collection with
+topics and judgments: searches that need no training, a mixture of language models with trained weights, and re-rankers
+with each feature set. All training is cross-validated over topics: a topic is ranked by a model learnt from other
+topics. All are evaluated on the topics that have a relevant document, by trec_eval's rules, and compared with BM25.
 """
 
 from __future__ import annotations
@@ -17,30 +17,31 @@ from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.registry import make_scorer
 from searchlab.training.cross_validation import cross_validate_table
-from searchlab.training.from_index import DEPTH, Task, prepare
+from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import require_different_grades
-from searchlab.training.mixture_validation import deal
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")
 BASELINE = "BM25"
-# Language models by what they are called here, and by their scorers.
+# The labels of language models, and their scorers.
 LANGUAGE_MODELS = {"Dirichlet": "dirichlet", "Jelinek–Mercer": "jm", "absolute discount": "absolute"}
 EXPANDED = "RM3"
 MIXTURE = "mixture, trained (MCE)"
 FEATURES = ("table1", "letor45", "semantic")
 RERANKERS = ("rsvm", "rsvm-ir")
-# Fewer topics that a mixture can be trained with are not worth dealing into folds.
-LEAST_TOPICS = 10
+# Fewer topics to train a mixture with are not worth dealing into folds.
+MIN_TOPICS = 10
 
 
 @dataclass(frozen=True)
-class System:
-    """One way to rank: what it is called, and, if it re-ranks, with which features and by which ranker."""
+class RetrievalSystem:
+    """A system that is compared: its name, and, if it re-ranks, its feature set and its ranker."""
 
     name: str
     features: str | None = None
@@ -48,15 +49,15 @@ class System:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """All systems on one collection, the baseline first; `left_out` says which could not be tried, and why."""
+class RetrievalResult:
+    """All systems on one collection, the baseline first; `left_out` lists those that could not be tried, and why."""
 
     name: str
     n_docs: int
     n_topics: int
     n_skipped: int
     n_folds: int
-    systems: tuple[System, ...]
+    systems: tuple[RetrievalSystem, ...]
     evaluations: tuple[Evaluation, ...]
     report: ComparisonTable
     left_out: tuple[str, ...]
@@ -66,25 +67,25 @@ class Outcome:
         return next(each for each in self.evaluations if each.name == system).mean(measure)
 
     def comparison(self, system: str, measure: str) -> Comparison | None:
-        """How a system stands against BM25; None for BM25 itself."""
+        """The comparison of a system with BM25; None for BM25 itself."""
         for each in self.report.comparisons:
             if (each.name_a, each.measure) == (system, measure):
                 return each
         return None
 
     def sentences(self) -> list[str]:
-        """What was found of each system, by the first measure."""
+        """The comparison of each system with BM25 by the first measure."""
         return [each.sentence() for each in self.report.comparisons if each.measure == MEASURES[0]]
 
     def verdict(self) -> str:
-        """What is best, and how it stands against BM25, in a sentence."""
+        """The best system and its comparison with BM25, in a sentence."""
         best = max(self.systems, key=lambda system: self.mean(system.name, MEASURES[0]))
-        found = self.comparison(best.name, MEASURES[0])
-        if found is None:
+        compared = self.comparison(best.name, MEASURES[0])
+        if compared is None:
             return (
                 f"{self.name}: nothing is better than BM25 by {MEASURES[0]}, {self.mean(best.name, MEASURES[0]):.4f}."
             )
-        return f"{self.name}: {found.sentence()}."
+        return f"{self.name}: {compared.sentence()}."
 
 
 def run_retrieval(
@@ -98,40 +99,43 @@ def run_retrieval(
     n_folds: int = 5,
     seed: int = 0,
     progress: Progress = no_progress,
-) -> Outcome:
-    """All systems on one collection."""
+) -> RetrievalResult:
+    """Run and compare all systems on one collection."""
     recipes = make_recipes(rankers, n_folds, seed)
     sets = {each: make_feature_set(each) for each in features}
-    everything = make_feature_set([feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"])
-    task = prepare(engine, topics, qrels, everything, FirstStage(), progress)
-    judged = {topic.qid: qrels[topic.qid] for topic in task.topics}
+    all_features = make_feature_set(
+        [feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"]
+    )
+    data = prepare_training(engine, topics, qrels, all_features, FirstStage(), progress)
+    judged = {topic.qid: qrels[topic.qid] for topic in data.topics}
     left_out: list[str] = []
 
-    def rankings() -> Iterator[tuple[System, Sequence[Ranking]]]:
-        yield System(BASELINE), task.baselines[BASELINE]
+    def rankings() -> Iterator[tuple[RetrievalSystem, Sequence[Ranking]]]:
+        yield RetrievalSystem(BASELINE), data.baselines[BASELINE]
         for number, (label, scorer) in enumerate(LANGUAGE_MODELS.items()):
             progress("language models", number, len(LANGUAGE_MODELS))
-            yield System(label), _search(engine, task.topics, scorer)
-        yield System(EXPANDED), task.baselines[EXPANDED]
+            pipeline = Pipeline(engine, make_scorer(scorer, {}))
+            yield RetrievalSystem(label), list(pipeline.run(data.topics, k=DEPTH))
+        yield RetrievalSystem(EXPANDED), data.baselines[EXPANDED]
         try:
-            mixed = search_with_mixture(engine, task.topics, judged, n_folds, seed, progress)
+            mixed = search_with_mixture(engine, data.topics, judged, n_folds, seed, progress)
         except SettingError as error:
             left_out.append(f"{MIXTURE}: {error}")
         else:
-            yield System(MIXTURE), mixed
-        yield from _rerank(task, recipes, sets, progress)
+            yield RetrievalSystem(MIXTURE), mixed
+        yield from _rerank(data, recipes, sets, progress)
 
     systems, evaluations = [], []
     for system, run in rankings():
         systems.append(system)
         evaluations.append(evaluate_run(judged, run, list(MEASURES), dialect="trec", complete=True, name=system.name))
     progress("comparing", 0, 1)
-    return Outcome(
+    return RetrievalResult(
         name,
         engine.snapshot.n_docs,
-        len(task.topics),
-        task.n_skipped,
-        min(n_folds, len(task.topics)),
+        len(data.topics),
+        data.n_skipped,
+        min(n_folds, len(data.topics)),
         tuple(systems),
         tuple(evaluations),
         compare_evaluations(evaluations, baseline=BASELINE, seed=seed),
@@ -140,7 +144,7 @@ def run_retrieval(
 
 
 def make_recipes(rankers: Sequence[str], n_folds: int, seed: int) -> dict[str, Recipe]:
-    """How each ranker is trained; unknown names and wrong numbers are refused before any work is done."""
+    """The recipe of each ranker; unknown names and wrong numbers are refused before any work is done."""
     if n_folds < 2:
         raise SettingError(f"folds is {n_folds!r}, expected a whole number from 2")
     common = {"measure": MEASURES[0], "dialect": "trec", "bends": "none", "n_folds": n_folds, "seed": seed}
@@ -148,22 +152,22 @@ def make_recipes(rankers: Sequence[str], n_folds: int, seed: int) -> dict[str, R
 
 
 def _rerank(
-    task: Task, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
-) -> Iterator[tuple[System, list[Ranking]]]:
-    """Every ranker with every set of features, each topic by what was learnt from the topics of other folds."""
-    require_different_grades(task.table)
+    data: TrainingSet, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
+) -> Iterator[tuple[RetrievalSystem, list[Ranking]]]:
+    """Every ranker with every feature set; each topic is ranked by a model learnt from the topics of other folds."""
+    require_different_grades(data.table)
     total = len(recipes) * len(sets)
-    for place, (label, chosen) in enumerate(sets.items()):
-        own = replace(task, table=task.table.select(chosen.names))
+    for n_sets_done, (label, feature_set) in enumerate(sets.items()):
+        selected = replace(data, table=data.table.select(feature_set.names))
         for number, (ranker, recipe) in enumerate(recipes.items()):
-            done = place * len(recipes) + number
-            fair = replace(recipe, n_folds=min(recipe.n_folds, own.table.n_queries))
+            done = n_sets_done * len(recipes) + number
+            limited = replace(recipe, n_folds=min(recipe.n_folds, selected.table.n_queries))
 
             def show(stage: str, fold: int, folds: int, done: int = done) -> None:
                 progress("re-ranking", done * folds + fold, total * folds)
 
-            scores = cross_validate_table(fair, own.table, fair.validation_measure(task.qrels), show)
-            yield System(f"{ranker}, {label}", label, ranker), own.reranked(scores)
+            scores = cross_validate_table(limited, selected.table, limited.validation_measure(data.qrels), show)
+            yield RetrievalSystem(f"{ranker}, {label}", label, ranker), selected.rerank(scores)
 
 
 def search_with_mixture(
@@ -174,32 +178,26 @@ def search_with_mixture(
     seed: int,
     progress: Progress = no_progress,
 ) -> list[Ranking]:
-    """Every topic by a mixture of document and corpus whose weights were learnt (MCE) from the topics of other folds.
+    """Every topic ranked by a mixture of document and corpus with weights learnt (MCE) from the topics of other folds.
 
-    Topics that nothing can be learnt from are searched with weights of one half each.
+    Topics that cannot be used for training are searched with weights of one half each.
     """
     from searchlab.mixtures.training_queries import gather
     from searchlab.mixtures.weight_training import learn_mce
-    from searchlab.scorers.language_models import Mixture
+    from searchlab.scorers.mixture import Mixture
 
     queries = gather(engine, topics, qrels, progress=progress)
-    if len(queries.qids) < LEAST_TOPICS:
-        raise SettingError(f"{len(queries.qids)} topics to train with, expected at least {LEAST_TOPICS}")
+    if len(queries.qids) < MIN_TOPICS:
+        raise SettingError(f"{len(queries.qids)} topics to train with, expected at least {MIN_TOPICS}")
     by_qid = {topic.qid: topic for topic in topics}
-    found: dict[str, Ranking] = {}
-    folds = deal(len(queries.qids), n_folds, seed)
+    rankings: dict[str, Ranking] = {}
+    folds = [fold.tolist() for fold in deal_folds(len(queries.qids), n_folds, seed)]
     for number, fold in enumerate(folds):
         progress("training a mixture", number, len(folds))
-        taught = sorted({*range(len(queries.qids))} - {*fold})
-        scorer = learn_mce(queries.take(taught), seed=seed).scorer()
-        for ranking in search_topics(engine, [by_qid[queries.qids[place]] for place in fold], k=DEPTH, scorer=scorer):
-            found[ranking.qid] = ranking
-    others = [topic for topic in topics if topic.qid not in found]
-    found |= {ranking.qid: ranking for ranking in search_topics(engine, others, k=DEPTH, scorer=Mixture())}
-    return [found[topic.qid] for topic in topics]
-
-
-def _search(engine: SearchEngine, topics: Sequence[Topic], scorer: str) -> list[Ranking]:
-    from searchlab.mixtures.scorer_names import make_scorer
-
-    return list(search_topics(engine, topics, k=DEPTH, scorer=make_scorer(scorer, {})))
+        others = sorted({*range(len(queries.qids))} - {*fold})
+        scorer = learn_mce(queries.take(others), seed=seed).scorer()
+        held_out = [by_qid[queries.qids[row]] for row in fold]
+        rankings |= {ranking.qid: ranking for ranking in Pipeline(engine, scorer).run(held_out, k=DEPTH)}
+    unused = [topic for topic in topics if topic.qid not in rankings]
+    rankings |= {ranking.qid: ranking for ranking in Pipeline(engine, Mixture()).run(unused, k=DEPTH)}
+    return [rankings[topic.qid] for topic in topics]

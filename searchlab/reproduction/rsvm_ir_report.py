@@ -1,7 +1,7 @@
-"""What do Ranking SVM and RSVM-IR do on LETOR folds, as in the figures and tables of Cao et al. (SIGIR 2006)?
+"""The figures and tables of Cao et al. (SIGIR 2006): Ranking SVM and RSVM-IR on LETOR folds.
 
-What is left out: RSVM-IR-GD, which minimises the same function as RSVM-IR-QP; BM25 and LMIR as systems of their own,
-since a file of features holds no texts (the best single feature stands in their place); the web search data of §6.4.
+Left out: RSVM-IR-GD, which minimises the same function as RSVM-IR-QP; the systems BM25 and LMIR, because a file of
+features holds no texts (the best single feature replaces them); the web search data of §6.4.
 """
 
 from __future__ import annotations
@@ -23,94 +23,96 @@ from searchlab.reproduction.figures import (
     Direction,
     Directions,
     Plane,
-    curves_of_few,
     find_directions,
     group_by_pairs,
     pair_counts,
     sign_tests,
+    training_curves,
 )
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
 from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]
 
-# The systems of the paper's figures, as far as they are there.
+# The rankers of the paper's figures.
 FAMILY = ("single", "rsvm", "rsvm-ir-rank", "rsvm-ir-query", "rsvm-ir")
 
 
 def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None) -> list[Block]:
-    """Figure 1, and the curves of Figure 6 that are of the same two queries."""
+    """Figure 1, and the curves of Figure 6 for the same two queries."""
     if two is None or table.grades is None:
         return []
     preparation = Preprocessor.named(recipe.filling, recipe.normalisation)
     rows = preparation.fit(table).transform(table.only(two))
-    found = find_directions(rows)
+    directions = find_directions(rows)
     plane = Plane.of(rows.values)
-    places = plane.place(rows.values)
+    points = plane.project(rows.values)
     grades = rows.grades if rows.grades is not None else np.zeros(0)
-    by_grade = {f"grade {grade:g}": places[grades == grade] for grade in sorted(set(grades.tolist()), reverse=True)}
-    by_query = {f"query {qid}": places[rows.qids == qid] for qid in two}
-    reach = float(np.max(np.abs(places))) if len(places) else 1.0
+    by_grade = {f"grade {grade:g}": points[grades == grade] for grade in sorted(set(grades.tolist()), reverse=True)}
+    by_query = {f"query {qid}": points[rows.qids == qid] for qid in two}
+    reach = float(np.max(np.abs(points))) if len(points) else 1.0
 
     def arrows(named: Mapping[str, Direction]) -> dict[str, tuple[plots.Point, plots.Point]]:
         ends = {name: (reach * plane.direction(each.weights)).tolist() for name, each in named.items()}
         return {name: ((0.0, 0.0), (x, y)) for name, (x, y) in ends.items()}
 
-    of_pairs = {f"{high:g} over {low:g}": each for (high, low), each in found.pairs.items()}
-    of_queries = {f"query {qid}": found.queries[qid] for qid in two}
+    of_pairs = {f"{high:g} over {low:g}": each for (high, low), each in directions.pairs.items()}
+    of_queries = {f"query {qid}": directions.queries[qid] for qid in two}
     axes = {"xlabel": "first principal component", "ylabel": "second"}
     shares = f"{plane.shares[0]:.0%} and {plane.shares[1]:.0%} of the variance"
     return [
-        Paragraph(_what_rsvm_follows(found, of_pairs, of_queries)),
+        Paragraph(_observations(directions, of_pairs, of_queries)),
         Figure(
             "figure-1b",
-            f"Documents by grade, and the direction of each two grades' hyperplane; {shares} (Figure 1 b)",
-            "Documents of two queries in the plane of their first two principal components, an arrow a grade pair",
-            plots.scatter(by_grade, arrows({**of_pairs, "RSVM": found.together}), **axes),
+            f"Documents by grade, and the directions of the hyperplanes of grade pairs; {shares} (Figure 1 b)",
+            "Documents of two queries in the plane of their first two principal components, an arrow per grade pair",
+            plots.scatter(by_grade, arrows({**of_pairs, "RSVM": directions.together}), **axes),
         ),
         Figure(
             "figure-1c",
-            "Documents by query, and the direction of RSVM learnt from each and from both (Figure 1 c)",
-            "The same documents by query, with arrows for RSVM learnt from the first, the second and both",
+            "Documents by query, and the directions of RSVM trained on each and on both (Figure 1 c)",
+            "The same documents by query, with arrows for RSVM trained on the first, the second and both",
             plots.scatter(
                 by_query,
-                arrows({**{f"from {name}": each for name, each in of_queries.items()}, "from both": found.together}),
+                arrows(
+                    {**{f"from {name}": each for name, each in of_queries.items()}, "from both": directions.together}
+                ),
                 **axes,
             ),
         ),
         Table(
             "directions",
-            "How near RSVM's direction is to each of the others",
+            "Cosine between RSVM's direction and each of the others",
             ("direction", "pairs", "cosine"),
-            tuple((name, each.n_pairs, found.nearness(each)) for name, each in {**of_pairs, **of_queries}.items()),
+            tuple((name, each.n_pairs, directions.similarity(each)) for name, each in (of_pairs | of_queries).items()),
         ),
         Figure(
             "figure-6",
-            "NDCG@N (eq. 20) on the two queries, which are also those trained with, as in the paper (Figure 6)",
+            "NDCG@N (eq. 20) on the two queries, which are also the training queries, as in the paper (Figure 6)",
             "NDCG@N curves of RSVM and RSVM-IR on two queries",
-            plots.curves(RANKS, curves_of_few(rows), xlabel="N", ylabel="NDCG@N"),
+            plots.curves(RANKS, training_curves(rows), xlabel="N", ylabel="NDCG@N"),
         ),
     ]
 
 
-def _what_rsvm_follows(
-    found: Directions, of_pairs: Mapping[str, Direction], of_queries: Mapping[str, Direction]
+def _observations(
+    directions: Directions, of_pairs: Mapping[str, Direction], of_queries: Mapping[str, Direction]
 ) -> str:
     """The two observations of §4: RSVM follows the grades, and the query, that have the most pairs."""
     sizes = " and ".join(f"{name} with {each.n_pairs:,} pairs" for name, each in of_queries.items())
-    said = [f"Two queries, {sizes}. Hyperplanes are learnt with all features, and shown in the plane."]
-    for what, named in (("grades", of_pairs), ("query", of_queries)):
-        near = max(named, key=lambda name: found.nearness(named[name]))
+    sentences = [f"Two queries, {sizes}. Hyperplanes are trained with all features and projected on the plane."]
+    for kind, named in (("grades", of_pairs), ("query", of_queries)):
+        nearest = max(named, key=lambda name: directions.similarity(named[name]))
         most = max(named, key=lambda name: named[name].n_pairs)
-        said.append(
-            f"The paper finds RSVM near the {what} with the most pairs: here it is nearest to {near}, "
-            + (f"which has the most, {named[near].n_pairs:,}." if near == most else f"but {most} has the most.")
+        sentences.append(
+            f"The paper finds RSVM near the {kind} with the most pairs; here it is nearest to {nearest}, "
+            + (f"which has the most, {named[most].n_pairs:,}." if nearest == most else f"but {most} has the most.")
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def losses(table: FeatureTable) -> list[Block]:
-    """Figure 2: the hinge loss, as steep as τ says."""
+    """Figure 2: the hinge loss, with the slope τ."""
     if table.grades is None:
         return []
     factors = rank_factors(table.group_offsets, table.grades)
@@ -125,11 +127,11 @@ def losses(table: FeatureTable) -> list[Block]:
     }
     drawn = plots.function_curves(shapes, xlabel="z · f(x(1) − x(2))", ylabel="loss")
     about = (
-        "Mean drop of NDCG@1 over all queries if two documents of these grades change places in the perfect ranking."
+        "τ is the mean drop of NDCG@1 over all queries if two documents of these grades swap in the perfect ranking."
     )
     return [
         Figure(
-            "figure-2", "The hinge loss, weighted by τ of each two grades (Figure 2)", "Hinge losses by slope", drawn
+            "figure-2", "The hinge loss, weighted by τ of each grade pair (Figure 2)", "Hinge losses by slope", drawn
         ),
         Paragraph(about),
     ]
@@ -146,13 +148,13 @@ def accuracy(results: Results, table: FeatureTable, known: bool) -> list[Block]:
     blocks += [
         Figure(
             "figure-4",
-            "Accuracy by the paper's own measures (Figure 4)",
-            "A group of bars for each measure, a bar a ranker",
+            "Accuracy by the paper's measures (Figure 4)",
+            "A group of bars for each measure, a bar for each ranker",
             plots.bars(accuracies, ylabel="mean"),
         ),
         Table(
             "figure-4",
-            "The same in numbers, which the paper does not print",
+            "Numbers of Figure 4, which the paper does not print",
             ("", *measures),
             tuple((name, *(accuracies[measure][name] for measure in measures)) for name in shown),
             best=len(shown) > 1,
@@ -160,27 +162,27 @@ def accuracy(results: Results, table: FeatureTable, known: bool) -> list[Block]:
     ]
     curves = {name: [result.mean(f"NDCG@{rank}") for rank in RANKS] for name, result in shown.items()}
     drawn = plots.curves(RANKS, curves, xlabel="N", ylabel="NDCG@N")
-    caption = "NDCG@N on all test sets, as Figure 6 shows it for two queries"
-    blocks.append(Figure("ndcg-at-n", caption, "NDCG@N curves, a line a ranker", drawn))
+    caption = "NDCG@N on all test sets; Figure 6 shows two queries"
+    blocks.append(Figure("ndcg-at-n", caption, "NDCG@N curves, a line for each ranker", drawn))
     return [*blocks, *_pair_groups(shown, table), *_sign_tests(results, known)]
 
 
 def _claims(shown: Results, measures: Sequence[str]) -> list[Block]:
-    """Does RSVM-IR beat RSVM, as the paper says?"""
+    """The paper's claim that RSVM-IR is better than RSVM, compared with these results."""
     if "rsvm" not in shown or "rsvm-ir" not in shown:
         return []
     ours, other = shown["rsvm-ir"], shown["rsvm"]
     better = sum(ours.mean(measure) > other.mean(measure) for measure in measures)
-    said = [
+    sentences = [
         compare_values("rsvm-ir", ours.values(measure), "rsvm", other.values(measure), measure).sentence()
         for measure in measures
     ]
-    of = f"{better} of {len(measures)} measures"
-    return [Paragraph(f"The paper finds RSVM-IR better than RSVM by all measures; here by {of}. {'. '.join(said)}.")]
+    claim = "The paper finds RSVM-IR better than RSVM by all measures"
+    return [Paragraph(f"{claim}; here by {better} of {len(measures)} measures. {'. '.join(sentences)}.")]
 
 
 def _pair_groups(shown: Results, table: FeatureTable) -> list[Block]:
-    """Figure 5, and what each group of queries gets."""
+    """Figure 5, and the NDCG@10 of each group of queries."""
     counts = pair_counts(table)
     groups = [group for group in group_by_pairs(counts) if group.qids]
     rows = []
@@ -196,7 +198,7 @@ def _pair_groups(shown: Results, table: FeatureTable) -> list[Block]:
         Figure("figure-5", "Queries by their number of pairs (Figure 5)", "A histogram of queries by pairs", drawn),
         Table(
             "figure-5",
-            "Queries by their number of pairs, and the NDCG@10 of each group",
+            "Queries by their number of pairs, and NDCG@10 of each group",
             ("pairs", "queries", *shown),
             tuple(rows),
         ),
@@ -208,17 +210,17 @@ def _sign_tests(results: Results, known: bool) -> list[Block]:
     if "rsvm-ir" not in results or len(results) < 2:
         return []
     others = {name: result.values("NDCG@1") for name, result in results.items() if name != "rsvm-ir"}
-    found = sign_tests(results["rsvm-ir"].values("NDCG@1"), others)
-    rows: list[tuple[Cell, ...]] = [(each.other, each.wins, each.ties, each.losses, f"{each.p:.3g}") for each in found]
+    tests = sign_tests(results["rsvm-ir"].values("NDCG@1"), others)
+    rows: list[tuple[Cell, ...]] = [(each.other, each.wins, each.ties, each.losses, f"{each.p:.3g}") for each in tests]
     columns: tuple[str, ...] = ("rsvm-ir against", "better", "equal", "worse", "p")
     if known:
         printed = {"rsvm": "RSVM"}
-        rows = [(*row, _p(printed.get(str(row[0])))) for row in rows]
-        rows += [(f"{name} (not here)", None, None, None, None, _p(name)) for name in ("BM25", "LMIR")]
+        rows = [(*row, _published_p(printed.get(str(row[0])))) for row in rows]
+        rows += [(f"{name} (not here)", None, None, None, None, _published_p(name)) for name in ("BM25", "LMIR")]
         columns = (*columns, "p in the paper")
     note = "Two-sided, ties dropped, not corrected for the number of tests."
     return [Table("table-2", "Sign test on NDCG@1 (the paper's Table 2)", columns, tuple(rows), note=note)]
 
 
-def _p(name: str | None) -> str | None:
+def _published_p(name: str | None) -> str | None:
     return None if name is None else f"{published.SIGN_TEST[name]:.3g}"

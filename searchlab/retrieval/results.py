@@ -11,32 +11,14 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.records import Document, TermStats
+from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.query.tree import Node
+from searchlab.scorers.execution.bound_scorer import TermContribution
 from searchlab.types import Array
 
 # So many documents are read together.
 AT_ONCE = 16
-
-
-@dataclass(frozen=True)
-class QueryTerm:
-    """A term of a query: how often it stands there (or its weight), and what the collection knows of it.
-
-    It is looked for in one text, `stream`: both, title, body or a field. A pattern is one term that stands
-    for several of the index, its `variants`; every other term stands for itself.
-    """
-
-    text: str
-    count: float
-    stats: TermStats
-    stream: str = "both"
-    variants: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.variants:
-            object.__setattr__(self, "variants", (self.text,))
 
 
 @dataclass(frozen=True)
@@ -155,6 +137,11 @@ class Hits(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return self._hits(slice(None))
 
+    def take(self, rows: slice | Array) -> Hits:
+        """The hits in these rows, ranked from 1."""
+        columns = self.shards[rows], self.docs[rows], self.scores[rows]
+        return Hits(self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled)
+
     @cached_property
     def docnos(self) -> list[str]:
         """The names of the documents found, without reading the documents."""
@@ -167,21 +154,11 @@ class Hits(Sequence[Hit]):
 
 
 @dataclass(frozen=True)
-class Part:
-    """What one term of the query adds to a document's score."""
-
-    term: str
-    query_count: float
-    tf: float
-    weight: float
-
-
-@dataclass(frozen=True)
 class Explanation:
     """A document's score as the sum of its parts."""
 
     docno: str
-    parts: tuple[Part, ...]
+    parts: tuple[TermContribution, ...]
 
     @property
     def score(self) -> float:

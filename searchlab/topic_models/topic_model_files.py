@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.artefacts import Record
+from searchlab.indexing.storage.artefacts import ArtefactRecord
 
 FOLDER = "topics"
 METHODS = ("plsa", "wtm")
 
 
 @dataclass(frozen=True)
-class TopicModelRecord(Record):
+class TopicModelRecord(ArtefactRecord):
     """How and from what a topic model was made, and its files.
 
     `alpha` and `beta` are the weights of the scorer that were trained with the model; -1 if none were.

@@ -69,7 +69,7 @@ def count_document_terms(snapshot: Snapshot, vocabulary: Vocabulary, progress: P
         for docs in blocks_of(shard, live_docs(shard)):
             rows.append(vocabulary.counts(shard, docs, numbers))
             digests.append(digests_of(shard, docs))
-            positions.append(snapshot.standing(np.full(len(docs), shard_index), docs))
+            positions.append(snapshot.docno_ranks(np.full(len(docs), shard_index), docs))
             progress("counting", done := done + len(docs), snapshot.n_docs)
     # In an order that does not depend on the shards, sums are the same to the last bit.
     order = np.argsort(np.concatenate(positions))

@@ -15,10 +15,13 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.building.indexer import existing
+from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import open_file, swept
-from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.artefacts import (
+    open_artefact_file,
+    remove_uncommitted,
+)
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.vocabulary import all_digests, digests_of
 from searchlab.topic_models.plsa import DEFAULT_N_TOPICS, DEFAULT_SEED, MAX_TOPICS
 from searchlab.topic_models.topic_model import TopicModel
@@ -59,9 +62,9 @@ def build_topic_model(
         raise unknown_name("method", method, METHODS)
     if not 1 <= n_topics <= MAX_TOPICS:
         raise SettingError(f"n_topics is {n_topics}, expected 1 to {MAX_TOPICS}")
-    index = existing(folder)
+    index = existing_index(folder)
     home = topic_model_folder(index, name or method)
-    with writing(home), swept(home, TopicModelRecord):
+    with writer_lock(home), remove_uncommitted(home, TopicModelRecord):
         snapshot = Snapshot(index)
         learnt = learn_topic_model(snapshot, method, n_topics, seed, progress)
         record = TopicModelRecord(
@@ -96,15 +99,18 @@ def save_topic_model(
     for (shard_index, doc), row in of_docs.items():
         shard = snapshot.shards[shard_index]
         learnt[np.searchsorted(digests, digests_of(shard, np.array([doc])))] = row
-    arrays = dict(open_file(model.home, model.record, model.record.terms)) | {"digests": digests, "of_docs": learnt}
+    arrays = dict(open_artefact_file(model.home, model.record, model.record.terms)) | {
+        "digests": digests,
+        "of_docs": learnt,
+    }
     made = datetime.now(UTC).isoformat(timespec="seconds")
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)
-    with writing(home), swept(home, TopicModelRecord):
-        return TopicModel.create(snapshot, home, record, arrays, no_progress, "writing")
+    with writer_lock(home), remove_uncommitted(home, TopicModelRecord):
+        return TopicModel.create(snapshot, home, record, arrays, no_progress, "writer_lock")
 
 
 def update_topic_model(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
     """Write P(T|D) of documents added since, and of merged shards; what was learnt does not change."""
-    index = existing(folder)
-    return TopicModel.update(index, topic_model_folder(index, name), progress, "writing")
+    index = existing_index(folder)
+    return TopicModel.update(index, topic_model_folder(index, name), progress, "writer_lock")

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.features.feature_table import FeatureTable
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Floats, Ints, Progress, no_progress
@@ -96,14 +96,6 @@ def _certainty(compared: Comparison) -> str:
     return f"{format_p_value(compared.p)}{'' if compared.significant else ', may be chance'}"
 
 
-def deal(n_queries: int, n_folds: int, seed: int) -> list[Floats]:
-    """Queries dealt into folds at random: the numbers of each fold's queries."""
-    if n_folds > n_queries:
-        raise SettingError(f"{n_folds} folds for {n_queries} queries, expected at least one query for each")
-    places = np.random.default_rng(seed).permutation(n_queries)
-    return [np.sort(places[fold::n_folds]) for fold in range(n_folds)]
-
-
 def cross_validate(
     folds: Sequence[npt.ArrayLike],
     rank: Callable[[Ints, Ints], Ranked],
@@ -135,7 +127,7 @@ def cross_validate_table(
         rows = np.isin(query_of_row, held_out)
         scores[rows] = choice.scores(table.rows(rows))
 
-    folds = deal(table.n_queries, recipe.n_folds, recipe.seed)
+    folds = deal_folds(table.n_queries, recipe.n_folds, recipe.seed)
     cross_validate(folds, rank, lambda number: progress("cross-validating", number, len(folds)))
     progress("cross-validating", len(folds), len(folds))
     return scores

@@ -1,8 +1,8 @@
-"""How is a model trained straight from an index, topics and judgments, and does it beat the search it re-ranks?
+"""Training from an index, topics and judgments, with a test of whether the model beats the search that it re-ranks.
 
-Candidates of each topic are found by the first stage, their features computed, documents without a judgment taken for
-not relevant. Cross-validation over topics makes the rankings that the model would give for topics it has not seen; they
-are compared with those of the first stage: of its scorer, and of RM3 if that takes part.
+Candidates of each topic are found by the first stage, and their features computed; documents without a judgment count
+as not relevant. Cross-validation over topics gives the rankings that the model would make for topics it has not seen.
+They are compared with those of the first stage: of its scorer, and of RM3 if it expands queries.
 """
 
 from __future__ import annotations
@@ -18,90 +18,109 @@ from searchlab.features.candidates import Candidates
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.prerequisites import make_what_is_missing
+from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.reranking import best_first, tail_scores
+from searchlab.rankers.reranking import best_first
 from searchlab.records import Judgments, Ranking, Topic
+from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
+from searchlab.retrieval.results import Hits
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
 from searchlab.training.from_table import make_bundle, require_different_grades
 from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
-# How long the rankings are that are compared, and by what beside the measure that is chosen by.
+# The depth of the rankings that are compared, and the measures beside the one that settings are chosen by.
 DEPTH = 1000
 MEASURES = ("nDCG@10", "AP", "P@10")
-# What suits candidates of a search. A document without any word of the query has no BM25: 0 tells it from the worst
-# match of the query, which the query's minimum would not. Bends were not found to help here.
+EXPANDED = "RM3"
+# Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
+# the worst match of the query, which the query's minimum would not. Bends were not found to help here.
 USUAL: Mapping[str, Any] = {"filling": "letor", "bends": "none", "measure": "nDCG@10", "dialect": "trec"}
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
-    """Topics that can be learnt from, their candidates with features, and what the first stage alone gives."""
+class TrainingSet:
+    """Topics with a relevant document, the features of their candidates, and the rankings of the first stage alone.
+
+    `baselines` are those rankings by name, the first search before RM3; `n_skipped` topics have no relevant document.
+    """
 
     topics: tuple[Topic, ...]
     qrels: Judgments
     table: FeatureTable
-    candidates: Candidates
     baselines: Mapping[str, Sequence[Ranking]]
     n_skipped: int
 
-    def reranked(self, scores: Floats) -> list[Ranking]:
-        """The rankings by these scores of the table's rows; what the first search found beyond follows."""
+    def rerank(self, scores: Floats) -> list[Ranking]:
+        """The rankings by these scores of the table's rows, followed by what the first search found beyond them."""
         rankings = []
         first = {ranking.qid: ranking for ranking in next(iter(self.baselines.values()))}
         rows_of = dict(self.table.queries())
         for topic in self.topics:
             rows = rows_of.get(topic.qid, slice(0, 0))
-            docnos, own = self.table.docnos[rows].tolist(), scores[rows]
-            order = best_first(own, docnos)
+            docnos, unordered = self.table.docnos[rows].tolist(), scores[rows]
+            order = best_first(unordered, docnos)
             known = set(docnos)
             tail = [docno for docno in first[topic.qid].docnos if docno not in known]
-            ranked = [docnos[place] for place in order.tolist()] + tail
-            values = own[order].tolist() + tail_scores(own[order], len(tail)).tolist()
+            ranked = [docnos[row] for row in order.tolist()] + tail
+            values = unordered[order].tolist() + tail_scores(unordered[order], len(tail)).tolist()
             rankings.append(Ranking(topic.qid, ranked[:DEPTH], values[:DEPTH]))
         return rankings
 
 
-def prepare(
+def prepare_training(
     engine: SearchEngine,
     topics: Iterable[Topic],
     qrels: Judgments,
     features: str | FeatureSet,
     first_stage: FirstStage,
     progress: Progress = no_progress,
-) -> Task:
-    """Find candidates, compute features; topics without a relevant document teach nothing and are skipped."""
-    asked = list(topics)
-    useful = [topic for topic in asked if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < MIN_QUERIES:
-        raise SettingError(
-            f"{len(useful)} of {len(asked)} topics have a relevant document, expected at least {MIN_QUERIES}"
-        )
-    chosen = make_feature_set(features)
-    make_what_is_missing(engine, chosen, progress)
-    found = {}
-    baselines: dict[str, list[Ranking]] = {_name(first_stage): []}
+) -> TrainingSet:
+    """Find candidates and compute their features; topics without a relevant document are skipped.
+
+    Candidates, baselines and features share the searches: two a topic, or one without RM3.
+    """
+    topics = list(topics)
+    useful = useful_topics(topics, qrels)
+    feature_set = make_feature_set(features)
+    build_prerequisites(engine, feature_set, progress)
+    pipeline = first_stage.pipeline(engine)
+    searches: dict[str, PipelineSearch] = {}
+    documents: dict[str, DocumentList] = {}
+    baselines: dict[str, list[Ranking]] = {_scorer_label(first_stage): []}
     if first_stage.expanded:
-        baselines["RM3"] = []
-    scorer = first_stage.make_scorer()
+        baselines[EXPANDED] = []
     for number, topic in enumerate(useful):
         progress("searching", number, len(useful))
-        query = engine.parse(topic.text, scorer)
-        found[topic.qid] = first_stage.of(engine, query)
-        queries = [query, first_stage.expand(engine, query)] if first_stage.expanded else [query]
-        for name, asked_for in zip(baselines, queries, strict=True):
-            hits = engine.search(asked_for, k=DEPTH, scorer=scorer)
-            baselines[name].append(Ranking(topic.qid, hits.docnos, hits.scores.tolist()))
-    candidates = Candidates(found)
-    table = extract(engine, useful, candidates, chosen, qrels=qrels, progress=progress)
-    return Task(tuple(useful), qrels, table, candidates, baselines, len(asked) - len(useful))
+        search = searches[topic.qid] = pipeline.start(topic.text)
+        depth = max(DEPTH, first_stage.k)
+        for name, hits in zip(baselines, (search.first(depth), search.expanded(depth)), strict=False):
+            baselines[name].append(_rank(topic.qid, hits))
+        documents[topic.qid] = search.candidates(first_stage.k)
+    candidates = Candidates(documents, searches=searches)
+    table = extract(engine, useful, candidates, feature_set, qrels=qrels, progress=progress)
+    return TrainingSet(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
 
 
-def _name(first_stage: FirstStage) -> str:
+def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:
+    """The topics with a relevant document: nothing can be learnt from others, and no system can do well on them."""
+    useful = [topic for topic in topics if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
+    if len(useful) < MIN_QUERIES:
+        raise SettingError(
+            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {MIN_QUERIES}"
+        )
+    return useful
+
+
+def _scorer_label(first_stage: FirstStage) -> str:
     return {"bm25": "BM25"}.get(first_stage.scorer, first_stage.scorer)
+
+
+def _rank(qid: str, hits: Hits) -> Ranking:
+    return Ranking(qid, hits.docnos[:DEPTH], hits.scores[:DEPTH].tolist())
 
 
 def train_from_index(
@@ -115,50 +134,55 @@ def train_from_index(
     source: str = "",
     progress: Progress = no_progress,
 ) -> Bundle:
-    """A model for this index, with a trial against the search that it re-ranks."""
-    own = first_stage or FirstStage()
-    learnt = recipe or Recipe(**USUAL)
-    task = prepare(engine, topics, qrels, features, own, progress)
-    return train_task(engine, task, learnt, own, source=source, progress=progress)
+    """A model for this index, compared with the search that it re-ranks."""
+    first_stage = first_stage or FirstStage()
+    data = prepare_training(engine, topics, qrels, features, first_stage, progress)
+    return train_prepared(engine, data, recipe or Recipe(**USUAL), first_stage, source=source, progress=progress)
 
 
-def train_task(
-    engine: SearchEngine, task: Task, recipe: Recipe, first_stage: FirstStage, *, source: str, progress: Progress
+def train_prepared(
+    engine: SearchEngine,
+    data: TrainingSet,
+    recipe: Recipe,
+    first_stage: FirstStage,
+    *,
+    source: str,
+    progress: Progress,
 ) -> Bundle:
-    """The same, of what was prepared before."""
-    require_different_grades(task.table)
-    judge = recipe.validation_measure(task.qrels)
-    trial = None
+    """A model trained on prepared data."""
+    require_different_grades(data.table)
+    measure = recipe.validation_measure(data.qrels)
+    result = None
     if recipe.n_folds:
-        recipe = replace(recipe, n_folds=min(recipe.n_folds, task.table.n_queries))
-        scores = cross_validate_table(recipe, task.table, judge, progress)
-        trial = compare_with_first_stage(recipe, task, scores)
-    choice = recipe.learn(task.table, judge, None, progress)
-    bundle = make_bundle(recipe, choice, task.table, None, judge, trial, source=source)
+        recipe = replace(recipe, n_folds=min(recipe.n_folds, data.table.n_queries))
+        scores = cross_validate_table(recipe, data.table, measure, progress)
+        result = compare_with_first_stage(recipe, data, scores)
+    choice = recipe.learn(data.table, measure, None, progress)
+    bundle = make_bundle(recipe, choice, data.table, None, measure, result, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
     training = {
         **bundle.training,
         "index": {"name": engine.snapshot.folder.name, "n_docs": engine.snapshot.n_docs},
-        "n_skipped_topics": task.n_skipped,
-        "topics": {topic.qid: topic.text for topic in task.topics},
+        "n_skipped_topics": data.n_skipped,
+        "topics": {topic.qid: topic.text for topic in data.topics},
     }
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
 
-def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> CrossValidationResult:
-    """What held-out topics say of the model and of the rankings that need no training."""
+def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) -> CrossValidationResult:
+    """The measures of the model and of the baselines on held-out topics, and their differences."""
     measures = list(dict.fromkeys([recipe.validation_measure().name, *MEASURES]))
-    qrels = {topic.qid: task.qrels[topic.qid] for topic in task.topics}
-    runs = {recipe.ranker: task.reranked(scores)} | dict(task.baselines)
-    found = {
+    qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
+    runs = {recipe.ranker: data.rerank(scores)} | dict(data.baselines)
+    evaluations = {
         name: evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, name=name)
         for name, run in runs.items()
     }
-    own, *others = found.values()
+    model, *others = evaluations.values()
     comparisons = tuple(
         compare_values(
-            own.name,
-            own.values_of(measures[0]),
+            model.name,
+            model.values_of(measures[0]),
             other.name,
             other.values_of(measures[0]),
             measures[0],
@@ -166,8 +190,8 @@ def compare_with_first_stage(recipe: Recipe, task: Task, scores: Floats) -> Cros
         )
         for other in others
     )
-    means = {name: {measure: each.mean(measure) for measure in measures} for name, each in found.items()}
+    means = {name: {measure: each.mean(measure) for measure in measures} for name, each in evaluations.items()}
     n_judgments = sum(map(len, qrels.values()))
     return CrossValidationResult(
-        recipe.ranker, own.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments
+        recipe.ranker, model.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments
     )

@@ -17,7 +17,6 @@ from functools import partial
 
 import numpy as np
 
-from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import ComparisonTable, compare_evaluations
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.mixtures.em import EM
@@ -26,11 +25,12 @@ from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
 from searchlab.mixtures.weight_training import LearntWeights, learn_em, learn_mce
 from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.language_models import UNIGRAMS, Mixture
-from searchlab.scorers.trained_mixture import TopicModel
+from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.execution.mixture_components import UNIGRAMS, TopicProbabilities
+from searchlab.scorers.mixture import Mixture
 from searchlab.training.cross_validation import cross_validate
+from searchlab.training.query_folds import deal_folds
 from searchlab.types import Ints, Progress, no_progress
 
 MEASURES = ("AP", "nDCG@10")
@@ -73,16 +73,6 @@ class MixtureCrossValidation:
         return next(trial for trial in self.trials if trial.evaluation.name == name)
 
 
-def deal(n_queries: int, n_folds: int, seed: int) -> list[list[int]]:
-    """The numbers of the queries of each fold, ascending: shuffled, and dealt out one by one."""
-    require_number("folds", n_folds, 2, 1000, whole=True)
-    require_number("seed", seed, 0, 2**63 - 1, whole=True)
-    if n_queries < n_folds:
-        raise SettingError(f"{n_queries} queries can be trained with, expected at least {n_folds}, one for each fold")
-    order = np.random.default_rng(seed).permutation(n_queries).tolist()
-    return [sorted(order[fold::n_folds]) for fold in range(n_folds)]
-
-
 def cross_validate_mixture(
     engine: SearchEngine,
     topics: Iterable[Topic],
@@ -94,20 +84,22 @@ def cross_validate_mixture(
     mce: MCE | None = None,
     per_document: MCE | None = None,
     held_out: float | None = None,
-    topic_model: TopicModel | None = None,
+    topic_model: TopicProbabilities | None = None,
     n_folds: int = 5,
     seed: int = 1,
     progress: Progress | None = None,
 ) -> MixtureCrossValidation:
     """Cross-validate over `queries`, which were gathered from these topics and judgments."""
+    require_number("folds", n_folds, 2, 1000, whole=True)
+    require_number("seed", seed, 0, 2**63 - 1, whole=True)
     by_qid = {topic.qid: topic for topic in topics}
     used = [by_qid[qid] for qid in queries.qids]
     used_qrels = {qid: qrels[qid] for qid in queries.qids}
-    folds = deal(len(used), n_folds, seed)
+    folds = deal_folds(len(used), n_folds, seed)
     show = progress or no_progress
 
     def search(scorer: Mixture, numbers: Iterable[int]) -> list[Ranking]:
-        return list(search_topics(engine, [used[number] for number in numbers], k=DEPTH, scorer=scorer))
+        return list(Pipeline(engine, scorer).run([used[number] for number in numbers], k=DEPTH))
 
     def evaluate(rankings: Iterable[Ranking], name: str) -> Evaluation:
         return evaluate_run(used_qrels, rankings, list(MEASURES), dialect="trec", name=name)

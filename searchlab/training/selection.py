@@ -26,6 +26,7 @@ from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
 from searchlab.rankers.models.model import Model
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.training_data import TrainingData
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Flags, Floats, Progress, no_progress
 
@@ -134,10 +135,10 @@ def _try_values(
     path = list(ranker.values(_training(prepared))) if values is None else list(values)
     measured: list[list[Floats]] = [[] for _ in path]
     for held_out in splits:
-        kept, aside = train.rows(~held_out), train.rows(held_out)
-        part_fitted = preparation.fit(kept)
+        fitted_on, aside = train.rows(~held_out), train.rows(held_out)
+        part_fitted = preparation.fit(fitted_on)
         prepared_aside = part_fitted.transform(aside)
-        for number, each in enumerate(_fit_path(ranker, part_fitted.transform(kept), path)):
+        for number, each in enumerate(_fit_path(ranker, part_fitted.transform(fitted_on), path)):
             measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))
         steps.next()
     rankers: list[Ranker | None] = [None] * len(path)
@@ -196,10 +197,6 @@ def _held_out_rows(table: FeatureTable, n_parts: int, seed: int) -> Iterator[Fla
     """For each part, which rows are held out; queries are assigned to parts at random."""
     if n_parts < 2 or table.n_queries < 2:
         return
-    parts = min(n_parts, table.n_queries)
-    order = np.random.default_rng(seed).permutation(table.n_queries)
-    part_of_query = np.empty(table.n_queries, dtype=np.int64)
-    part_of_query[order] = np.arange(table.n_queries) % parts
-    part_of_row = np.repeat(part_of_query, np.diff(table.group_offsets))
-    for part in range(parts):
-        yield part_of_row == part
+    query_of_row = np.repeat(np.arange(table.n_queries), np.diff(table.group_offsets))
+    for part in deal_folds(table.n_queries, min(n_parts, table.n_queries), seed):
+        yield np.isin(query_of_row, part)

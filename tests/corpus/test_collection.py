@@ -43,6 +43,6 @@ def test_what_the_system_refuses_is_told_in_its_words(tmp_path, monkeypatch):
     def refuse(folder):
         raise PermissionError(13, "Permission denied", str(folder))
 
-    monkeypatch.setattr(collection, "visible", refuse)
+    monkeypatch.setattr(collection, "visible_entries", refuse)
     with pytest.raises(SourceError, match=f"^{tmp_path}: Permission denied$"):
         find_collection(tmp_path)

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from searchlab.corpus import Notes, read_documents, read_qrels, read_topics
+from searchlab.corpus import ReadingNotes, read_documents, read_qrels, read_topics
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document, Topic
 
@@ -57,12 +57,12 @@ PAPER = Paper("p1", "Title", "Abstract.", 1999, [Part("a", "b\0c")], b"caf\xc3\x
 
 def test_documents_are_mapped_by_the_names_of_their_parts(datasets):
     datasets["cord19/covid"] = FakeDataset([PAPER, PAPER._replace(doc_id=7, title=None)])
-    notes = Notes()
+    notes = ReadingNotes()
     first, second = read_documents("ir_datasets:cord19/covid", notes=notes)
     fields = {"date": 1999, "parts": [{"name": "a", "text": "b c"}], "raw": "café"}
     assert first == Document("p1", "Title", "Abstract.", fields)
     assert second == Document("7", "", "Abstract.", fields)
-    assert second.place == "ir_datasets:cord19/covid:2"
+    assert second.location == "ir_datasets:cord19/covid:2"
     assert notes.n_documents == 2
 
 
@@ -83,7 +83,7 @@ def test_bad_records_of_a_dataset_are_treated_as_those_of_files(datasets, messag
     datasets["x"] = FakeDataset([PAPER._replace(doc_id="a b"), PAPER])
     complaint = "ir_datasets:x:1: expected a docno without blanks, found 'a b'"
     assert message(RecordError, read_documents, "ir_datasets:x") == complaint
-    notes = Notes()
+    notes = ReadingNotes()
     assert len(list(read_documents("ir_datasets:x", strict=False, notes=notes))) == 1
     assert [str(error) for error in notes.bad_records] == [complaint]
 
@@ -97,7 +97,7 @@ def test_without_the_package_the_user_is_told_how_to_get_it(monkeypatch, message
 
 @pytest.mark.parametrize("read", [read_documents, read_topics])
 def test_a_dataset_that_the_package_does_not_know_is_refused_at_once(datasets, read):
-    with pytest.raises(SourceError, match=r"^ir_datasets:y: cannot be had from ir_datasets \(KeyError: 'y'\)$"):
+    with pytest.raises(SourceError, match=r"^ir_datasets:y: cannot be read by ir_datasets \(KeyError: 'y'\)$"):
         read("ir_datasets:y")
 
 
@@ -113,7 +113,7 @@ def test_whatever_the_package_raises_meanwhile_is_told_on_one_line(datasets, mes
     datasets["x"] = FakeDataset([PAPER, OSError("no route\n  to host")])
     documents = read_documents("ir_datasets:x")
     assert next(documents).docno == "p1"
-    expected = "ir_datasets:x: cannot be had from ir_datasets (OSError: no route to host)"
+    expected = "ir_datasets:x: cannot be read by ir_datasets (OSError: no route to host)"
     assert message(SourceError, lambda: documents) == expected
     datasets["x"] = FakeDataset([RuntimeError()])
     assert message(SourceError, read_documents, "ir_datasets:x").endswith("(RuntimeError: no reason given)")

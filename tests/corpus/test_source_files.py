@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from searchlab.corpus import Notes, read_documents
+from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.errors import SourceError
 from searchlab.records import Document
 
@@ -42,7 +42,7 @@ def test_a_corrupt_gzip_file_is_refused(write, message, position):
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_kind_of_line_end_is_one(write, end):
     path = write("a", end.join(['{"id": 1}', "", '{"id": 2}', ""]))
-    assert [document.place for document in read_documents([path])] == [f"{path}:1", f"{path}:3"]
+    assert [document.location for document in read_documents([path])] == [f"{path}:1", f"{path}:3"]
 
 
 def test_a_byte_order_mark_is_no_text(write):
@@ -53,7 +53,7 @@ def test_a_byte_order_mark_is_no_text(write):
 def test_only_the_lines_that_are_not_utf8_are_read_as_latin1_and_the_file_is_noted(write):
     content = '{"id": 1, "body": "naïve"}\n'.encode() + '{"id": 2, "body": "naïve"}\n'.encode("latin-1") * 2
     path = write("a", content)
-    notes = Notes()
+    notes = ReadingNotes()
     assert [document.body for document in read_documents([path], notes=notes)] == ["naïve"] * 3
     assert notes.latin1_lines == {str(path): 2}
 
@@ -95,7 +95,7 @@ def test_the_first_document_of_a_large_file_needs_only_its_beginning(tmp_path, f
     record = RECORDS[format] % (1, HEX_DIGITS)
     # One gzip member a record, for a packed file that is large although it repeats itself.
     path.write_bytes((gzip.compress(record, 1) if packed else record) * 2000)
-    notes = Notes()
+    notes = ReadingNotes()
     documents = read_documents([path], notes=notes)
     assert next(documents).docno == "1"
     assert notes.bytes_total == path.stat().st_size > 2_000_000
@@ -107,7 +107,7 @@ def test_a_sparse_file_of_a_gigabyte_yields_its_first_document_at_once(tmp_path)
     path = tmp_path / "sparse.jsonl"
     path.write_bytes(b'{"id": 1}\n' * 20_000)
     os.truncate(path, 2**30)
-    notes = Notes()
+    notes = ReadingNotes()
     documents = read_documents([path], notes=notes)
     assert next(documents).docno == "1"
     assert notes.bytes_read <= 256 * 1024

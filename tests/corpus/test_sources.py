@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from searchlab.corpus import DOCUMENT_FORMATS, Notes, SkippedFile, read_documents, read_topics
+from searchlab.corpus import DOCUMENT_FORMATS, ReadingNotes, SkippedFile, read_documents, read_topics
 from searchlab.errors import RecordError, SettingError, SourceError
 from searchlab.records import Document, Topic
 
@@ -78,7 +78,7 @@ def test_a_file_of_no_known_format_is_skipped_in_a_folder_but_refused_by_itself(
     expected = f"{path}: {reason}; expected one of {KNOWN} (see --format)"
     assert message(SourceError, read_documents, [path]) == expected
     write("b.txt", "words")
-    notes = Notes()
+    notes = ReadingNotes()
     assert docnos(tmp_path, notes=notes) == ["b.txt"]
     assert notes.skipped == [SkippedFile(str(path), reason)]
 
@@ -116,7 +116,7 @@ def test_links_in_a_circle_end_and_dangling_links_and_pipes_are_noted(write, tmp
     (tmp_path / "self").symlink_to(tmp_path / "self")
     (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe")
-    notes = Notes()
+    notes = ReadingNotes()
     assert docnos(tmp_path, notes=notes) == ["a/x.txt"]
     assert notes.skipped == [
         SkippedFile(str(tmp_path / "gone"), "a link to nothing"),
@@ -179,13 +179,13 @@ def test_names_that_are_not_utf8_become_docnos_that_can_be_written(tmp_path):
         pytest.skip("this file system takes UTF-8 names only")
     [document] = read_documents([tmp_path])
     assert document.docno == "caf\ufffd.txt"
-    assert document.place.encode()
+    assert document.location.encode()
 
 
 def test_the_notes_count_what_was_read_and_skipped(write, tmp_path):
     sizes = [write(name, content).stat().st_size for name, content in [("a.txt", "words"), ("b.png", "\0" * 99)]]
     sizes.append(write("c", '{"id": 1}\n{"id": 2}').stat().st_size)
-    notes = Notes()
+    notes = ReadingNotes()
     documents = read_documents([tmp_path], notes=notes)
     assert (notes.bytes_read, notes.bytes_total) == (0, sum(sizes))
     assert len(list(documents)) == 3
@@ -203,10 +203,10 @@ def standard_input(monkeypatch):
 
 def test_a_hyphen_reads_json_lines_from_standard_input(standard_input, message):
     standard_input(b'{"id": 1}\n\n{"id": 2, "text": "x"}\n')
-    notes = Notes()
+    notes = ReadingNotes()
     documents = list(read_documents("-", notes=notes))
     assert documents == [Document("1"), Document("2", "", "x")]
-    assert [document.place for document in documents] == ["-:1", "-:3"]
+    assert [document.location for document in documents] == ["-:1", "-:3"]
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, 34, 0)
     assert not sys.stdin.closed
     standard_input(b"words")

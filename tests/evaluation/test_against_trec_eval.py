@@ -1,4 +1,4 @@
-"""Is every number of the dialect `trec` that of trec_eval?"""
+"""Every value of the dialect `trec` equals that of trec_eval."""
 
 import random
 from dataclasses import replace
@@ -17,11 +17,11 @@ from searchlab.records import Ranking
 NAMES = ["map", "map_cut_5", "ndcg", "ndcg_cut_3", "P_5", "recall_5", "recip_rank", "Rprec", "bpref", "success_5"]
 NAMES += ["num_ret", "num_rel", "num_rel_ret", "num_q", "set_P", "set_recall", "set_F", "set_map", "infAP"]
 NAMES += ["iprec_at_recall_0.00", "iprec_at_recall_0.20", "iprec_at_recall_1.00"]
-ASKED = {"map_cut.5", "ndcg_cut.3", "P.5", "recall.5", "success.5", "iprec_at_recall.0.0,0.2,1.0"}
-ASKED |= {name for name in NAMES if not name[-1].isdigit()}
+REQUESTED = {"map_cut.5", "ndcg_cut.3", "P.5", "recall.5", "success.5", "iprec_at_recall.0.0,0.2,1.0"}
+REQUESTED |= {name for name in NAMES if not name[-1].isdigit()}
 
 DOCNOS = st.sampled_from([letter + number for letter in "aBé€z" for number in ("", "1", "10", "2")])
-# Ties as they are, ties of 32 bits, and numbers that 32 bits cannot hold.
+# Exact ties, ties in 32 bits, and numbers beyond the range of 32 bits.
 SCORES = st.one_of(
     st.integers(-2, 3).map(float),
     st.integers(0, 5).map(lambda n: 1 + n * 1e-8),
@@ -43,7 +43,7 @@ RUNS = st.dictionaries(QIDS, st.dictionaries(DOCNOS, SCORES, min_size=1, max_siz
 
 
 def assert_equal_to_trec_eval(qrels, run, level):
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, ASKED, relevance_level=level).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, REQUESTED, relevance_level=level).evaluate(run)
     if not theirs:
         return 0
     rankings = [Ranking(qid, list(scores), list(scores.values())) for qid, scores in run.items()]
@@ -56,11 +56,11 @@ def assert_equal_to_trec_eval(qrels, run, level):
 
 @settings(max_examples=150)
 @given(qrels=judgments(), run=RUNS, level=st.sampled_from([1, 1, 2, 3]))
-def test_values_are_those_of_trec_eval(qrels, run, level):
+def test_values_equal_those_of_trec_eval(qrels, run, level):
     assert_equal_to_trec_eval(qrels, run, level)
 
 
-def test_thousands_of_random_runs_are_those_of_trec_eval():
+def test_values_of_thousands_of_random_runs_equal_those_of_trec_eval():
     draw = random.Random(2006)
     docnos = [letter + str(number) for letter in "aBé€" for number in range(12)]
     scores = [lambda: draw.gauss(0, 1), lambda: draw.randint(0, 3), lambda: 1 + draw.random() * 1e-7]
@@ -91,12 +91,12 @@ def test_scores_of_judged_documents_are_evaluated_as_a_run(qrels, data):
         qid: dict(zip(docnos[begin:end], scores[begin:end], strict=True))
         for qid, begin, end in zip(qids, offsets, offsets[1:], strict=False)
     }
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, ASKED).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, REQUESTED).evaluate(run)
     expected = [[theirs[qid][name] for name in NAMES] for qid in qids]
     np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-12)
 
 
-def test_large_random_runs_are_those_of_trec_eval():
+def test_values_of_large_random_runs_equal_those_of_trec_eval():
     generator = np.random.default_rng(5)
     qrels, run = {}, {}
     for qid in map(str, range(40)):
@@ -104,7 +104,7 @@ def test_large_random_runs_are_those_of_trec_eval():
         judged = generator.choice(docnos, 200, replace=False).tolist()
         qrels[qid] = {docno: int(grade) for docno, grade in zip(judged, generator.integers(-1, 4, 200), strict=True)}
         run[qid] = dict(zip(docnos[:700], generator.normal(size=700).round(2).tolist(), strict=True))
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, ASKED).evaluate(run)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, REQUESTED).evaluate(run)
     ours = evaluate_run(qrels, [Ranking(qid, list(found), list(found.values())) for qid, found in run.items()], NAMES)
     expected = [[theirs[qid][name] for name in NAMES] for qid in ours.qids]
     np.testing.assert_allclose(ours.values, expected, rtol=0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Are runs fused as the papers say, and ties in order?"""
+"""Rank fusion against values worked by hand, and the order of ties."""
 
 import math
 
@@ -24,7 +24,7 @@ def scores(rankings, qid="1"):
         ("rrf", {"b": 1 / 62 + 1 / 61, "a": 1 / 61, "d": 1 / 62, "c": 1 / 63}),
         ("combsum", {"b": 0.5 + 1, "a": 1, "d": 0, "c": 0}),
         ("combmnz", {"b": 2 * (0.5 + 1), "a": 1, "d": 0, "c": 0}),
-        # Four documents: the first run gives 4, 3, 2 and d the 1 left; the second 4, 3, and a and c half of 2 + 1.
+        # Four documents: the first run gives 4, 3, 2, and 1 to d; the second 4, 3, and half of 2 + 1 to a and to c.
         ("borda", {"b": 3 + 4, "a": 4 + 1.5, "d": 1 + 3, "c": 2 + 1.5}),
     ],
 )
@@ -35,13 +35,13 @@ def test_a_fusion_worked_by_hand(method, expected):
     assert list(scores(fused)) == list(expected)
 
 
-def test_equal_results_stand_in_descending_order_of_docno():
+def test_equal_fused_scores_are_in_descending_order_of_docno():
     runs = [[Ranking("1", ["a", "é", "b"], [1.0, 1.0, 1.0])]]
     for method in METHODS:
         assert fuse(runs, method)[0].docnos == ["é", "b", "a"]
 
 
-def test_the_order_of_runs_changes_nothing_not_even_the_last_bit():
+def test_the_order_of_runs_does_not_change_the_last_bit():
     runs = [[Ranking("1", list(order), [3.0, 2.0, 1.0])] for order in ("abc", "bca", "cab")]
     (fused,) = fuse(runs, "rrf")
     assert fused.docnos == ["c", "b", "a"]
@@ -50,8 +50,8 @@ def test_the_order_of_runs_changes_nothing_not_even_the_last_bit():
         assert fuse(runs, method) == fuse(runs[::-1], method)
 
 
-def test_the_same_ranks_in_other_runs_are_a_tie():
-    # 1/61 + 1/62 + 1/67 is not 1/67 + 1/61 + 1/62 in floating point; yet a and b have the same ranks, 1, 2 and 7.
+def test_the_same_ranks_in_different_runs_are_a_tie():
+    # 1/61 + 1/62 + 1/67 is not 1/67 + 1/61 + 1/62 in floating point, but a and b have the same ranks, 1, 2 and 7.
     orders = ["a12345b", "ba12345", "1b2345a"]
     (fused,) = fuse([[Ranking("1", list(order), [float(-i) for i in range(7)])] for order in orders], "rrf")
     found = dict(zip(fused.docnos, fused.scores, strict=True))
@@ -63,13 +63,13 @@ def test_rankings_are_ordered_by_their_scores_before_ranks_are_counted():
     assert scores(fuse([[Ranking("1", ["a", "b"], [1.0, 2.0])]])) == {"b": 1 / 61, "a": 1 / 62}
 
 
-def test_equal_scores_are_worth_1_and_huge_ones_do_no_harm():
+def test_equal_scores_become_1_and_huge_scores_do_not_overflow():
     assert scores(fuse([[Ranking("1", ["a", "b"], [5.0, 5.0])]], "combsum")) == {"b": 1, "a": 1}
     huge = scores(fuse([[Ranking("1", ["a", "b", "c"], [1.5e308, 0.0, -1.5e308])]], "combsum"))
     assert huge == {"a": 1, "b": 0.5, "c": 0}
 
 
-def test_a_run_without_the_topic_gives_all_documents_the_same_in_bordas_count():
+def test_a_run_without_the_topic_gives_all_documents_equal_borda_points():
     fused = scores(fuse([ONE, TWO], "borda"), "2")
     assert fused == {"x": 1 + 1}
 
@@ -89,7 +89,7 @@ def test_only_the_best_k_are_kept():
         (lambda: fuse([[Ranking("1", ["a"], [math.nan])]]), "topic 1: a score is not a number"),
     ],
 )
-def test_what_cannot_be_fused_is_refused(call, complaint):
+def test_invalid_fusions_are_errors(call, complaint):
     with pytest.raises(SettingError) as error:
         call()
     assert complaint in str(error.value)

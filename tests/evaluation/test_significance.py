@@ -1,4 +1,4 @@
-"""Are the probabilities those of the textbook, of enumeration, and of scipy?"""
+"""Significance tests against values worked by hand, enumeration and scipy."""
 
 import itertools
 import math
@@ -32,7 +32,7 @@ def test_the_t_test_worked_by_hand():
     assert outcome.p == pytest.approx(1 - t / math.sqrt(2 + t * t))
 
 
-def test_the_t_test_of_nothing_shows_nothing():
+def test_the_t_test_without_variance():
     assert paired_t_test([]).p == paired_t_test([0.5]).p == paired_t_test([0.0, 0.0]).p == 1
     same = paired_t_test([0.5, 0.5])
     assert (same.statistic, same.p) == (math.inf, 0)
@@ -51,7 +51,7 @@ def test_randomisation_worked_by_hand():
 
 @given(DIFFERENCES)
 @settings(max_examples=60)
-def test_the_tests_are_those_of_scipy_and_of_enumeration(differences):
+def test_p_values_equal_those_of_scipy_and_of_enumeration(differences):
     d = np.array(differences)
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
     if wins + losses:
@@ -68,7 +68,7 @@ def test_the_tests_are_those_of_scipy_and_of_enumeration(differences):
         assert randomisation_test(d).p == pytest.approx(np.mean(np.array(sums) >= abs(d.sum())))
 
 
-def test_many_draws_come_near_to_all_assignments(monkeypatch):
+def test_many_draws_approximate_all_assignments(monkeypatch):
     d = np.random.default_rng(1).normal(0.3, 1, 14)
     exact = randomisation_test(d).p
     monkeypatch.setattr("searchlab.evaluation.significance.MAX_EXACT_DIFFERENCES", 3)
@@ -79,9 +79,9 @@ def test_many_draws_come_near_to_all_assignments(monkeypatch):
     assert randomisation_test(d, seed=1).p != drawn.p
 
 
-def test_a_draw_that_is_just_as_extreme_counts():
-    # 17 wins of 20: as many or more, on either side, have 2·(C(20,17) + C(20,18) + C(20,19) + 1)/2^20; without the
-    # draws of just 17 it would be a sixth of that.
+def test_a_draw_that_is_equally_extreme_is_counted():
+    # 17 or more wins or losses of 20 have the probability 2·(C(20,17) + C(20,18) + C(20,19) + 1)/2^20; without the
+    # draws of exactly 17 it would be a sixth of that.
     exact = 2 * (1140 + 190 + 20 + 1) / 2**20
     assert randomisation_test([1] * 17 + [-1] * 3).p == pytest.approx(exact, abs=4 * math.sqrt(exact / 100_000))
 
@@ -90,15 +90,15 @@ def test_a_drawn_probability_is_never_0():
     assert randomisation_test(np.ones(40), n_draws=999).p == 1 / 1000
 
 
-def test_randomisation_does_not_mind_rounding():
-    # 0.1 + 0.2 is not 0.3 in binary: yet all eight assignments of one size are as they are counted by hand.
+def test_randomisation_tolerates_rounding_errors():
+    # 0.1 + 0.2 is not 0.3 in binary, but the counts are those worked by hand.
     assert randomisation_test([0.1, 0.2, -0.3]).p == 1
     assert randomisation_test([0.1] * 3).p == 2 / 8
     # In tenths 6, 2, 4, 1, 3: all sums but 6 + 2 - (4 + 1 + 3) and its opposite are at least 2.
     assert randomisation_test([-0.6, 0.2, 0.4, 0.1, -0.3]).p == 30 / 32
 
 
-def test_the_bootstrap_interval_holds_the_mean_and_is_that_of_the_normal_distribution():
+def test_the_bootstrap_interval_approximates_that_of_the_normal_distribution():
     d = np.random.default_rng(2).normal(0.2, 1, 400)
     interval = bootstrap_interval(d)
     half = stats.norm.ppf(0.975) * np.std(d) / math.sqrt(len(d))
@@ -132,7 +132,7 @@ def test_holm_worked_by_hand():
         (lambda: holm([1.5]), "expected a list of p-values"),
     ],
 )
-def test_nonsense_is_refused(call, complaint):
+def test_invalid_arguments_are_errors(call, complaint):
     with pytest.raises(SettingError) as error:
         call()
     assert complaint in str(error.value)

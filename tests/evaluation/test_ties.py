@@ -1,4 +1,4 @@
-"""Is the range that ties allow that of trying all orders?"""
+"""The effect of ties against an evaluation of all orders."""
 
 import itertools
 
@@ -19,12 +19,12 @@ SAMPLED = ["Bpref", "ERR", "IPrec@0.5", "infAP"]
 
 
 def every_order(qrels, scores, measures, dialect):
-    """The values for all orders that the scores allow: docnos are renamed, so that ties fall in every way."""
+    """The values for all orders of equal scores, obtained by renaming docnos, which break ties."""
     docnos = list(scores)
     found = []
     for names in itertools.permutations(docnos):
         renamed = dict(zip(docnos, names, strict=True))
-        # The new name decides ties; the document keeps its grade and its score.
+        # The new docno breaks ties; the document keeps its grade and its score.
         judged = {renamed.get(docno, docno): grade for docno, grade in qrels.items()}
         ranking = Ranking("1", [renamed[docno] for docno in docnos], list(scores.values()))
         found.append(evaluate_run({"1": judged}, [ranking], measures, dialect=dialect).values[0])
@@ -37,21 +37,21 @@ def every_order(qrels, scores, measures, dialect):
     dialect=st.sampled_from(["trec", "paper"]),
 )
 @settings(max_examples=30)
-def test_the_range_is_that_of_all_orders(grades, scores, dialect):
+def test_the_range_equals_that_of_all_orders(grades, scores, dialect):
     measures = [*EXACT, *FIXED, *SAMPLED]
     orders = every_order(grades, scores, measures, dialect)
     ranking = Ranking("1", list(scores), list(scores.values()))
     found = evaluate_ties({"1": grades}, [ranking], measures, dialect=dialect)
-    # All but infAP, which depends on where unjudged documents stand.
+    # All but infAP, which depends on the ranks of unjudged documents.
     np.testing.assert_allclose(found.best.values[0, :-1], orders.max(axis=0)[:-1], atol=1e-12)
     np.testing.assert_allclose(found.worst.values[0, :-1], orders.min(axis=0)[:-1], atol=1e-12)
     n = len(EXACT) + len(FIXED)
     np.testing.assert_allclose(found.expected.values[0, :n], orders.mean(axis=0)[:n], atol=1e-12)
-    # 200 draws of values between 0 and 1: their mean is this near in all but one of ten thousand cases.
+    # 200 draws of values between 0 and 1: their mean is this close in all but one of ten thousand cases.
     np.testing.assert_allclose(found.expected.values[0, n:], orders.mean(axis=0)[n:], atol=4 * 0.5 / np.sqrt(200))
 
 
-def test_every_family_has_been_tried():
+def test_every_family_is_tested():
     tried = {name.split("@")[0] for name in [*EXACT, *FIXED, *SAMPLED]}
     assert set(FAMILIES) - tried == {"GMAP", "SetR", "SetAP", "NumRel", "NumQ"}  # as AP, SetP and NumRet
 
@@ -71,19 +71,19 @@ def test_a_tie_worked_by_hand():
     assert found.warning(above=0.2) == ""
 
 
-def test_without_ties_there_is_nothing_to_move():
+def test_without_ties_all_values_are_equal():
     found = evaluate_ties({"1": {"a": 1}}, [Ranking("1", ["a", "b"], [2.0, 1.0])], ["AP", "ERR"])
     assert found.best.values.tolist() == found.expected.values.tolist() == found.worst.values.tolist()
     assert (found.tied, found.warning()) == ((), "")
 
 
-def test_scores_that_are_equal_in_32_bits_are_ties_for_trec_alone():
+def test_scores_that_are_equal_in_32_bits_are_ties_only_in_trec():
     rankings = [Ranking("1", ["a", "b"], [1.0 + 1e-12, 1.0])]
     assert evaluate_ties({"1": {"a": 1}}, rankings, ["RR"]).width("RR") == 1 / 2
     assert evaluate_ties({"1": {"a": 1}}, rankings, ["RR"], dialect="letor3").width("RR") == 0
 
 
-def test_letor4_cuts_what_is_expected_as_well():
+def test_expected_ndcg_of_short_lists_is_0_in_letor4():
     rankings = [Ranking("1", ["a", "b"], [1.0, 1.0])]
     measures = ["nDCG@2", "nDCG@3", "P@3"]
     found = evaluate_ties({"1": {"a": 1, "b": 0}}, rankings, measures, dialect="letor4")

@@ -1,4 +1,4 @@
-"""Is a plan read as it is written, and is every mistake told in one line?"""
+"""Plans of experiments: read as written, and every mistake refused in one line."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def write(tmp_path):
     return write_plan
 
 
-def test_everything_that_a_plan_can_say_is_understood(write, tmp_path):
+def test_all_keys_of_a_plan_are_read(write, tmp_path):
     plan = read_plan(write(EVERYTHING))
     assert (plan.title, plan.measures, plan.measure, plan.dialect) == ("All keys", ("AP", "nDCG@5"), "AP", "paper")
     assert (plan.baseline, plan.seed, plan.folds) == ("tuned", 7, FoldPlan(3, 7))
@@ -84,20 +84,20 @@ def test_everything_that_a_plan_can_say_is_understood(write, tmp_path):
     assert (expanded.name, expanded.expansion) == ("RM3", RM3(terms=5))
     assert (svm.name, svm.recipe.settings, svm.recipe.n_parts, svm.recipe.bends) == ("rsvm-ir", {"C": 0.1}, 3, "powers")
     assert (svm.recipe.filling, svm.recipe.normalisation) == ("zero", "query-zscore")
-    # What is chosen by, and its rules, are those of the whole experiment.
+    # Settings are chosen by the measure and the dialect of the experiment.
     assert (svm.recipe.measure, svm.recipe.dialect, svm.recipe.seed) == ("AP", "paper", 7)
     assert (len(svm.features), boost.features.names) == (45, ("letor.title.tf",))
     assert [system.name for system in plan.rankers] == ["rsvm-ir", "short"]
 
 
-def test_what_is_left_out_has_its_default(write, tmp_path):
+def test_missing_keys_have_defaults(write, tmp_path):
     plan = read_plan(write('index = "it"\n' + SCORER))
     assert (plan.title, plan.output, plan.index) == ("plan", tmp_path / "results" / "plan", "it")
     assert (plan.folds, plan.baseline, plan.seed) == (FoldPlan(5, 0), "BM25", 0)
     assert plan.systems == (SystemPlan("BM25", "bm25"),)
 
 
-def test_the_example_of_the_project_is_a_plan():
+def test_the_bundled_example_is_a_plan():
     plan = read_plan(Path(__file__).parents[2] / "examples" / "medical.toml")
     assert [system.name for system in plan.systems] == ["BM25", "Dirichlet", "RM3", "RSVM-IR", "RankBoost"]
     assert plan.collection.is_dir()
@@ -115,7 +115,7 @@ def test_the_example_of_the_project_is_a_plan():
             "[folds] numbr: unknown key (did you mean number?), expected number, seed, queries or file",
         ),
         ("folds = 5\n" + SCORER, "folds: found 5, expected a section [folds]"),
-        ('[folds]\nnumber = 2\nqueries = [["1"], ["2"]]\n' + SCORER, "[folds]: found several ways to deal topics out"),
+        ('[folds]\nnumber = 2\nqueries = [["1"], ["2"]]\n' + SCORER, "[folds]: found several definitions of the folds"),
         ('[folds]\nqueries = [["1", "2"], ["2"]]\n' + SCORER, "[folds] queries: found topic 2 in fold 1 and 2"),
         ('[folds]\nqueries = [["1", "2"]]\n' + SCORER, "[folds] queries: found 1 fold, expected at least 2"),
         ('[folds]\nqueries = ["1"]\n' + SCORER, "[folds] queries: found ['1'], expected a list of lists of qids"),
@@ -126,14 +126,14 @@ def test_the_example_of_the_project_is_a_plan():
         ('dialect = "trek"\n' + SCORER, "dialect: unknown dialect 'trek' (did you mean trec?)"),
         ('baseline = "BM52"\n' + SCORER, "baseline: unknown system 'BM52' (did you mean BM25?)"),
         ("seed = -1\n" + SCORER, "seed: found -1, expected a whole number from 0"),
-        ('topics = "t"\n' + SCORER, "qrels: found nothing beside topics, expected both or neither"),
+        ('topics = "t"\n' + SCORER, "qrels: missing, but topics is given; expected both or neither"),
         ('index = "a"\n', "systems: found none, expected at least one [[systems]]"),
         ("systems = 3\n", "systems: found 3, expected sections [[systems]]"),
-        (SCORER + SCORER, "[systems 2] name: found 'BM25' beside 'BM25', expected distinct names"),
-        (SCORER + '[[systems]]\nname = "bm25"\nscorer = "jm"', "[systems 2] name: found 'bm25' beside 'BM25'"),
+        (SCORER + SCORER, "[systems 2] name: found 'BM25' and 'BM25', expected distinct names"),
+        (SCORER + '[[systems]]\nname = "bm25"\nscorer = "jm"', "[systems 2] name: found 'bm25' and 'BM25'"),
         ('[[systems]]\nname = "?"\nscorer = "jm"', "[systems 1] name: found '?', expected a name with a letter"),
-        ('[[systems]]\nname = "x"\n', "[systems 1]: found neither of scorer and ranker, expected one of them"),
-        (SCORER + 'ranker = "rsvm"\n', "[systems 1]: found both of scorer and ranker, expected one of them"),
+        ('[[systems]]\nname = "x"\n', "[systems 1]: found neither scorer nor ranker, expected one of them"),
+        (SCORER + 'ranker = "rsvm"\n', "[systems 1]: found both scorer and ranker, expected one of them"),
         (SCORER + "settings = {k2 = 1}\n", "[systems 1] settings: unknown setting of bm25 'k2'; there is: b, idf, k1"),
         (SCORER + "settings = {k1 = [1]}\n", "[systems 1] settings: found {'k1': [1]}, expected settings such as"),
         (SCORER + "grid = {k1 = 1}\n", "[systems 1] grid: found {'k1': 1}, expected lists of values"),
@@ -158,15 +158,15 @@ def test_the_example_of_the_project_is_a_plan():
         ("index =\n", "not a TOML file ("),
     ],
 )
-def test_a_mistake_is_told_with_its_place(write, text, message):
+def test_a_mistake_is_refused_with_its_location(write, text, message):
     path = write(text)
-    with pytest.raises(SourceError) as told:
+    with pytest.raises(SourceError) as caught:
         read_plan(path)
-    assert str(told.value).startswith(f"{path}: {message}")
-    assert "\n" not in str(told.value)
+    assert str(caught.value).startswith(f"{path}: {message}")
+    assert "\n" not in str(caught.value)
 
 
-def test_a_plan_that_is_not_there_is_told(tmp_path):
+def test_a_missing_plan_is_refused(tmp_path):
     with pytest.raises(SourceError, match=r"none\.toml: cannot be read \(No such file or directory\)"):
         read_plan(tmp_path / "none.toml")
 
@@ -179,7 +179,7 @@ def test_folds_can_be_read_from_a_file(write, tmp_path):
         read_plan(write('[folds]\nfile = "folds.txt"\n' + SCORER))
 
 
-def test_topics_are_dealt_out_so_that_each_is_in_one_fold():
+def test_each_topic_is_in_one_fold():
     qids = [f"q{number}" for number in range(11)]
     folds = deal_topics(FoldPlan(3, 5), qids, qids)
     assert sorted(qid for fold in folds for qid in fold) == sorted(qids)
@@ -188,19 +188,19 @@ def test_topics_are_dealt_out_so_that_each_is_in_one_fold():
     assert deal_topics(FoldPlan(3, 6), qids, qids) != folds
 
 
-def test_given_folds_are_taken_and_must_cover_the_topics():
-    # Topic x is known, but has no relevant document.
-    given = FoldPlan(queries=(("c", "x"), ("a", "b")))
-    assert deal_topics(given, ["a", "b", "c"], ["a", "b", "c", "x"]) == (("c",), ("a", "b"))
+def test_listed_folds_must_cover_the_topics():
+    # Topic x exists, but has no relevant document.
+    listed = FoldPlan(queries=(("c", "x"), ("a", "b")))
+    assert deal_topics(listed, ["a", "b", "c"], ["a", "b", "c", "x"]) == (("c",), ("a", "b"))
     with pytest.raises(SettingError, match="topics that do not exist: x"):
-        deal_topics(given, ["a", "b", "c"], ["a", "b", "c"])
+        deal_topics(listed, ["a", "b", "c"], ["a", "b", "c"])
     with pytest.raises(SettingError, match="found no fold with d,"):
-        deal_topics(given, ["a", "d"], ["a", "b", "c", "d", "x"])
+        deal_topics(listed, ["a", "d"], ["a", "b", "c", "d", "x"])
     with pytest.raises(SettingError, match="no topic with a relevant document in fold 1"):
-        deal_topics(given, ["a", "b"], ["a", "b", "c", "x"])
+        deal_topics(listed, ["a", "b"], ["a", "b", "c", "x"])
 
 
-def test_a_grid_is_all_combinations():
+def test_a_grid_has_all_combinations():
     points = grid_points({"idf": "plain"}, {"k1": (1, 2), "b": (0, 1)})
     assert points == [{"idf": "plain", "k1": k1, "b": b} for k1 in (1, 2) for b in (0, 1)]
     assert grid_points({"k1": 1}, {}) == [{"k1": 1}]

@@ -17,7 +17,7 @@ from searchlab.experiments.experiment_results import ExperimentResults, read_exp
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan_file import read_plan
 from searchlab.experiments.report_builder import build_report, lead
-from searchlab.experiments.runner import Outcome, learn_fold
+from searchlab.experiments.runner import SystemResult, learn_fold
 from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import load_bundle
 from searchlab.records import Document, Ranking, Topic
@@ -240,7 +240,7 @@ def test_each_topic_is_ranked_with_the_settings_that_other_folds_chose(home):
 
 def test_the_report_shows_all_that_was_asked_for(home):
     text = (run(home).folder / "report.md").read_text()
-    for heading in ("What was compared", "Who is better", "The same, drawn", "helped and hurt most", "What counts"):
+    for heading in ("Systems and method", "Effectiveness", "Figures", "helped and hurt most", "Largest weights"):
         assert heading in text
     for figure in ("means.svg", "ndcg.svg", "precision-recall.svg", "topics-svm.svg"):
         assert f"]({figure})" in text
@@ -253,7 +253,7 @@ def test_an_unchanged_experiment_is_not_run_again(home, monkeypatch):
     first = run(home)
     before = {path: path.stat().st_mtime_ns for path in first.folder.rglob("*")}
     monkeypatch.setattr(runner, "learn_fold", None)
-    monkeypatch.setattr(runner, "search_topics", None)
+    monkeypatch.setattr(runner, "Pipeline", None)
     second = run(home)
     assert (first.was_there, second.was_there) == (False, True)
     assert second.manifest == first.manifest
@@ -378,7 +378,7 @@ def results_of(engine, home, ranks):
             docnos = [f"d{n}-1", f"d{n}-2"]
             docnos.insert(rank - 1, f"d{n}-0")
             rankings.append(Ranking(f"q{n}", docnos, [3.0, 2.0, 1.0]))
-        outcomes.append(Outcome(replace(plan.systems[0], name=name), tuple(rankings)))
+        outcomes.append(SystemResult(replace(plan.systems[0], name=name), tuple(rankings)))
     folds = (("q0",), tuple(topic.qid for topic in topics[1:]))
     return ExperimentResults(plan, ExperimentInputs(engine, topics, qrels, folds, 0), tuple(outcomes))
 

@@ -9,8 +9,8 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.scorer_tuning import choose_by_folds, choose_point, show_settings, tune
 from searchlab.records import Document, Topic
-from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.bm25 import BM25
 
 
@@ -77,7 +77,7 @@ def test_a_best_value_at_the_end_of_the_grid_is_noticed(engine):
 
 def test_the_values_of_a_point_are_those_of_its_scorer(engine):
     found = tune(engine, TOPICS, QRELS, "bm25", {"k1": [0.4, 2]}, settings={"b": 0.3}, measure="nDCG@5", n_folds=2)
-    run = search_topics(engine, TOPICS, scorer=BM25(k1=2, b=0.3))
+    run = Pipeline(engine, BM25(k1=2, b=0.3)).run(TOPICS)
     assert found.values[1].tolist() == evaluate_run(QRELS, run, "nDCG@5").values_of("nDCG@5").tolist()
     assert found.defaults == {"b": 0.3, "k1": 1.2}
 

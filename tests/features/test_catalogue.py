@@ -1,3 +1,5 @@
+"""Features: as published by LETOR, worked by hand, and properties of the whole catalogue."""
+
 from math import exp, log, nan, sqrt
 
 import numpy as np
@@ -110,7 +112,7 @@ PUBLISHED = {
 
 
 @pytest.mark.parametrize("place", range(len(PUBLISHED)), ids=PUBLISHED)
-def test_the_features_of_letor_are_those_that_it_published(place):
+def test_the_features_of_letor_equal_the_published_ones(place):
     counts = (QUERY_46, QUERY_98)[place // 3]
     values = compute_features(make_feature_set("letor45").features, counts)[place % 3]
     assert values.tolist() == pytest.approx(list(PUBLISHED.values())[place], abs=1e-6, rel=0, nan_ok=True)
@@ -137,7 +139,7 @@ def engine(build):
 
 
 class Compass:
-    """A space of two dimensions: documents a and b point east, c and the query north, d nowhere."""
+    """A space of two dimensions: documents a and b on the first axis, c and the query on the second, d at 0."""
 
     def vectors(self, shards, docs, dims):
         return np.array([[1, 0], [1, 0], [0, 1], [0, 0]], np.float32)[docs]
@@ -148,7 +150,7 @@ class Compass:
 
 
 class Weather:
-    """Two topics, hot and windy: heat is said by the former alone, flow by both; cold by neither."""
+    """Two latent topics: heat occurs in the first alone, flow in both, cold in neither."""
 
     def term_given_topic(self, terms):
         known = {"heat": [0.5, 0.0], "flow": [0.25, 0.4]}
@@ -173,7 +175,7 @@ BM25_A = HEAT * 3 * 2.2 / (3 + 2.1) + FLOW * 2 * 2.2 / (2 + 2.1)
 BM25_C = FLOW * 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3 / 3.5))
 # BM25F: |d|/avgdl is 2/1 in the title of a and 5/2.5 in its body.
 F_HEAT, F_FLOW = (2 * 1 + 2) / 1.75, (2 * 1 + 1) / 1.75
-# RM3 knows documents a and c. P(a|Q) and P(c|Q), then P(w|R).
+# RM3 learns from documents a and c. P(a|Q) and P(c|Q), then P(w|R).
 BELIEF = 1 / (1 + exp((BM25_C - BM25_A) / sqrt(2)))
 MODEL = {
     "heat": BELIEF * 3 / 7,
@@ -248,7 +250,7 @@ BY_HAND = {
     "semantic.both.query_200": 0,
     "semantic.both.bm25_50": BM25_A / sqrt(BM25_A**2 + BM25_C**2),
     "semantic.both.bm25_200": BM25_A / sqrt(BM25_A**2 + BM25_C**2),
-    # Heat stands first, so its bigrams are its unigrams; flow follows two of the three.
+    # Heat comes first, so its bigrams are its unigrams; flow follows two of the three.
     "mixture.both.bigrams": log(0.35 * 3 / 7 + 0.65 * 3 / 14) + log(0.3 * 2 / 7 + 0.65 * 4 / 14 + 0.05 * 2 / 3),
     "mixture.both.fields": log(0.2 * 3 / 7 + 0.6 * 3 / 14 + 0.1 * 1 / 2 + 0.1 * 2 / 5)
     + log(0.2 * 2 / 7 + 0.6 * 4 / 14 + 0.1 * 1 / 2 + 0.1 * 1 / 5),
@@ -277,8 +279,9 @@ def test_every_kind_of_feature_is_worked_by_hand():
 
 def test_the_centroid_of_rm3_is_that_of_ten_documents_by_their_scores(engine):
     from searchlab.retrieval.expansion import RM3
+    from searchlab.retrieval.pipeline import Pipeline
 
-    hits = engine.search(RM3().expand(engine, "heat flow"), k=10)
+    hits = Pipeline(engine, expansion=RM3()).search("heat flow", k=10)
     scores = dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
     assert set(scores) == {"a", "b", "c", "d"}  # d has no vector
     east, north = scores["a"] + scores["b"], scores["c"]
@@ -299,21 +302,21 @@ def test_the_names_of_ordrank_stand_for_features_of_letor(engine, level, letor):
 
 # Other documents and queries, where something is absent.
 ELSEWHERE = [
-    # a word twice: each time counts, but for Lemur's BM25, where it counts 8·2/9 times
+    # a repeated word counts each time, but 8·2/9 times in Lemur's BM25
     ("letor.both.tf", "heat flow heat", "a", 3 + 2 + 3),
     ("letor.both.bm25", "heat flow heat", "a", log(3.5 / 1.5) * 3 * 2.2 / (3 + 2.1) * 16 / 9),
     ("match.both.tf_mean", "heat flow heat", "a", (3 + 2 + 3) / 3),
     ("match.both.coverage", "heat flow heat", "c", 1 / 2),
     ("query.both.length", "heat flow heat", "a", 3),
     ("query.both.simple_clarity", "heat heat", "b", log(14 / 3)),
-    # a word that no document has: only coverage and the query's length know of it
+    # a word in no document: only coverage and the query's length depend on it
     ("letor.both.idf", "heat unknown", "c", log(4)),
     ("match.both.coverage", "heat unknown", "a", 1 / 2),
     ("match.both.tf_min", "heat unknown", "a", 3),
     ("query.both.length", "heat unknown", "a", 2),
     ("near.both.phrase", "heat unknown", "a", 0),
     ("near.both.bigrams", "heat flow unknown", "a", 2),
-    # a word that the stream of the collection does not have
+    # a word that does not occur in the stream of the collection
     ("letor.title.idf", "over heat", "a", log(4)),
     # no word of the query in the document, or no text at all: sums over q∩d are 0, models are undefined
     ("letor.both.tf", "heat", "b", 0),
@@ -337,7 +340,7 @@ ELSEWHERE = [
     ("near.both.phrase", "heat", "b", 0),
     # the logarithm of 0, and of less: half of the documents have "flow", whose Robertson idf is 0
     ("letor.both.log_bm25", "flow", "c", nan),
-    # nothing is known of the query
+    # no word of the query is known
     ("letor.both.tf", "unknown", "a", 0),
     ("match.both.tf_min", "unknown", "a", nan),
     ("match.both.coverage", "unknown", "a", 0),
@@ -351,7 +354,7 @@ ELSEWHERE = [
     ("score.both.bm25f", "", "a", 0),
     ("near.both.phrase", "", "a", nan),
     ("near.both.bigrams", "", "a", 0),
-    # title and body are one text, but no phrase begins in one and ends in the other
+    # title and body are one text, but no phrase spans the two
     ("near.both.phrase", "flow heat", "a", 0),
     ("near.both.distance", "flow heat", "a", 1),
     ("near.title.phrase", "heat flow", "a", 1),
@@ -364,11 +367,11 @@ ELSEWHERE = [
     ("near.both.window", "flow", "a", 1),
     ("near.both.bigrams", "flow flow over", "c", 1),
     ("near.both.phrase", "flow", "c", 2),
-    # vectors of length 0 have no direction
+    # zero vectors have no cosine
     ("semantic.both.query_50", "heat flow", "c", 1),
     ("semantic.both.query_50", "heat flow", "d", nan),
     ("semantic.both.bm25_50", "unknown", "a", nan),
-    # a word that no topic says is left out; one that the document's topics do not say has no logarithm
+    # a word of no latent topic is left out; the logarithm is undefined for a word of none of the document's topics
     ("topic.both.likelihood", "cold flow flow", "b", 2 * log(0.5 * 0.25 + 0.5 * 0.4)),
     ("topic.both.likelihood", "heat", "c", nan),
     ("topic.both.likelihood", "cold", "c", nan),
@@ -392,10 +395,10 @@ def test_a_term_that_all_documents_have_has_no_logarithm_of_its_idf(build):
     assert np.isnan(value(engine, "table1.both.log_idf", "all some", "x"))
 
 
-# What every feature has.
+# Properties of every feature.
 
 
-def test_features_are_called_by_family_stream_and_kind():
+def test_features_are_named_by_family_stream_and_kind():
     assert len(CATALOGUE) > 150
     for name, feature in CATALOGUE.items():
         _, stream, kind = name.split(".")
@@ -411,7 +414,7 @@ def test_features_have_a_formula_and_a_source_that_fit_on_a_line():
         assert "\n" not in feature.formula + feature.source
 
 
-def test_what_a_feature_needs_can_be_supplied():
+def test_every_needed_supplier_exists():
     needs = {feature.needs for feature in CATALOGUE.values()}
     assert needs == {"", *SUPPLIERS}
     for feature in CATALOGUE.values():
@@ -432,7 +435,7 @@ def test_features_of_one_formula_and_stream_are_equal(engine):
             np.testing.assert_array_equal(table.column(first), table.column(other))
 
 
-def test_letors_numbers_are_names_too():
+def test_features_have_letors_numbers_as_names():
     assert [find_feature(f"letor.{number}").name for number in (1, 17, 45)] == [
         "letor.title.tf",
         "letor.body.log_tf",

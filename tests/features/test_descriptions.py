@@ -1,4 +1,4 @@
-"""Can every feature be told in words, and none be mistaken for another of its family?"""
+"""Descriptions: one for every feature, distinct within a family."""
 
 from collections import defaultdict
 
@@ -9,16 +9,16 @@ from searchlab.features.descriptions import describe_feature
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_every_feature_has_words(name):
+def test_every_feature_has_a_description(name):
     assert describe_feature(name)
     assert "{" not in describe_feature(name)
 
 
-def test_different_features_of_a_family_have_different_words():
-    told = defaultdict(list)
+def test_features_of_a_family_have_different_descriptions():
+    names_of = defaultdict(list)
     for name in CATALOGUE:
-        told[name.partition(".")[0], describe_feature(name)].append(name)
-    assert [names for names in told.values() if len(names) > 1] == []
+        names_of[name.partition(".")[0], describe_feature(name)].append(name)
+    assert [names for names in names_of.values() if len(names) > 1] == []
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_different_features_of_a_family_have_different_words():
         ("ordrank.title.H1", "BM25 of the title"),
         ("semantic.both.rm3_50", "nearness in meaning to the best documents by RM3 (50 dimensions)"),
         ("query.both.length", "length of the query, stop words left out"),
-        # A sum over all words of the query, and those over the words that the document has.
+        # A sum over all words of the query, and sums over those that occur in the document.
         ("letor.title.log_idf", "how rare the query's words are in the title, by documents (log)"),
         ("table1.title.log_idf", "how rare those words of the query are that the title has, by documents (log)"),
         ("nallapati.body.icf", "how rare those words of the query are that the body has, by occurrences"),
@@ -38,10 +38,10 @@ def test_different_features_of_a_family_have_different_words():
         ("doc.body.length", "length of the body"),
     ],
 )
-def test_words_say_what_the_formula_says(name, words):
+def test_descriptions_of_some_features(name, words):
     assert describe_feature(name) == words
 
 
 @pytest.mark.parametrize("name", ["", "lymphoma", "title:cell", "letor.title.nothing", "a.b.c", "semantic.both.x_50"])
-def test_what_is_no_feature_has_none(name):
+def test_unknown_features_have_no_description(name):
     assert describe_feature(name) == ""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import searchlab.features.candidates
 from searchlab.errors import DuplicateError, IndexCorrupt, IndexMissing, SettingError
 from searchlab.features import extraction
-from searchlab.features.candidates import Candidates, judged, ranked, searched, union
+from searchlab.features.candidates import Candidates, judged, ranked, searched
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
@@ -20,8 +20,11 @@ from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, Ranking, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import Dirichlet, TwoStage
+from searchlab.retrieval.pipeline import Pipeline
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.two_stage import TwoStage
 
 # What the features should be, said as slowly and plainly as possible: texts are split at blanks and counted by Python.
 
@@ -244,7 +247,7 @@ def test_the_plain_computation_knows_the_whole_catalogue():
 def test_scores_are_those_of_the_engine(indexed, documents, query, words_per_shard):
     text = " ".join(query)
     with indexed(documents, words_per_shard=words_per_shard) as folder, SearchEngine(folder, compiled=False) as engine:
-        expanded = RM3().expand(engine, text)
+        expanded = Pipeline(engine, expansion=RM3()).start(text).expanded_query
         searches = {f"score.{stream}.bm25": engine.search(text, k=None, stream=stream) for stream in STREAMS}
         for name, scorer in {"dirichlet": Dirichlet(), "two-stage": TwoStage(), "bm25f": BM25F()}.items():
             searches[f"score.both.{name}"] = engine.search(text, k=None, scorer=scorer)
@@ -315,20 +318,20 @@ def test_the_candidates_of_a_run_are_its_first_k(engine):
 
 
 def test_the_candidates_of_a_search_are_its_hits(engine):
-    candidates = searched(engine, TOPICS, k=1)
+    candidates = searched(Pipeline(engine), TOPICS, k=1)
     assert candidates.of("2").docnos == ("bone",)
     table = extract(engine, TOPICS, candidates, ["score.both.bm25"])
     assert table.values[:, 0] == pytest.approx([engine.search(topic.text, k=1).scores[0] for topic in TOPICS])
-    by_title = searched(engine, [Topic("1", "fever")], k=10, scorer=Dirichlet(), expansion=RM3())
+    by_title = searched(Pipeline(engine, Dirichlet(), expansion=RM3()), [Topic("1", "fever")], k=10)
     assert set(by_title.of("1").docnos) >= {"flu", "cold"}
     with pytest.raises(SettingError, match="k is 0"):
-        searched(engine, TOPICS, k=0)
+        searched(Pipeline(engine), TOPICS, k=0)
 
 
 def test_a_union_has_each_document_once_in_order_of_appearance(engine):
     one = ranked(engine, [Ranking("1", ["cold", "gone"], [2, 1])])
     other = ranked(engine, [Ranking("1", ["flu", "cold", "gone", "lost"], [4, 3, 2, 1]), Ranking("2", ["bone"], [1])])
-    both = union(one, other)
+    both = one.union(other)
     assert both.of("1").docnos == ("cold", "flu")
     assert both.of("2").docnos == ("bone",)
     assert both.missing == {"1": ("gone", "lost")}
@@ -384,7 +387,7 @@ def test_topics_none_of_which_has_a_candidate_are_refused(engine):
 
 
 def test_a_topic_that_comes_twice_is_refused(engine):
-    twice = [*TOPICS, Topic("2", "cast", place="topics.tsv:4")]
+    twice = [*TOPICS, Topic("2", "cast", location="topics.tsv:4")]
     with pytest.raises(DuplicateError, match=r"^topics.tsv:4: topic 2 occurs 2 times, expected once$"):
         extract(engine, twice, judged(engine, QRELS), "table1")
 
@@ -411,7 +414,7 @@ def test_many_documents_are_found_as_few_are(build, tmp_path, monkeypatch):
     asked = {"1": {f"é{number}": 0 for number in range(50, -1, -1)}, "2": {"é7": 0, "é8": 0, "": 0}}
     with SearchEngine(folder) as engine:
         few = judged(engine, asked)
-        monkeypatch.setattr(searchlab.features.candidates, "MANY", 1)
+        monkeypatch.setattr(searchlab.features.candidates, "MIN_COMPILED", 1)
         many = judged(engine, asked)
     assert few.missing == many.missing
     assert few.missing["2"] == ("é7", "")
@@ -509,8 +512,8 @@ def test_an_index_without_a_semantic_space_says_so(engine):
 
 
 def test_topic_features_are_those_of_the_index(build):
+    from searchlab.scorers.plsa import PLSA
     from searchlab.topic_models.topic_model_store import build_topic_model
-    from searchlab.topic_models.topic_scorer import PLSA
 
     folder = build(DOCUMENTS)
     with SearchEngine(folder) as engine:

@@ -1,3 +1,5 @@
+"""Feature sets: the built-in ones, and those composed in TOML files."""
+
 import pytest
 
 from searchlab.errors import SettingError, SourceError
@@ -24,7 +26,7 @@ def test_the_sets_have_as_many_features_as_their_sources():
     }
 
 
-def test_letors_features_stand_in_its_order():
+def test_letors_features_are_in_its_order():
     names = make_feature_set("letor45").names
     assert names[:3] == ("letor.title.tf", "letor.title.log_tf", "letor.title.share")
     assert (names[15], names[40], names[44]) == ("letor.body.tf", "letor.both.bm25", "letor.both.absolute")
@@ -32,7 +34,7 @@ def test_letors_features_stand_in_its_order():
     assert numbers == [str(number) for number in range(1, 46)]
 
 
-def test_the_semantic_set_adds_what_bm25_does_not_know_to_letors_features():
+def test_the_semantic_set_extends_letors_features():
     names = make_feature_set("semantic").names
     assert names[:45] == make_feature_set("letor45").names
     assert names[45:48] == ("score.both.rm3", "match.both.coverage", "doc.both.length")
@@ -40,13 +42,13 @@ def test_the_semantic_set_adds_what_bm25_does_not_know_to_letors_features():
     assert all(name.startswith("semantic.both.") for name in names[48:])
 
 
-def test_the_set_of_topics_is_the_semantic_one_and_topics():
+def test_the_topics_set_is_the_semantic_one_and_latent_topics():
     names, semantic = make_feature_set("topics").names, make_feature_set("semantic").names
     assert names[: len(semantic)] == semantic
     assert names[len(semantic) :] == ("topic.both.cosine", "topic.both.likelihood", "topic.both.plsa")
 
 
-def test_the_full_set_has_every_formula_once_but_for_topics_and_mixtures():
+def test_the_full_set_has_every_formula_once_except_latent_topics_and_mixtures():
     full = make_feature_set("full").features
     formulas = [(feature.formula, feature.stream) for feature in full]
     assert len(set(formulas)) == len(formulas)
@@ -73,7 +75,7 @@ def test_a_set_needs_a_feature():
         make_feature_set([])
 
 
-def test_an_unknown_feature_is_told_with_names_like_it():
+def test_an_unknown_feature_is_refused_with_similar_names():
     with pytest.raises(
         SettingError, match=r"unknown feature 'letor.title.tff' \(did you mean letor.title.tf\?\)"
     ) as told:
@@ -82,12 +84,12 @@ def test_an_unknown_feature_is_told_with_names_like_it():
     assert len(str(told.value)) < 400
 
 
-def test_an_unknown_feature_like_no_other_is_told_with_all_names():
+def test_an_unknown_feature_without_similar_names_is_refused_with_all_names():
     with pytest.raises(SettingError, match=r"unknown feature '46'; there is: doc.body.length, .*table1"):
         find_feature("46")
 
 
-def test_an_unknown_set_is_told_with_the_known_ones():
+def test_an_unknown_set_is_refused_with_the_known_ones():
     with pytest.raises(
         SettingError, match=r"unknown feature set 'letor' .* full, letor45, nallapati, ordrank, semantic"
     ):
@@ -102,12 +104,12 @@ def test_a_file_composes_a_set(write):
     assert make_feature_set(str(path)) == mine == read_feature_set(path)
 
 
-def test_a_feature_that_is_included_and_named_comes_once(write):
+def test_a_feature_that_is_included_and_listed_occurs_once(write):
     mine = read_feature_set(write('include = ["table1"]\nfeatures = ["table1.both.log_tf", "doc.both.length"]\n'))
     assert mine.names == (*FEATURE_SETS["table1"], "doc.both.length")
 
 
-def test_a_file_without_a_name_gives_its_own(write):
+def test_a_set_without_a_name_has_that_of_its_file(write):
     assert read_feature_set(write('features = ["doc.both.length"]')).name == "mine"
 
 
@@ -125,14 +127,14 @@ def test_a_file_without_a_name_gives_its_own(write):
         ("name = 'empty'", "feature set empty: has no features"),
     ],
 )
-def test_a_malformed_file_is_told_in_a_line(write, text, message):
+def test_a_malformed_file_is_refused_in_one_line(write, text, message):
     path = write(text)
     with pytest.raises(SourceError, match=f"^{path}: {message}") as told:
         make_feature_set(path)
     assert "\n" not in str(told.value)
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path):
+def test_a_file_that_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(SourceError, match=r"none.toml: cannot be read \(No such file or directory\)"):
         make_feature_set(str(tmp_path / "none.toml"))
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")

@@ -1,3 +1,5 @@
+"""Feature tables: grouping, selection, concatenation, and refusal of malformed parts."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,7 +28,7 @@ def test_a_table_knows_its_size_and_its_queries():
     assert repr(table) == "FeatureTable(3 rows, 2 features, 2 queries)"
 
 
-def test_interleaved_queries_come_together_in_the_order_of_their_first_rows():
+def test_interleaved_queries_are_regrouped_in_the_order_of_their_first_rows():
     values = [[1], [2], [3], [4]]
     table = FeatureTable("f", ["2", "1", "2", "1"], ["a", "b", "c", "d"], values, [1, 2, 3, 4], ["i", "j", "k", "l"])
     assert table.was_regrouped
@@ -72,7 +74,7 @@ def test_values_and_grades_can_be_replaced():
     assert table.with_grades(None).grades is None
 
 
-def test_a_table_with_other_values_is_the_one_that_would_be_made_of_them():
+def test_a_table_with_other_values_equals_a_new_table_of_them():
     first = FeatureTable("f", ["2", "1", "2"], ["a", "b", "c"], [[1], [2], [3]], [1, 2, 3], ["i", "j", "k"])
     own, names = np.arange(6.0).reshape(3, 2), ["g", "h"]
     other = first.with_values(own, names)
@@ -110,7 +112,7 @@ def test_rows_are_chosen_by_query():
         table.only(["7", "9"])
 
 
-def test_tables_are_put_together_even_within_a_query():
+def test_tables_are_concatenated_even_within_a_query():
     table = small()
     parts = [table.rows(slice(0, 1)), table.rows(slice(2, 3)), table.rows(slice(1, 2))]
     assert concat(parts).equals(table)
@@ -130,7 +132,7 @@ def test_tables_are_put_together_even_within_a_query():
         ([small(), small().with_grades(None)], "some tables have grades and some have none, expected all or none"),
     ],
 )
-def test_tables_that_do_not_fit_are_not_put_together(others, complaint):
+def test_tables_that_do_not_fit_are_not_concatenated(others, complaint):
     with pytest.raises(SettingError) as caught:
         concat(others)
     assert str(caught.value) == complaint
@@ -165,13 +167,13 @@ def test_infinite_values_are_refused_by_feature_and_row_and_undefined_ones_are_n
         ((["a"], ["1"], ["d"], [[0]], [1, 2]), "grades have the shape (2,), expected (1,)"),
     ],
 )
-def test_what_does_not_fit_together_is_refused(parts, complaint):
+def test_columns_that_do_not_fit_together_are_refused(parts, complaint):
     with pytest.raises(SettingError) as caught:
         FeatureTable(*parts)
     assert str(caught.value) == complaint
 
 
-def test_equality_sees_every_part_and_takes_nan_for_equal():
+def test_equality_compares_every_part_with_nan_equal_to_nan():
     table = small()
     assert table.equals(small())
     others = [table.with_values(table.values + 1), table.with_grades([0, 0, 0]), table.with_grades(None)]

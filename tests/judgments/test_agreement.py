@@ -1,4 +1,4 @@
-"""Is κ what Cohen's formula gives?"""
+"""Cohen's κ against values worked by hand and scikit-learn, and agreement of judges."""
 
 import math
 import warnings
@@ -14,7 +14,7 @@ from searchlab.judgments.judgment_store import JudgmentStore
 
 
 def test_two_grades_by_hand():
-    # 20 and 15 alike of 50; yes by chance (25/50)(30/50) = .3, no (25/50)(20/50) = .2: (.7 - .5) / (1 - .5).
+    # 20 + 15 of 50 agree; by chance (25/50)(30/50) = .3 on 1 and (25/50)(20/50) = .2 on 0: (.7 - .5) / (1 - .5).
     a = [1] * 20 + [1] * 5 + [0] * 10 + [0] * 15
     b = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
     assert cohen_kappa(a, b) == pytest.approx(0.4, abs=1e-15)
@@ -22,13 +22,13 @@ def test_two_grades_by_hand():
 
 
 def test_three_grades_by_hand():
-    # Pairs 0-0, 0-1, 1-1, 2-0: apart by 0, 1, 0, 4, in all 5. By chance, rows 2, 1, 1 and columns 2, 2, 0 of 4:
+    # Pairs 0-0, 0-1, 1-1, 2-0: distances 0, 1, 0, 4, the sum is 5. By chance, rows 2, 1, 1 and columns 2, 2, 0 of 4:
     # (2·2·1 + 1·2·1 + 1·2·4 + 1·2·1) / 4 = 4. Unweighted, 2 of 4 agree, and (2·2 + 1·2 + 1·0) / 16 by chance.
     assert cohen_kappa([0, 0, 1, 2], [0, 1, 1, 0], "quadratic") == pytest.approx(1 - 5 / 4)
     assert cohen_kappa([0, 0, 1, 2], [0, 1, 1, 0]) == pytest.approx((0.5 - 0.375) / (1 - 0.375))
 
 
-def test_grades_are_as_far_apart_as_their_numbers_though_one_between_is_never_given():
+def test_quadratic_weights_use_the_grades_even_if_one_between_does_not_occur():
     assert cohen_kappa([0, 0, 2, 3], [0, 2, 2, 3], "quadratic") == pytest.approx(
         cohen_kappa_score([0, 0, 2, 3], [0, 2, 2, 3], labels=[0, 1, 2, 3], weights="quadratic")
     )
@@ -36,20 +36,20 @@ def test_grades_are_as_far_apart_as_their_numbers_though_one_between_is_never_gi
 
 @pytest.mark.parametrize("both", [[], [1], [2, 2, 2]])
 @pytest.mark.parametrize("weights", [None, "quadratic"])
-def test_without_any_difference_to_explain_it_is_undefined(both, weights):
+def test_kappa_is_undefined_if_all_grades_are_equal(both, weights):
     assert cohen_kappa(both, both, weights) is None
 
 
-def test_full_agreement_and_its_contrary():
+def test_full_agreement_and_full_disagreement():
     assert cohen_kappa([0, 1, 2, -1], [0, 1, 2, -1]) == 1
     assert cohen_kappa([0, 1], [1, 0]) == -1
-    # The one gives always 1, the other never: nothing is better than chance.
+    # One always gives 1, the other never: no better than chance.
     assert cohen_kappa([1, 1], [0, 0]) == 0
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
 @pytest.mark.parametrize("weights", [None, "quadratic"])
-def test_it_is_that_of_scikit_learn(weights, pairs):
+def test_kappa_equals_that_of_scikit_learn(weights, pairs):
     a, b = zip(*pairs, strict=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -59,24 +59,24 @@ def test_it_is_that_of_scikit_learn(weights, pairs):
     assert found == cohen_kappa(b, a, weights)
 
 
-def test_what_does_not_fit_is_refused():
+def test_unequal_numbers_of_grades_and_unknown_weights_are_errors():
     with pytest.raises(SettingError, match="found 2 grades of one judge and 1 of the other"):
         cohen_kappa([1, 2], [1])
     with pytest.raises(SettingError, match="weights is 'linear', expected None or 'quadratic'"):
         cohen_kappa([1, 2], [1, 2], "linear")
 
 
-def test_each_two_judges_are_compared_on_what_both_judged(tmp_path):
+def test_each_pair_of_judges_is_compared_on_common_documents(tmp_path):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("s", "heat", "1")
         store.add_topic("s", "wings", "2")
-        given_ = {
+        grades = {
             "bob": {("1", "x"): 0, ("1", "y"): 2, ("2", "x"): 2, ("2", "z"): 1},
             "ann": {("1", "x"): 0, ("1", "y"): 0, ("2", "x"): 2, ("1", "z"): 1},
             "cyd": {("2", "w"): 1},
         }
-        for judge, own in given_.items():
-            for (qid, docno), grade in own.items():
+        for judge, judged in grades.items():
+            for (qid, docno), grade in judged.items():
                 store.judge("s", qid, docno, judge=judge, grade=grade)
         store.judge("s", "2", "z", judge="ann", grade=1)
         store.undo("ann")
@@ -93,14 +93,14 @@ def test_each_two_judges_are_compared_on_what_both_judged(tmp_path):
     assert (third.judges, third.grades, third.table) == (("bob", "cyd"), (), ())
 
 
-def test_of_very_many_judges_those_are_compared_who_have_judged_the_most(tmp_path):
+def test_with_a_limit_the_judges_with_the_most_judgments_are_compared(tmp_path):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("s", "heat", "1")
         for judge, n in (("ann", 1), ("bob", 3), ("cyd", 2), ("dee", 3)):
             for number in range(n):
                 store.judge("s", "1", f"d{number}", judge=judge, grade=1)
-        assert [own.judges for own in compare_judges(store, "s", most=3)] == [
+        assert [agreement.judges for agreement in compare_judges(store, "s", max_judges=3)] == [
             *(("bob", "cyd"), ("bob", "dee")),
             ("cyd", "dee"),
         ]
-        assert len(compare_judges(store, "s", most=4)) == len(compare_judges(store, "s")) == 6
+        assert len(compare_judges(store, "s", max_judges=4)) == len(compare_judges(store, "s")) == 6

@@ -1,4 +1,4 @@
-"""Is a judgment that was answered there afterwards, whatever happens, and what is said if the disk refuses?"""
+"""Durability and concurrency of the database, and errors of disk and file."""
 
 import os
 import signal
@@ -15,16 +15,16 @@ from searchlab.errors import IndexCorrupt, IndexLocked, IndexTooNew, StoreError,
 from searchlab.judgments import database
 from searchlab.judgments.judgment_store import JudgmentStore
 
-# Judges documents one after the other, and says so after each.
+# Judges documents one by one, and prints each docno when the call has returned.
 JUDGING = """
 import sys
 from searchlab.judgments.judgment_store import JudgmentStore
 path, judge, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
 store = JudgmentStore(path)
 store.add_topic("trials", "heat flow", "a")
-for place in range(n):
-    store.judge("trials", "a", f"{judge}-{place}", judge=judge, grade=place % 3)
-    print(f"{judge}-{place}", flush=True)
+for number in range(n):
+    store.judge("trials", "a", f"{judge}-{number}", judge=judge, grade=number % 3)
+    print(f"{judge}-{number}", flush=True)
 """
 
 
@@ -32,7 +32,7 @@ def start(path, judge, n):
     return subprocess.Popen([sys.executable, "-c", JUDGING, path, judge, str(n)], stdout=subprocess.PIPE, text=True)
 
 
-def test_a_killed_process_loses_nothing_that_it_answered(tmp_path):
+def test_a_killed_process_loses_no_completed_write(tmp_path):
     path = tmp_path / "it.sqlite"
     for judge, n_seen in [("ann", 1), ("bob", 40)]:
         with start(path, judge, 10**6) as process:
@@ -42,7 +42,7 @@ def test_a_killed_process_loses_nothing_that_it_answered(tmp_path):
         assert process.returncode == -signal.SIGKILL
         with JudgmentStore(path) as store:
             found = store.grades("trials", judge)["a"]
-            # What was answered is there, and at most one more that was about to be.
+            # All completed writes are there, and at most one whose completion was not printed yet.
             assert set(seen) <= set(found)
             assert len(found) <= len(seen) + 1
             assert all(found[docno] == int(docno.partition("-")[2]) % 3 for docno in seen)
@@ -51,14 +51,14 @@ def test_a_killed_process_loses_nothing_that_it_answered(tmp_path):
     connection.close()
 
 
-def test_several_processes_write_at_once_from_the_first_write_on(tmp_path):
+def test_several_processes_write_concurrently_from_the_first_write_on(tmp_path):
     path = tmp_path / "it.sqlite"
     processes = [start(path, judge, 60) for judge in ("ann", "bob", "cyd")]
     outputs = [process.communicate(timeout=60)[0].split() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     with JudgmentStore(path) as store:
         assert sorted(store.grades("trials")["a"]) == sorted(docno for output in outputs for docno in output)
-        assert store.sets()[0].n_judgments == 180
+        assert store.topic_sets()[0].n_judgments == 180
 
 
 def test_threads_share_one_store(tmp_path):
@@ -68,9 +68,9 @@ def test_threads_share_one_store(tmp_path):
 
         def work(judge):
             try:
-                for place in range(25):
-                    store.judge("trials", "a", f"d{place}", judge=judge, grade=1)
-                    assert len(store.judgments("trials", "a", judge)) == place + 1
+                for number in range(25):
+                    store.judge("trials", "a", f"d{number}", judge=judge, grade=1)
+                    assert len(store.judgments("trials", "a", judge)) == number + 1
                     store.grades("trials")
             except BaseException as error:
                 failures.append(error)
@@ -82,11 +82,11 @@ def test_threads_share_one_store(tmp_path):
             thread.join()
         assert failures == []
         assert len(store.judgments("trials")) == 150
-        # A connection serves one thread after the other: there are no more than there were threads at once.
+        # Connections are reused: there are at most as many as concurrent threads.
         assert 1 <= len(store._database._idle) <= 6
 
 
-def test_one_topic_is_made_though_many_ask_for_it_at_once(tmp_path):
+def test_concurrent_requests_for_the_same_text_add_one_topic(tmp_path):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         qids = []
         threads = [threading.Thread(target=lambda: qids.append(store.add_topic("s", "heat").qid)) for _ in range(8)]
@@ -97,13 +97,13 @@ def test_one_topic_is_made_though_many_ask_for_it_at_once(tmp_path):
         assert qids == ["1"] * 8
 
 
-def test_judgments_are_brought_to_disk_and_queries_may_wait(tmp_path, monkeypatch):
-    asked = []
+def test_judgments_are_durable_and_queries_are_not_synchronised(tmp_path, monkeypatch):
+    statements = []
     connect = database.Database._connect
 
-    def traced(own, how):
-        connection = connect(own, how)
-        connection.set_trace_callback(asked.append)
+    def traced(self, mode):
+        connection = connect(self, mode)
+        connection.set_trace_callback(statements.append)
         return connection
 
     monkeypatch.setattr(database.Database, "_connect", traced)
@@ -111,19 +111,23 @@ def test_judgments_are_brought_to_disk_and_queries_may_wait(tmp_path, monkeypatc
         store.add_topic("trials", "heat flow", "a")
         for act in (
             lambda: store.judge("trials", "a", "d", judge="ann", grade=1),
-            lambda: store.remember_query("x"),
+            lambda: store.record_query("x"),
             lambda: store.undo("ann"),
         ):
-            asked.clear()
+            statements.clear()
             act()
-            level = "NORMAL" if any("queries" in step for step in asked) else "FULL"
-            assert asked.index(f"PRAGMA synchronous={level}") < asked.index("BEGIN IMMEDIATE") < asked.index("COMMIT")
+            level = "NORMAL" if any("queries" in step for step in statements) else "FULL"
+            assert (
+                statements.index(f"PRAGMA synchronous={level}")
+                < statements.index("BEGIN IMMEDIATE")
+                < statements.index("COMMIT")
+            )
     connection = sqlite3.connect(tmp_path / "it.sqlite")
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
 
 
-def test_a_writer_that_never_ends_is_told_of(tmp_path, monkeypatch):
+def test_a_writer_that_waits_too_long_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(database, "LOCK_TIMEOUT_SECONDS", 0.05)
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("trials", "heat flow", "a")
@@ -138,39 +142,39 @@ def test_a_writer_that_never_ends_is_told_of(tmp_path, monkeypatch):
         store.add_topic("trials", "wings")
 
 
-def test_a_file_that_was_removed_is_not_written_to_any_more(tmp_path):
+def test_a_removed_file_is_no_longer_written_to(tmp_path):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("trials", "heat flow", "a")
         for path in tmp_path.iterdir():
             path.unlink()
-        assert store.sets() == []
+        assert store.topic_sets() == []
         store.add_topic("trials", "wings", "b")
         with JudgmentStore(store.path) as other:
             assert [topic.qid for topic in other.topics("trials")] == ["b"]
 
 
-def test_a_closed_store_says_so(tmp_path):
+def test_a_closed_store_raises_an_error(tmp_path):
     store = JudgmentStore(tmp_path / "it.sqlite")
     store.add_topic("trials", "heat flow")
     store.close()
     store.close()
-    with pytest.raises(StoreError, match="closed already"):
+    with pytest.raises(StoreError, match="already closed"):
         store.topics("trials")
-    # The last to close leaves one file.
+    # Closing the last connection removes the log files.
     assert [path.name for path in tmp_path.iterdir()] == ["it.sqlite"]
 
 
-def test_an_error_in_the_midst_leaves_nothing_behind(tmp_path, monkeypatch):
+def test_a_failed_write_changes_nothing(tmp_path, monkeypatch):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("trials", "heat flow", "a")
         monkeypatch.setattr(
-            "searchlab.judgments.judgment_store._ACT", "INSERT INTO nowhere VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "searchlab.judgments.judgment_store._INSERT_ACT", "INSERT INTO nowhere VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         with pytest.raises(WriteFailed, match="cannot be written"):
             store.judge("trials", "a", "d", judge="ann", grade=1)
         with pytest.raises(WriteFailed):
-            store.import_all("new", store.topics("trials"), {"a": {"d": 1}}, judge="ann")
-        assert [own.name for own in store.sets()] == ["trials"]
+            store.import_judgments("new", store.topics("trials"), {"a": {"d": 1}}, judge="ann")
+        assert [summary.name for summary in store.topic_sets()] == ["trials"]
 
 
 def write_other(path):
@@ -197,18 +201,18 @@ def write_cut(path):
     ("make", "error", "message"),
     [
         (lambda path: path.write_bytes(b"qid 0 docno 1\n" * 500), IndexCorrupt, "not a database of judgments"),
-        (write_other, IndexCorrupt, "a database, but not one of judgments"),
+        (write_other, IndexCorrupt, "a database, but not a database of judgments"),
         (write_newer, IndexTooNew, "layout 99, but this searchlab reads layout 1"),
         (write_cut, IndexCorrupt, "damaged"),
         (lambda path: path.mkdir(), StoreError, "(a folder)"),
     ],
 )
-def test_what_is_no_database_of_ours_is_refused_and_left_alone(tmp_path, make, error, message):
+def test_a_foreign_file_is_an_error_and_stays_unchanged(tmp_path, make, error, message):
     path = tmp_path / "it.sqlite"
     make(path)
     before = path.read_bytes() if path.is_file() else None
     with JudgmentStore(path) as store:
-        for act in (store.sets, lambda: store.add_topic("trials", "wings"), lambda: store.remember_query("x")):
+        for act in (store.topic_sets, lambda: store.add_topic("trials", "wings"), lambda: store.record_query("x")):
             with pytest.raises(error) as refused:
                 act()
             assert message in str(refused.value)
@@ -217,16 +221,16 @@ def test_what_is_no_database_of_ours_is_refused_and_left_alone(tmp_path, make, e
     assert before is None or path.read_bytes() == before
 
 
-def test_an_empty_file_is_a_database_that_nothing_was_written_to(tmp_path):
+def test_an_empty_file_is_an_empty_database(tmp_path):
     path = tmp_path / "it.sqlite"
     path.touch()
     with JudgmentStore(path) as store:
-        assert store.sets() == []
+        assert store.topic_sets() == []
         store.add_topic("trials", "wings")
-        assert len(store.sets()) == 1
+        assert len(store.topic_sets()) == 1
 
 
-def test_a_name_of_a_file_is_no_address(tmp_path):
+def test_special_characters_in_a_path_are_literal(tmp_path):
     odd = tmp_path / "a?mode=memory#%41 b"
     odd.mkdir()
     with JudgmentStore(odd / "é?x=1.sqlite") as store:
@@ -234,38 +238,38 @@ def test_a_name_of_a_file_is_no_address(tmp_path):
         assert (odd / "é?x=1.sqlite").is_file()
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path):
+def test_a_missing_folder_is_an_error(tmp_path):
     with JudgmentStore(tmp_path / "none" / "it.sqlite") as store:
-        assert store.sets() == []
+        assert store.topic_sets() == []
         with pytest.raises(WriteFailed, match=r"cannot be written \(no such folder\)"):
             store.add_topic("trials", "wings")
 
 
-def test_a_full_disk_is_said_and_what_was_there_stays(tmp_path, monkeypatch):
+def test_a_full_disk_is_an_error_and_keeps_earlier_judgments(tmp_path, monkeypatch):
     path = tmp_path / "it.sqlite"
     with JudgmentStore(path) as store:
         store.add_topic("trials", "heat flow", "a")
     connect = database.Database._connect
 
-    def limited(own, how):
-        connection = connect(own, how)
+    def limited(self, mode):
+        connection = connect(self, mode)
         connection.execute("PRAGMA max_page_count=20")
         return connection
 
     with JudgmentStore(path) as store, monkeypatch.context() as patch:
         patch.setattr(database.Database, "_connect", limited)
         with pytest.raises(WriteFailed, match=r"cannot be written \(database or disk is full\)"):
-            for place in range(1000):
-                store.judge("trials", "a", f"d{place}", judge="ann", grade=1, note="n" * 4000)
-        assert len(store.judgments("trials")) == place > 0
+            for number in range(1000):
+                store.judge("trials", "a", f"d{number}", judge="ann", grade=1, note="n" * 4000)
+        assert len(store.judgments("trials")) == number > 0
     with JudgmentStore(path) as store:
         store.judge("trials", "a", "one more", judge="ann", grade=1)
-        assert len(store.judgments("trials")) == place + 1
+        assert len(store.judgments("trials")) == number + 1
 
 
 @pytest.fixture
 def unwritable():
-    """A folder that may be read only, to a process that is not root's."""
+    """A folder without write permission, for a process that is not root."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with JudgmentStore(folder / "it.sqlite") as store:
@@ -283,7 +287,7 @@ def unwritable():
             folder.chmod(0o755)
 
 
-def test_a_folder_that_may_only_be_read_is_read(unwritable):
+def test_a_read_only_folder_can_be_read(unwritable):
     with JudgmentStore(unwritable / "it.sqlite") as store:
         assert store.grades("trials") == {"a": {"d": 1}}
         with pytest.raises(WriteFailed, match="cannot be written"):

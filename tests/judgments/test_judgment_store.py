@@ -1,4 +1,4 @@
-"""What is valid after any sequence of acts, and what is refused?"""
+"""The judgment store: current judgments after any sequence of acts, and invalid input."""
 
 import sqlite3
 
@@ -20,24 +20,24 @@ def store(tmp_path):
 
 @pytest.fixture
 def judged(store):
-    """Two topics of a set, on which nothing has been said."""
+    """A store with two topics without judgments."""
     store.add_topic("trials", "heat flow", "a")
     store.add_topic("trials", "wings", "b")
     return store
 
 
-def said(store, qid="a", docno="d", judge="ann"):
+def current(store, qid="a", docno="d", judge="ann"):
     found = [one for one in store.judgments("trials", qid, judge) if one.docno == docno]
     return (found[0].grade, found[0].note) if found else None
 
 
-def test_the_file_stands_beside_the_index(tmp_path):
+def test_the_file_is_beside_the_index(tmp_path):
     assert judgments_file(tmp_path / "medical") == tmp_path / "medical.judgments.sqlite"
     assert judgments_file(tmp_path / "v1.2") == tmp_path / "v1.2.judgments.sqlite"
 
 
-def test_reading_a_file_that_does_not_exist_finds_nothing_and_makes_nothing(tmp_path, store):
-    assert (store.sets(), store.topics("x"), store.judgments("x"), store.grades("x")) == ([], [], [], {})
+def test_reading_a_missing_file_finds_and_creates_nothing(tmp_path, store):
+    assert (store.topic_sets(), store.topics("x"), store.judgments("x"), store.grades("x")) == ([], [], [], {})
     assert (store.topic("x", "1"), store.find_topic("x"), store.undo("ann"), store.version()) == (None, None, None, 0)
     assert store.past_queries("", 5) == []
     assert list(tmp_path.iterdir()) == []
@@ -54,20 +54,20 @@ def test_topics_keep_their_order_and_get_the_next_free_number(store):
     assert store.topic("other", "9") is None
 
 
-def test_a_text_without_a_qid_is_the_topic_that_has_it_already(store):
+def test_a_text_without_a_qid_finds_the_topic_with_this_text(store):
     first = store.add_topic("s", "Heat  flow")
     assert first == Topic("1", "Heat flow")
     assert store.add_topic("s", " heat\tFLOW\n") == first
     assert len(store.topics("s")) == 1
 
 
-def test_the_same_qid_with_another_text_is_refused(judged):
+def test_the_same_qid_with_another_text_is_an_error(judged):
     assert judged.add_topic("trials", "heat\nflow", "a") == Topic("a", "heat flow")
-    with pytest.raises(SettingError, match="topic 'a' of the set 'trials' is 'heat flow', found 'Heat flow'"):
+    with pytest.raises(SettingError, match="topic 'a' of the topic set 'trials' is 'heat flow', found 'Heat flow'"):
         judged.add_topic("trials", "Heat flow", "a")
 
 
-def test_a_topic_is_found_by_its_text_but_for_case_and_blanks(judged):
+def test_a_topic_is_found_by_its_text_ignoring_case_and_blanks(judged):
     judged.add_topic("later", "WINGS")
     assert judged.find_topic("  Wings ") == ("trials", "b")
     assert judged.find_topic("STRASSE") is None
@@ -75,23 +75,23 @@ def test_a_topic_is_found_by_its_text_but_for_case_and_blanks(judged):
     assert judged.find_topic("STRASSE") == ("later", "s")
 
 
-def test_a_judgment_is_given_and_changed_and_taken_back(judged):
-    given_ = judged.judge("trials", "a", "d", judge="ann", grade=2, note="why")
-    assert (given_.set, given_.qid, given_.docno, given_.judge, given_.grade, given_.note) == (
+def test_a_judgment_is_added_changed_and_withdrawn(judged):
+    judgment = judged.judge("trials", "a", "d", judge="ann", grade=2, note="why")
+    assert (judgment.topic_set, judgment.qid, judgment.docno, judgment.judge, judgment.grade, judgment.note) == (
         *("trials", "a", "d", "ann", 2),
         "why",
     )
-    assert judged.judgments("trials") == [given_]
+    assert judged.judgments("trials") == [judgment]
     judged.judge("trials", "a", "d", judge="ann", grade=1)
-    assert said(judged) == (1, "why")
+    assert current(judged) == (1, "why")
     judged.judge("trials", "a", "d", judge="ann", grade=1, note="")
-    assert said(judged) == (1, "")
+    assert current(judged) == (1, "")
     assert judged.judge("trials", "a", "d", judge="ann", grade=None).grade is None
-    assert said(judged) is None
+    assert current(judged) is None
     assert judged.grades("trials") == {}
 
 
-def test_undo_goes_back_act_by_act_notes_included(judged):
+def test_undo_reverts_acts_one_by_one_including_notes(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=2, note="first")
     judged.judge("trials", "a", "d", judge="ann", grade=0)
     judged.judge("trials", "a", "d", judge="ann", grade=0, note="second")
@@ -100,9 +100,9 @@ def test_undo_goes_back_act_by_act_notes_included(judged):
     for taken_back, valid in [(None, (0, "second")), (0, (0, "first")), (0, (2, "first")), (2, None)]:
         undone = judged.undo("ann")
         assert (undone.docno, undone.grade) == ("d", taken_back)
-        assert said(judged) == valid
+        assert current(judged) == valid
     assert judged.undo("ann") is None
-    assert said(judged, "b", "e", "bob") == (1, "")
+    assert current(judged, "b", "e", "bob") == (1, "")
 
 
 def test_after_an_undo_new_acts_are_undone_first_and_then_the_older_ones(judged):
@@ -114,7 +114,7 @@ def test_after_an_undo_new_acts_are_undone_first_and_then_the_older_ones(judged)
     assert judged.undo("ann") is None
 
 
-def test_what_changes_nothing_is_no_act(judged):
+def test_a_call_that_changes_nothing_adds_no_act(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=1, note="n")
     before = judged.version()
     judged.judge("trials", "a", "d", judge="ann", grade=1)
@@ -123,20 +123,20 @@ def test_what_changes_nothing_is_no_act(judged):
     judged.add_topic("trials", "wings", "b")
     assert judged.version() == before
     judged.undo("ann")
-    assert said(judged) is None
+    assert current(judged) is None
 
 
-def test_an_import_is_not_undone_piece_by_piece(judged):
+def test_an_import_is_not_undone(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=1)
-    judged.import_all("trials", [], {"a": {"d": 2, "e": 0}}, judge="ann")
+    judged.import_judgments("trials", [], {"a": {"d": 2, "e": 0}}, judge="ann")
     judged.judge("trials", "a", "d", judge="ann", grade=0)
     assert judged.undo("ann").grade == 0
-    assert said(judged) == (2, "")
+    assert current(judged) == (2, "")
     assert judged.undo("ann") is None
     assert judged.grades("trials") == {"a": {"d": 2, "e": 0}}
 
 
-def test_of_several_judges_the_lower_median_counts(judged):
+def test_the_grade_of_several_judges_is_the_lower_median(judged):
     for docno, grades in {
         "one": [2],
         "two": [2, 1],
@@ -150,10 +150,10 @@ def test_of_several_judges_the_lower_median_counts(judged):
     assert judged.grades("trials", "bob") == {"b": {"two": 1, "three": 2, "four": 0, "junk": 1}}
     assert judged.grades("trials", "nobody") == judged.grades("nothing") == {}
     assert judged.topics("trials") == [TopicSummary("a", "heat flow", 0, 0), TopicSummary("b", "wings", 5, 3)]
-    assert judged.sets() == [TopicSetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
+    assert judged.topic_sets() == [TopicSetSummary("trials", 2, 1, 5, 3, ("ann", "bob", "cyd", "dan"))]
 
 
-def test_judgments_are_those_of_a_topic_or_a_judge_in_order(judged):
+def test_judgments_of_a_topic_or_a_judge_are_in_order(judged):
     for qid, docno, judge in [("b", "x", "ann"), ("a", "y", "bob"), ("a", "y", "ann"), ("a", "x", "bob")]:
         judged.judge("trials", qid, docno, judge=judge, grade=1)
     judged.add_topic("other", "else", "a")
@@ -166,10 +166,10 @@ def test_judgments_are_those_of_a_topic_or_a_judge_in_order(judged):
     assert pairs("trials", "a") == [("a", "x", "bob"), ("a", "y", "ann"), ("a", "y", "bob")]
     assert pairs("trials", None, "ann") == [("a", "y", "ann"), ("b", "x", "ann")]
     assert pairs("trials", "a", "ann") == [("a", "y", "ann")]
-    assert [own.name for own in judged.sets()] == ["trials", "other"]
+    assert [summary.name for summary in judged.topic_sets()] == ["trials", "other"]
 
 
-def test_the_version_rises_with_each_change_that_another_made(tmp_path, judged):
+def test_the_version_increases_with_each_change_of_another_store(tmp_path, judged):
     other = JudgmentStore(tmp_path / "it.judgments.sqlite")
     seen = [judged.version()]
     other.add_topic("trials", "third")
@@ -179,26 +179,9 @@ def test_the_version_rises_with_each_change_that_another_made(tmp_path, judged):
     other.undo("ann")
     seen.append(judged.version())
     assert seen == sorted(set(seen))
-    other.remember_query("heat")
+    other.record_query("heat")
     assert judged.version() == seen[-1]
     other.close()
-
-
-def test_queries_are_remembered_once_the_latest_first(store):
-    for text in ["Heat flow", "wings", "heat  shield", "HEAT FLOW", "%", "_", " \n"]:
-        store.remember_query(text)
-    assert store.past_queries("", 9) == ["_", "%", "HEAT FLOW", "heat shield", "wings"]
-    assert store.past_queries(" hEAT", 9) == ["HEAT FLOW", "heat shield"]
-    assert store.past_queries("heat", 1) == ["HEAT FLOW"]
-    assert store.past_queries("%", 9) == ["%"]
-    assert store.past_queries("heat", -1) == []
-
-
-def test_old_queries_are_forgotten(store, monkeypatch):
-    monkeypatch.setattr("searchlab.judgments.judgment_store.MAX_PAST_QUERIES", 3)
-    for text in ["a", "b", "c", "a", "d"]:
-        store.remember_query(text)
-    assert store.past_queries("", 9) == ["d", "a", "c"]
 
 
 @pytest.mark.parametrize(
@@ -216,17 +199,16 @@ def test_old_queries_are_forgotten(store, monkeypatch):
         ({"grade": True}, "grade is True, expected"),
         ({"grade": 1.0}, "grade is 1.0, expected"),
         ({"note": "x" * 4001}, "note has 4,001 characters, expected at most 4,000"),
-        ({"qid": "zz"}, "no topic 'zz' in the set 'trials'; add it first"),
-        ({"set": "zz"}, "no topic 'a' in the set 'zz'"),
-        ({"set": "\ud800"}, "found '\\ud800', expected characters that UTF-8 can write"),
+        ({"qid": "zz"}, "no topic 'zz' in the topic set 'trials'; add it first"),
+        ({"topic_set": "zz"}, "no topic 'a' in the topic set 'zz'"),
+        ({"topic_set": "\ud800"}, "found '\\ud800', expected characters that UTF-8 can write"),
     ],
 )
-def test_what_cannot_be_judged_is_refused_in_one_line(judged, change, message):
-    asked = {"set": "trials", "qid": "a", "docno": "d", "judge": "ann", "grade": 1} | change
-    place = asked.pop("set"), asked.pop("qid"), asked.pop("docno")
+def test_invalid_judgments_are_errors_of_one_line(judged, change, message):
+    arguments = {"topic_set": "trials", "qid": "a", "docno": "d", "judge": "ann", "grade": 1} | change
     before = judged.version()
     with pytest.raises(SettingError) as refused:
-        judged.judge(*place, **asked)
+        judged.judge(**arguments)
     assert message in str(refused.value)
     assert "\n" not in str(refused.value)
     assert judged.version() == before
@@ -235,9 +217,9 @@ def test_what_cannot_be_judged_is_refused_in_one_line(judged, change, message):
 @pytest.mark.parametrize(
     ("topic", "message"),
     [
-        (("", "text", "1"), "set is empty"),
-        (("a\tb", "text", "1"), "set is 'a\\tb', expected one printable line"),
-        (("x" * 101, "text", "1"), "set has 101 characters"),
+        (("", "text", "1"), "topic set is empty"),
+        (("a\tb", "text", "1"), "topic set is 'a\\tb', expected one printable line"),
+        (("x" * 101, "text", "1"), "topic set has 101 characters"),
         (("s", "text", "a b"), "qid is 'a b', expected one word without blanks"),
         (("s", "text", "a\x01"), "qid is 'a\\x01', expected one word"),
         (("s", "text", ""), "qid is empty"),
@@ -248,7 +230,7 @@ def test_what_cannot_be_judged_is_refused_in_one_line(judged, change, message):
         (("s", "x " * 10**6, "1"), "text has 2,000,000 characters"),
     ],
 )
-def test_what_is_no_topic_is_refused(store, topic, message):
+def test_invalid_topics_are_errors(store, topic, message):
     with pytest.raises(SettingError) as refused:
         store.add_topic(*topic)
     assert message in str(refused.value)
@@ -271,10 +253,10 @@ HOSTILE = [
 ]
 
 
-def test_hostile_names_and_notes_are_kept_as_they_are(judged):
-    for place, text in enumerate(HOSTILE):
-        judged.judge("trials", "a", text, judge="ann", grade=place % 3, note=text)
-    assert judged.grades("trials")["a"] == {text: place % 3 for place, text in enumerate(HOSTILE)}
+def test_hostile_names_and_notes_are_stored_unchanged(judged):
+    for number, text in enumerate(HOSTILE):
+        judged.judge("trials", "a", text, judge="ann", grade=number % 3, note=text)
+    assert judged.grades("trials")["a"] == {text: number % 3 for number, text in enumerate(HOSTILE)}
     assert {one.docno: one.note for one in judged.judgments("trials")} == {text: text for text in HOSTILE}
 
 
@@ -292,8 +274,8 @@ ACTS = st.one_of(
 
 @settings(max_examples=60)
 @given(st.lists(ACTS, max_size=25))
-def test_what_is_valid_is_what_a_simple_history_says(tmp_path_factory, acts):
-    """A model of a few lines: lists of states, and a stack of acts a judge."""
+def test_current_judgments_equal_those_of_a_simple_history(tmp_path_factory, acts):
+    """The reference keeps a list of states for each document and a stack of acts for each judge."""
     with JudgmentStore(tmp_path_factory.mktemp("history") / "it.sqlite") as store:
         store.add_topic("trials", "one", "a")
         store.add_topic("trials", "two", "b")
@@ -322,11 +304,11 @@ def test_what_is_valid_is_what_a_simple_history_says(tmp_path_factory, acts):
         for (_, qid, docno), (grade, _) in valid.items():
             grades.setdefault(qid, {}).setdefault(docno, []).append(grade)
         assert store.grades("trials") == {
-            qid: {docno: min(own) for docno, own in of.items()} for qid, of in grades.items()
+            qid: {docno: min(several) for docno, several in by_docno.items()} for qid, by_docno in grades.items()
         }
 
 
-def test_nothing_is_ever_altered_or_removed(judged):
+def test_acts_are_never_changed_or_removed(judged):
     judged.judge("trials", "a", "d", judge="ann", grade=1)
     judged.judge("trials", "a", "d", judge="ann", grade=None)
     judged.undo("ann")
@@ -338,14 +320,14 @@ def test_nothing_is_ever_altered_or_removed(judged):
     connection.close()
 
 
-def test_the_large_queries_use_an_index(judged, monkeypatch):
-    """No table is scanned for what is asked often, and nothing is sorted aside."""
-    asked: list[str] = []
+def test_frequent_queries_use_a_database_index(judged, monkeypatch):
+    """Frequent queries scan no table and need no temporary sort."""
+    statements: list[str] = []
     connect = Database._connect
 
-    def traced(database, how):
-        connection = connect(database, how)
-        connection.set_trace_callback(asked.append)
+    def traced(database, mode):
+        connection = connect(database, mode)
+        connection.set_trace_callback(statements.append)
         return connection
 
     monkeypatch.setattr(Database, "_connect", traced)
@@ -354,7 +336,7 @@ def test_the_large_queries_use_an_index(judged, monkeypatch):
         store.grades("trials")
         store.grades("trials", "ann")
         store.topics("trials")
-    queries = [query for query in asked if query.startswith("SELECT") and "sqlite_schema" not in query]
+    queries = [query for query in statements if query.startswith("SELECT") and "sqlite_schema" not in query]
     assert len(queries) == 7
     connection = sqlite3.connect(judged.path)
     for query in queries:

@@ -1,4 +1,4 @@
-"""Is a swing exactly what evaluating both cases, one by one, gives?"""
+"""Judging priorities: swings against an evaluation of both cases."""
 
 import math
 
@@ -29,19 +29,19 @@ def test_two_rankings_by_hand():
         ("1", "w", 0.5),
         ("1", "z", 0.5),
     ]
-    # Both have it at the same rank: nothing can change.
+    # Both have y at the same rank, so that its judgment changes nothing.
     same = prioritise_judgments([ranked("1", "xy")], [ranked("1", "zy")], {"1": {"x": 1, "z": 0}}, measure="P@2")
     assert [(each.docno, each.swing) for each in same.documents] == [("y", 0.0)]
 
 
 def test_reciprocal_ranks_by_hand():
-    # RR: y at rank 1 of right would make 1 of 1/2; w at rank 2 of left nothing, x being relevant at rank 1.
+    # RR: y at rank 1 of right would raise 1/2 to 1; w at rank 2 of left changes nothing below the relevant x.
     found = prioritise_judgments([ranked("1", "xw")], [ranked("1", "yx")], {"1": {"x": 1}}, measure="RR")
     assert found.difference == 0.5
     assert [(each.docno, each.swing) for each in found.documents] == [("y", 0.5), ("w", 0.0)]
 
 
-def test_a_topic_without_judgments_would_count_from_its_first_on():
+def test_a_topic_without_judgments_is_counted_from_its_first_judgment_on():
     left, right = [ranked("1", "x"), ranked("2", "y")], [ranked("1", ""), ranked("2", "z")]
     found = prioritise_judgments(left, right, {"1": {"x": 1}}, measure="P@1")
     assert (found.difference, found.n_topics) == (1, 1)
@@ -52,11 +52,11 @@ def test_a_topic_without_judgments_would_count_from_its_first_on():
 
 
 def by_brute_force(left, right, grades, measure, pair):
-    """Δ if the document is relevant, and if it is not: four evaluations."""
+    """|Δ(relevant) - Δ(not relevant)| by four evaluations."""
     qids = {ranking.qid for ranking in [*left, *right]}
 
     def difference(grade):
-        judged = {qid: dict(own) for qid, own in grades.items() if qid in qids}
+        judged = {qid: dict(judged) for qid, judged in grades.items() if qid in qids}
         judged.setdefault(pair[0], {})[pair[1]] = grade
         means = []
         for run in (left, right):
@@ -78,14 +78,16 @@ GRADES = st.dictionaries(
 MEASURES = ["nDCG@3", "nDCG", "AP", "AP@4", "P@5", "RR", "R@2", "Rprec", "Bpref", "ERR@3", "infAP", "Judged@3", "SetF"]
 
 
-def as_run(found):
-    return [Ranking(qid, [docno for docno, _ in own], [float(score) for _, score in own]) for qid, own in found.items()]
+def as_run(run):
+    return [
+        Ranking(qid, [docno for docno, _ in pairs], [float(score) for _, score in pairs]) for qid, pairs in run.items()
+    ]
 
 
 @settings(max_examples=60)
 @pytest.mark.parametrize("measure", MEASURES)
 @given(left=RUNS, right=RUNS, grades=GRADES, depth=st.integers(1, 9))
-def test_a_swing_is_that_of_evaluating_both_cases(measure, left, right, grades, depth):
+def test_a_swing_equals_that_of_evaluating_both_cases(measure, left, right, grades, depth):
     left, right = as_run(left), as_run(right)
     found = prioritise_judgments(left, right, grades, measure=measure, depth=depth)
     swings = {(each.qid, each.docno): each.swing for each in found.documents}
@@ -111,15 +113,15 @@ def test_candidates_are_within_depth_and_cutoff():
     assert len(candidates(measure="AP", depth=99, n=3)) == 3
 
 
-def test_too_many_candidates_wait_the_best_ranked_coming_first(monkeypatch):
-    # Each candidate takes two cases of eight ranked documents.
+def test_with_too_many_candidates_the_best_ranked_are_evaluated_first(monkeypatch):
+    # Each candidate needs two cases with eight ranked documents each.
     monkeypatch.setattr(priorities, "MAX_RANKED_DOCUMENTS", 50)
     found = prioritise_judgments([ranked("1", "abcd")], [ranked("1", "efgh")], {}, measure="AP")
     assert sorted(each.docno for each in found.documents) == ["a", "b", "e"]
     assert found.n_waiting == 5
 
 
-def test_relevance_from_a_higher_grade_on_is_what_would_be_given():
+def test_a_relevant_document_has_the_lowest_relevant_grade_of_the_measure():
     found = prioritise_judgments([ranked("1", "a")], [ranked("1", "b")], {}, measure="P(rel=2)@1")
     assert [each.swing for each in found.documents] == [1.0, 1.0]
 
@@ -133,12 +135,12 @@ def test_relevance_from_a_higher_grade_on_is_what_would_be_given():
         ({"measure": "nDGC@10"}, "unknown measure"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(options, message):
+def test_invalid_options_are_errors(options, message):
     with pytest.raises(SettingError, match=message):
         prioritise_judgments([ranked("1", "a")], [ranked("1", "b")], {}, **options)
 
 
-def test_runs_that_are_none_are_refused():
+def test_invalid_runs_are_errors():
     with pytest.raises(SettingError, match="topic 1 has two rankings"):
         prioritise_judgments([ranked("1", "a"), ranked("1", "b")], [], {})
     with pytest.raises(SettingError, match="not a number"):

@@ -1,4 +1,4 @@
-"""Does what goes out as TREC's files come in again as the same?"""
+"""Export and import: exported files are read back unchanged, invalid ones change nothing."""
 
 import pytest
 from hypothesis import given, settings
@@ -19,7 +19,7 @@ def store(tmp_path):
         yield store
 
 
-def test_what_comes_in_goes_out_by_topic_then_docno(store):
+def test_imported_judgments_are_exported_by_topic_then_docno(store):
     done = import_texts(store, "s", topics=TOPICS, qrels="a 0 x 1\nb 0 z 2\nb 0 y 0\n", judge="ann")
     assert done == ImportSummary(2, 3, 0, 0)
     assert format_topics(store, "s") == TOPICS
@@ -28,14 +28,14 @@ def test_what_comes_in_goes_out_by_topic_then_docno(store):
     assert format_qrels(store, "s", "bob") == format_qrels(store, "none") == format_topics(store, "none") == ""
 
 
-def test_coming_in_twice_changes_nothing(store):
+def test_importing_twice_changes_nothing(store):
     import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
-    store.judge("s", "a", "x", judge="ann", grade=1, note="kept")
+    store.judge("s", "a", "x", judge="ann", grade=1, note="unchanged")
     before = store.version()
     assert import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann") == ImportSummary(0, 0, 2, 3)
     assert store.version() == before
     assert import_texts(store, "s", qrels="a 0 x 2\n", judge="ann") == ImportSummary(0, 1, 0, 0)
-    assert [(one.grade, one.note) for one in store.judgments("s", "a")] == [(2, "kept")]
+    assert [(one.grade, one.note) for one in store.judgments("s", "a")] == [(2, "unchanged")]
     assert import_texts(store, "s", qrels="a 0 x 2\n", judge="bob") == ImportSummary(0, 1, 0, 0)
 
 
@@ -47,7 +47,7 @@ def test_coming_in_twice_changes_nothing(store):
             None,
             "a 0 x 1\nq 0 x 1\nr 0 x 1\n",
             SettingError,
-            "not in the set 's': 'a', 'q', 'r'; import their texts too",
+            "not in the topic set 's': 'a', 'q', 'r'; import their texts too",
         ),
         ("a\theat\n", "a 0 x 1\na 0 y one\n", RecordError, "qrels:2: expected a whole number as grade, found 'one'"),
         (
@@ -71,30 +71,30 @@ def test_coming_in_twice_changes_nothing(store):
         ("a" * 201 + "\theat\n", None, SettingError, "qid has 201 characters"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line_and_nothing_comes_in(store, topics, qrels, error, message):
+def test_errors_name_the_line_and_nothing_is_imported(store, topics, qrels, error, message):
     with pytest.raises(error) as refused:
         import_texts(store, "s", topics=topics, qrels=qrels, judge="ann")
     assert message in str(refused.value)
-    assert store.sets() == []
+    assert store.topic_sets() == []
 
 
-def test_another_text_for_a_known_topic_takes_the_judgments_back_too(store):
+def test_another_text_for_a_known_topic_rejects_the_judgments_too(store):
     import_texts(store, "s", topics=TOPICS, qrels=QRELS, judge="ann")
-    with pytest.raises(SettingError, match="topic 'a' of the set 's' is 'heat flow', found 'other'"):
+    with pytest.raises(SettingError, match="topic 'a' of the topic set 's' is 'heat flow', found 'other'"):
         import_texts(store, "s", topics="c\tnew\na\tother\n", qrels="c 0 d 1\n", judge="ann")
     assert format_topics(store, "s") == TOPICS
     assert format_qrels(store, "s") == QRELS
 
 
 @pytest.mark.parametrize("docno", ["a b", "a\tb", "a\u2028b", " a", "a\x01b", "\x85"])
-def test_a_docno_that_is_no_column_is_not_written(store, docno):
+def test_a_docno_that_is_not_a_column_is_an_error(store, docno):
     store.add_topic("s", "heat", "1")
     store.judge("s", "1", docno, judge="ann", grade=1)
-    with pytest.raises(SettingError, match=r"topic 1: a judged document is called .* cannot hold it"):
+    with pytest.raises(SettingError, match=r"topic 1: the docno of a judged document is .*; expected a docno"):
         format_qrels(store, "s")
 
 
-def test_any_format_that_is_read_elsewhere_may_come_in(store):
+def test_every_readable_format_can_be_imported(store):
     topics = '{"_id": "q1", "text": "heat"}\n{"_id": "q2", "text": "wings"}\n'
     qrels = "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t0\n"
     assert import_texts(store, "s", topics=topics, qrels=qrels, judge="ann").n_judgments == 2
@@ -112,26 +112,30 @@ WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
     st.dictionaries(WORDS, WORDS, min_size=1, max_size=5),
     st.lists(st.tuples(st.integers(0, 4), WORDS, st.integers(-9, 9)), max_size=8),
 )
-def test_whatever_is_accepted_is_read_back_equal(tmp_path_factory, wanted, judged):
-    """Texts of all kinds: each is refused when it is added or when it is written, or survives."""
+def test_accepted_topics_and_judgments_are_read_back_unchanged(tmp_path_factory, wanted, judged):
+    """Any text is rejected when it is added, rejected when it is exported, or read back unchanged."""
     folder = tmp_path_factory.mktemp("exchange")
     with JudgmentStore(folder / "it.sqlite") as store:
-        kept = []
+        added = []
         for qid, text in wanted.items():
             try:
-                kept.append(store.add_topic("s", text, qid))
+                added.append(store.add_topic("s", text, qid))
             except SettingError:
                 continue
-        for place, docno, grade in judged if kept else ():
-            store.judge("s", kept[place % len(kept)].qid, docno, judge="ann", grade=grade)
-        if kept:
+        for number, docno, grade in judged if added else ():
+            store.judge("s", added[number % len(added)].qid, docno, judge="ann", grade=grade)
+        if added:
             (folder / "topics.tsv").write_text(format_topics(store, "s"), encoding="utf-8", newline="")
-            assert read_topics(folder / "topics.tsv") == kept
+            assert read_topics(folder / "topics.tsv") == added
         grades = store.grades("s")
         try:
             written = format_qrels(store, "s")
         except SettingError:
-            assert any(docno.split() != [docno] or not docno.isprintable() for own in grades.values() for docno in own)
+            assert any(
+                docno.split() != [docno] or not docno.isprintable()
+                for by_docno in grades.values()
+                for docno in by_docno
+            )
             return
         if grades:
             (folder / "qrels.txt").write_text(written, encoding="utf-8", newline="")
@@ -144,10 +148,10 @@ def test_whatever_is_accepted_is_read_back_equal(tmp_path_factory, wanted, judge
 
 @settings(max_examples=100)
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_no_text_breaks_an_import(tmp_path_factory, topics, qrels):
+def test_any_text_is_imported_or_a_searchlab_error(tmp_path_factory, topics, qrels):
     with JudgmentStore(tmp_path_factory.mktemp("fuzz") / "it.sqlite") as store:
         try:
             import_texts(store, "s", topics=topics, qrels=qrels, judge="ann")
         except SearchlabError as error:
             assert str(error)
-            assert store.sets() == []
+            assert store.topic_sets() == []

@@ -1,4 +1,4 @@
-"""Does training see what the engine scores, and does it lose less by what it learns?"""
+"""Training of latent topics: its evidence is what the engine scores, and the loss falls."""
 
 import os
 
@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 
 from searchlab.errors import IndexMissing, SettingError
-from searchlab.mixtures.latent_topic_training import _as_settings, _evidence, _listen, train_latent_topics
+from searchlab.mixtures.latent_topic_training import (
+    _alpha_and_beta,
+    _collect_queries,
+    _join_evidence,
+    train_latent_topics,
+)
 from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, mce_loss
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.scorers.plsa import PLSA, TopicModelScorer
 from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
-from searchlab.topic_models.topic_scorer import PLSA, Trained
 
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road", "road tree car"]
 FRUIT = ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet", "fruit road"]
@@ -27,7 +32,7 @@ QRELS = {
 
 
 @pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
+def no_fsync(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
@@ -39,33 +44,36 @@ def engine(build):
     return SearchEngine(folder)
 
 
-def listened(engine, alpha=0.6, beta=0.4):
+def collect_queries(engine, alpha=0.6, beta=0.4):
     model = open_topic_model(engine.snapshot)
-    return model, _listen(engine, TOPICS, QRELS, Trained(model, alpha, beta), 20, 1, lambda *call: None)
+    return model, _collect_queries(
+        engine, TOPICS, QRELS, TopicModelScorer(model, alpha, beta), 20, 1, lambda *call: None
+    )
 
 
-def test_what_training_sees_is_what_the_engine_scores(engine):
+def test_the_evidence_is_what_the_engine_scores(engine):
     alpha, beta = 0.6, 0.4
-    model, heard = listened(engine)
-    assert [len(one.places) for one in heard] == [10, 10, 10]  # all documents, since all are found
-    assert [len(one.good) for one in heard] == [2, 2, 2]
+    model, queries = collect_queries(engine)
+    assert [len(query.docs) for query in queries] == [10, 10, 10]  # all documents, since all are found
+    assert [len(query.relevant_docs) for query in queries] == [2, 2, 2]
     weights = np.array([[alpha * beta, alpha * (1 - beta), 1 - alpha]])
-    found = log_likelihoods(_evidence(heard, lambda one: one.said, None), weights).reshape(3, 10)
-    numbers = {place: number for number, place in enumerate(heard[0].places)}
-    shards, docs = np.array(heard[0].places).T
+    evidence = _join_evidence(queries, lambda query: query.probabilities, None)
+    by_components = log_likelihoods(evidence, weights).reshape(3, 10)
+    groups = {doc: number for number, doc in enumerate(queries[0].docs)}
+    shards, docs = np.array(queries[0].docs).T
 
-    def say(one):
-        constant = alpha * (1 - beta) * one.said[:, :, 1] + (1 - alpha) * one.said[:, :, 2]
-        return alpha * beta * one.of_terms[None] + constant[:, :, None]
+    def topic_components(query):
+        constant = alpha * (1 - beta) * query.probabilities[:, :, 1] + (1 - alpha) * query.probabilities[:, :, 2]
+        return alpha * beta * query.of_terms[None] + constant[:, :, None]
 
     of_docs = model.topics_given_document(shards, docs)
-    by_topics = log_likelihoods(_evidence(heard, say, numbers), of_docs).reshape(3, 10)
+    by_topics = log_likelihoods(_join_evidence(queries, topic_components, groups), of_docs).reshape(3, 10)
     for row, topic in enumerate((TOPICS[0], TOPICS[1], TOPICS[3])):
         hits = engine.search(topic.text, k=None, scorer=PLSA(alpha, beta))
-        places = zip(hits.shards.tolist(), hits.docs.tolist(), strict=True)
-        expected = dict(zip(places, hits.scores.tolist(), strict=True))
-        assert found[row] == pytest.approx([expected[place] for place in heard[row].places], rel=1e-9)
-        assert by_topics[row] == pytest.approx([expected[place] for place in heard[row].places], rel=1e-6)
+        addresses = zip(hits.shards.tolist(), hits.docs.tolist(), strict=True)
+        scores = dict(zip(addresses, hits.scores.tolist(), strict=True))
+        assert by_components[row] == pytest.approx([scores[doc] for doc in queries[row].docs], rel=1e-9)
+        assert by_topics[row] == pytest.approx([scores[doc] for doc in queries[row].docs], rel=1e-6)
 
 
 def test_the_loss_falls_and_is_that_of_what_was_trained(engine):
@@ -76,43 +84,43 @@ def test_the_loss_falls_and_is_that_of_what_was_trained(engine):
     assert (trained.n_queries, trained.n_held_out) == (3, 0)
     assert 0 < trained.alpha <= 1 and 0 <= trained.beta < 1
     # The same by the scores of the engine with the trained model.
-    _, heard = listened(engine)
-    evidence = _evidence(heard, lambda one: one.said, None)
+    _, queries = collect_queries(engine)
+    evidence = _join_evidence(queries, lambda query: query.probabilities, None)
     fits = []
     for row, topic in enumerate((TOPICS[0], TOPICS[1], TOPICS[3])):
         hits = engine.search(topic.text, k=None, scorer=trained.scorer)
-        found = dict(zip(zip(hits.shards.tolist(), hits.docs.tolist(), strict=True), hits.scores, strict=True))
+        scores = dict(zip(zip(hits.shards.tolist(), hits.docs.tolist(), strict=True), hits.scores, strict=True))
         n_words = len(topic.text.split())
-        fits.append(np.array([found[place] for place in heard[row].places]) / n_words)
+        fits.append(np.array([scores[doc] for doc in queries[row].docs]) / n_words)
     losses = []
-    for row, one in enumerate(heard):
-        rival = np.log(np.exp(fits[row][~one.relevant]).mean())
-        errors = rival - fits[row][one.relevant]
+    for row, query in enumerate(queries):
+        rival = np.log(np.exp(fits[row][~query.relevant]).mean())
+        errors = rival - fits[row][query.relevant]
         losses.append(np.mean(1 / (1 + np.exp(-steps.alpha * errors))))
     assert after == pytest.approx(np.mean(losses), rel=1e-4)
     start = np.array([[0.24, 0.36, 0.4]])
     assert before == pytest.approx(mce_loss(evidence, start, steps).value)
 
 
-def test_only_relevant_documents_learn_and_what_they_learnt_is_kept(engine):
+def test_only_relevant_documents_are_trained_and_their_latent_topics_are_saved(engine):
     model = open_topic_model(engine.snapshot)
     trained = train_latent_topics(engine, TOPICS, QRELS, held_out=0)
     snapshot = engine.snapshot
-    good = {snapshot.locate(docno) for docno in ("d0", "d1", "d2", "d4", "d5", "d7")}
-    assert set(trained.of_docs) == good
+    relevant = {snapshot.locate(docno) for docno in ("d0", "d1", "d2", "d4", "d5", "d7")}
+    assert set(trained.of_docs) == relevant
     before = model.topics_given_document(*np.array(list(trained.of_docs)).T)
     after = np.array(list(trained.of_docs.values()))
     np.testing.assert_allclose(after.sum(1), 1)
     assert np.abs(after - before).max() > 0.01
-    kept = trained.save("taught")
-    assert kept.trained_weights == (trained.alpha, trained.beta)
+    saved = trained.save("trained")
+    assert saved.trained_weights == (trained.alpha, trained.beta)
     first = engine.search("auto engine", k=None, scorer=trained.scorer)
-    again = engine.search("auto engine", k=None, scorer=PLSA(topics="taught"))
+    again = engine.search("auto engine", k=None, scorer=PLSA(topics="trained"))
     assert again.docnos == first.docnos
     assert again.scores == pytest.approx(first.scores, rel=1e-5)
     shards, docs = np.array([snapshot.locate("d3"), snapshot.locate("d8")]).T
     np.testing.assert_allclose(
-        kept.topics_given_document(shards, docs), model.topics_given_document(shards, docs), atol=1e-6
+        saved.topics_given_document(shards, docs), model.topics_given_document(shards, docs), atol=1e-6
     )
 
 
@@ -130,20 +138,20 @@ def test_training_with_queries_held_out_is_the_same_in_every_run(engine):
     assert first.losses[0] >= first.losses[1] > first.losses[2] - 1e-5
 
 
-def test_three_weights_are_alpha_and_beta():
+def test_alpha_and_beta_follow_from_the_three_weights():
     # αβ = 0.12, α(1-β) = 0.48: α = 0.6, β = 0.2.
-    assert _as_settings(np.array([0.12, 0.48, 0.4])) == pytest.approx((0.6, 0.2))
-    alpha, beta = _as_settings(np.array([1 - 2e-9, 1e-9, 1e-9]))
+    assert _alpha_and_beta(np.array([0.12, 0.48, 0.4])) == pytest.approx((0.6, 0.2))
+    alpha, beta = _alpha_and_beta(np.array([1 - 2e-9, 1e-9, 1e-9]))
     assert PLSA(alpha, beta) and alpha * (1 - beta) > 1e-4
 
 
-def test_progress_is_told_by_stages(engine):
+def test_progress_is_reported_by_stage(engine):
     calls = []
     train_latent_topics(engine, TOPICS, QRELS, progress=lambda *call: calls.append(call))
     assert {stage for stage, *_ in calls} == {"searching", "training"}
 
 
-def test_what_cannot_be_trained_is_told(engine, build):
+def test_what_cannot_be_trained_is_refused(engine, build):
     with pytest.raises(SettingError, match="none of 4 topics has relevant and irrelevant documents in the index"):
         train_latent_topics(engine, TOPICS, {})
     with pytest.raises(SettingError, match="held_out is 1, expected 0 to less than 1"):

@@ -1,4 +1,4 @@
-"""Is MCE what slides 2 to 7 say, and does it put relevant documents first?"""
+"""MCE: it follows slides 2 to 7, and puts relevant documents first."""
 
 import math
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.mixtures.test_em import random_evidence
 
 
 def contrasts(seed, n_components=3, n_groups=1):
-    """Random queries that all have relevant and irrelevant documents."""
+    """Random queries, each with relevant and irrelevant documents."""
     evidence = random_evidence(seed, 8, n_components, n_groups)
     return evidence.take(np.flatnonzero(evidence.is_contrast))
 
@@ -27,8 +27,8 @@ def softmax(free):
 
 def one_pair():
     """A query of two words, a relevant document and two irrelevant ones."""
-    said = np.array([[[0.4, 0.1], [0.0, 0.2]], [[0.2, 0.1], [0.1, 0.2]], [[0.0, 0.1], [0.0, 0.2]]])
-    return one_query(said, np.ones(2), np.array([True, False, False]))
+    probabilities = np.array([[[0.4, 0.1], [0.0, 0.2]], [[0.2, 0.1], [0.1, 0.2]], [[0.0, 0.1], [0.0, 0.2]]])
+    return one_query(probabilities, np.ones(2), np.array([True, False, False]))
 
 
 def test_error_and_loss_by_hand():
@@ -44,13 +44,13 @@ def test_a_soft_maximum_is_the_mean_of_exponentials():
     fits = [math.log(0.15 * 0.15) / 2, math.log(0.05 * 0.1) / 2]
     soft = math.log(sum(math.exp(2 * fit) for fit in fits) / 2) / 2
     assert found.errors.tolist() == pytest.approx([soft - math.log(0.25 * 0.1) / 2])
-    # The sharper, the nearer to the hardest, or as near as the number of rivals lets it.
+    # The sharper the maximum, the closer it is to the hardest document.
     sharp = mce_loss(one_pair(), np.array([[0.5, 0.5]]), MCE(rivals="soft", sharpness=1e4)).errors
     assert sharp == pytest.approx(mce_loss(one_pair(), np.array([[0.5, 0.5]]), MCE()).errors, abs=1e-3)
 
 
-def test_a_step_is_that_of_slide_7():
-    # Only D* moves, as on the slides; its rivals have weights of their own.
+def test_a_step_follows_slide_7():
+    # Only the weights of D* change, as on the slides; its rivals are another group.
     evidence, alpha, beta, step = replace(one_pair(), groups=np.array([0, 1, 1])), 3.0, 0.5, 0.7
     m1, m2 = 0.3, 0.7
     settings = MCE(alpha=alpha, beta=beta, step=step)
@@ -74,22 +74,22 @@ def test_a_step_is_that_of_slide_7():
     weighing=st.sampled_from(WEIGHINGS),
     n_groups=st.sampled_from([1, 3]),
 )
-def test_gradients_are_finite_differences(seed, rivals, weighing, n_groups):
+def test_gradients_equal_finite_differences(seed, rivals, weighing, n_groups):
     evidence = contrasts(seed, n_groups=n_groups)
     if not evidence.n_queries:
         return
     settings = MCE(alpha=3, beta=0.4, rivals=rivals, sharpness=2, weighing=weighing)
     free = np.random.default_rng(seed).normal(size=(n_groups, 3))
     gradient = mce_loss(evidence, softmax(free), settings).gradient
-    for place in np.ndindex(free.shape):
+    for index in np.ndindex(free.shape):
         nudge = np.zeros_like(free)
-        nudge[place] = 1e-6
+        nudge[index] = 1e-6
         up, down = (mce_loss(evidence, softmax(free + sign * nudge), settings).value for sign in (1, -1))
-        assert gradient[place] == pytest.approx((up - down) / 2e-6, abs=1e-7)
+        assert gradient[index] == pytest.approx((up - down) / 2e-6, abs=1e-7)
 
 
 def test_without_rivals_learning_the_gradient_is_that_of_relevant_documents_alone():
-    # Each document is a group of its own: only that of D* has a gradient, the same as with rivals learning.
+    # Each document is a separate group: only that of D* has a gradient, the same as with rivals learning.
     evidence = replace(one_pair(), groups=np.array([0, 1, 2]))
     weights = np.array([[0.3, 0.7], [0.6, 0.4], [0.5, 0.5]])
     alone = mce_loss(evidence, weights, MCE(), rivals_learn=False).gradient
@@ -101,7 +101,7 @@ def test_without_rivals_learning_the_gradient_is_that_of_relevant_documents_alon
 
 
 @given(seed=st.integers(0, 10**6), step=st.sampled_from([0.1, 5, 1e5]), schedule=st.sampled_from(["decay", "bold"]))
-def test_weights_stay_weights_whatever_the_step(seed, step, schedule):
+def test_weights_stay_positive_and_normalised_for_any_step(seed, step, schedule):
     evidence = contrasts(seed, n_groups=2)
     if not evidence.n_queries:
         return
@@ -120,23 +120,23 @@ def test_bold_steps_never_raise_the_loss(seed, rivals):
     assert all(np.diff(losses) <= 0)
 
 
-def told_apart():
-    """Relevant documents are told by the first component, irrelevant ones by the second; the third is noise."""
+def separable():
+    """The first component favours relevant documents, the second irrelevant ones; the third is noise."""
     rng = np.random.default_rng(4)
     pieces = []
     for _ in range(20):
-        said = rng.random((10, 3, 4)) * 0.2
+        probabilities = rng.random((10, 3, 4)) * 0.2
         relevant = np.arange(10) < 3
-        said[relevant, :, 0] += 0.2
-        said[~relevant, :, 1] += 0.2
-        said[..., 3] = 0.05
-        pieces.append(one_query(said, np.ones(3), relevant))
+        probabilities[relevant, :, 0] += 0.2
+        probabilities[~relevant, :, 1] += 0.2
+        probabilities[..., 3] = 0.05
+        pieces.append(one_query(probabilities, np.ones(3), relevant))
     return join(pieces)
 
 
 @pytest.mark.parametrize("rivals", RIVALS)
 def test_training_lowers_the_loss_and_raises_precision(rivals):
-    evidence = told_apart()
+    evidence = separable()
     trained = train_mce(evidence, np.full((1, 4), 0.25), MCE(rivals=rivals))
     assert trained.losses[trained.best] < 0.5 * trained.losses[0]
     weights = trained.weights[0]
@@ -149,21 +149,21 @@ def test_training_lowers_the_loss_and_raises_precision(rivals):
     assert after > before + 0.3
 
 
-def test_documents_learn_their_own_weights():
-    # Document 0 is known by the first component, document 1 by the second; rivals by both alike.
-    said = np.array([[[0.3, 0.05, 0.02]], [[0.05, 0.3, 0.02]], [[0.15, 0.15, 0.02]]])
-    evidence = one_query(said, np.ones(1), np.array([True, True, False]), np.array([1, 2, 0]))
+def test_documents_learn_individual_weights():
+    # The first component favours document 0, the second document 1; rivals are equally likely by both.
+    probabilities = np.array([[[0.3, 0.05, 0.02]], [[0.05, 0.3, 0.02]], [[0.15, 0.15, 0.02]]])
+    evidence = one_query(probabilities, np.ones(1), np.array([True, True, False]), np.array([1, 2, 0]))
     start = np.full((3, 3), 1 / 3)
     trained = train_mce(evidence, start, MCE(step=5), rivals_learn=False)
     assert trained.weights[1].argmax() == 0
     assert trained.weights[2].argmax() == 1
-    assert trained.weights[0].tolist() == pytest.approx([1 / 3] * 3)  # it is relevant to nothing
+    assert trained.weights[0].tolist() == pytest.approx([1 / 3] * 3)  # not relevant to any query
     assert trained.losses[-1] < trained.losses[0]
 
 
 def test_the_iteration_that_is_best_on_held_out_queries_is_kept():
-    evidence = told_apart()
-    # The held-out queries want the opposite: the longer, the worse.
+    evidence = separable()
+    # The held-out queries have opposite judgments: each iteration makes them worse.
     opposite = replace(evidence, relevant=~evidence.relevant)
     stopped = train_mce(evidence, np.full((1, 4), 0.25), MCE(patience=5), held_out=opposite)
     assert (stopped.best, stopped.n_iterations) == (0, 5)
@@ -211,12 +211,12 @@ def test_queries_without_contrast_are_left_out():
         ({"watch": "MAP"}, "unknown watch 'MAP'"),
     ],
 )
-def test_settings_out_of_range_are_named(settings, message):
+def test_settings_out_of_range_are_refused(settings, message):
     with pytest.raises(SettingError, match=message):
         MCE(**settings)
 
 
-def test_a_start_that_is_none_is_refused():
+def test_wrong_starts_are_refused():
     with pytest.raises(SettingError, match=r"MCE: start: the sum is 1\.5, expected 1"):
         train_mce(one_pair(), [[0.5, 1.0]])
     with pytest.raises(SettingError, match="MCE: start has 1 groups, expected 3"):

@@ -1,4 +1,4 @@
-"""Does a bundle keep all of a model, give back the same scores, and refuse what it does not fit?"""
+"""Bundles: JSON round trip to the last bit, and refusal of tables, indexes and files that do not fit."""
 
 import copy
 import json
@@ -29,7 +29,7 @@ from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
-from searchlab.records import Document
+from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.from_table import train_from_table
 from searchlab.training.recipe import Recipe
@@ -78,7 +78,7 @@ def make_bundle(kind="linear", rules="plain", features=FEATURES, **changes):
         "ranker": "rsvm",
         "settings": {"C": 0.1, "depth": None},
         "definitions": {name: CATALOGUE[name].formula for name in features if name in CATALOGUE},
-        "analyser": analysis_record(AnalysisSettings.choose()),
+        "analyser": analysis_record(AnalysisSettings.from_names()),
         "first_stage": FirstStage(50, "bm25", {"k1": 1.5}),
         "training": {"source": "é [x]\n[", "details": [{"gap": 1e-7, "losses": [1.0, 0.5]}, {"gap": 0.5}]},
         "choice": {"tried": [{"value": 1.0, "mean": 0.5}], "chosen": [1.0]},
@@ -93,7 +93,7 @@ all_rules = pytest.mark.parametrize("rules", RULES)
 
 @every_kind
 @all_rules
-def test_what_is_read_back_scores_the_same_to_the_last_bit(tmp_path, kind, rules):
+def test_a_bundle_read_back_scores_the_same_to_the_last_bit(tmp_path, kind, rules):
     bundle = make_bundle(kind, rules)
     bundle.save(tmp_path / "model.json")
     again = load_bundle(tmp_path / "model.json")
@@ -148,7 +148,7 @@ def test_the_same_training_gives_the_same_file_byte_for_byte(tmp_path, name):
     assert (tmp_path / "3.json").read_bytes() != first
 
 
-def test_the_file_is_for_people_too(tmp_path):
+def test_the_file_is_readable(tmp_path):
     make_bundle("linear", "powers").save(tmp_path / "model.json")
     lines = (tmp_path / "model.json").read_text(encoding="utf-8").splitlines()
     assert lines[1] == f' "format": "{FORMAT}",'
@@ -158,7 +158,7 @@ def test_the_file_is_for_people_too(tmp_path):
     assert any("é [x]" in line for line in lines)
 
 
-def test_what_is_not_known_is_null(tmp_path):
+def test_unknown_values_are_null(tmp_path):
     bundle = make_bundle(training={"mean": math.nan, "all": [math.inf, 1.0], "n": np.int64(3)})
     bundle.save(tmp_path / "model.json")
     assert load_bundle(tmp_path / "model.json").training == {"mean": None, "all": [None, 1.0], "n": 3}
@@ -201,7 +201,7 @@ def test_lists_of_numbers_are_on_one_line_and_others_are_not():
     ]
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path):
+def test_a_file_that_cannot_be_written_is_reported(tmp_path):
     with pytest.raises(WriteFailed, match="a folder, expected a file"):
         make_bundle().save(tmp_path)
     (tmp_path / "model.json").write_text("older")
@@ -210,7 +210,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
     assert (tmp_path / "model.json").read_text() == "older"
 
 
-# What a bundle refuses.
+# Tables, indexes and files that a bundle refuses.
 
 
 def test_a_table_may_have_further_columns_in_any_order():
@@ -236,7 +236,7 @@ def test_a_table_that_lacks_features_is_refused():
         many.scores(table)
 
 
-def test_rows_that_are_not_there_have_no_account():
+def test_rows_out_of_range_have_no_explanation():
     for row in (-1, 14):
         with pytest.raises(SettingError, match=f"row is {row}, expected 0 to 13"):
             make_bundle().explain(some_table(), row)
@@ -245,20 +245,20 @@ def test_rows_that_are_not_there_have_no_account():
 @pytest.fixture(scope="module")
 def engine(build):
     documents = [Document("d1", "heat flow", "flow over wings"), Document("d2", "wings", "heat")]
-    with SearchEngine(build(documents, settings=AnalysisSettings.choose())) as opened:
+    with SearchEngine(build(documents, settings=AnalysisSettings.from_names())) as opened:
         yield opened
 
 
 KNOWN = ("letor.both.bm25", "letor.title.bm25")
 
 
-def test_an_index_that_fits_is_taken(engine):
+def test_an_index_that_fits_is_accepted(engine):
     make_bundle(features=KNOWN).check_index(engine)
     make_bundle(features=KNOWN, analyser=None, definitions={}).check_index(engine)
 
 
 def test_an_index_of_another_analyser_is_refused(engine):
-    other = analysis_record(AnalysisSettings.choose("none", "none"))
+    other = analysis_record(AnalysisSettings.from_names("none", "none"))
     with pytest.raises(SettingError) as caught:
         make_bundle(features=KNOWN, analyser=other).check_index(engine)
     told = str(caught.value)
@@ -290,7 +290,7 @@ def test_a_formula_that_has_changed_is_refused(engine):
         (b'{"format": "searchlab model 1"}', "malformed model .KeyError: 'features'"),
     ],
 )
-def test_what_is_no_bundle_is_refused_in_one_line(tmp_path, content, message):
+def test_a_file_that_is_no_bundle_is_refused_in_one_line(tmp_path, content, message):
     path = tmp_path / "model.json"
     path.write_bytes(content)
     with pytest.raises(SourceError, match=message) as caught:
@@ -299,7 +299,7 @@ def test_what_is_no_bundle_is_refused_in_one_line(tmp_path, content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path):
+def test_a_file_that_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(SourceError, match=r"cannot be read .No such file"):
         load_bundle(tmp_path / "none.json")
     with pytest.raises(SourceError, match=r"cannot be read .Is a directory"):
@@ -307,7 +307,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
 
 
 def places(value, path=()):
-    """Every place in a JSON value below its top, but of lists the first two alone."""
+    """Every path in a JSON value below its top, but only the first two items of lists."""
     inner = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
     for key, own in inner:
         yield (*path, key)
@@ -315,7 +315,7 @@ def places(value, path=()):
 
 
 def changed(kept, path, change):
-    """A copy in which one place is changed."""
+    """A copy in which the value at one path is changed."""
     spoilt = copy.deepcopy(kept)
     home = spoilt
     for key in path[:-1]:
@@ -324,7 +324,7 @@ def changed(kept, path, change):
     return spoilt
 
 
-# What is told of a training may be anything: nothing depends on it.
+# The description of the training may be anything: nothing depends on it.
 TOLD = ("training", "choice", "cross_validation")
 
 
@@ -337,7 +337,7 @@ STRANGE = [None, True, "", "a\nb", -1, 10**400, math.nan, math.inf, [], [[]], {}
 
 
 def is_harmless(bundle):
-    """Whether what was read can be used: other errors than ours would be a traceback for a user."""
+    """Use a bundle that was read: errors other than ours would be a traceback for a user."""
     table = some_table(seed=2)
     table = table if set(bundle.features) <= set(FEATURES) else some_table(seed=2, names=bundle.features)
     try:
@@ -353,7 +353,7 @@ def is_harmless(bundle):
     ("kind", "rules"),
     [("linear", "learnt powers"), ("weighed votes", "plain"), ("rules", "ranks"), ("poly", "plain")],
 )
-def test_whatever_is_changed_in_a_file_it_is_refused_in_one_line_or_harmless(tmp_path, kind, rules, monkeypatch):
+def test_any_change_of_a_file_is_refused_in_one_line_or_harmless(tmp_path, kind, rules, monkeypatch):
     kept = json.loads(json.dumps(make_bundle(kind, rules).to_json()))
     path = tmp_path / "model.json"
     path.write_text("{}")
@@ -362,7 +362,7 @@ def test_whatever_is_changed_in_a_file_it_is_refused_in_one_line_or_harmless(tmp
         changes = [delete] + [lambda home, key, value=value: home.__setitem__(key, value) for value in STRANGE]
         for change in changes:
             spoilt = changed(kept, place, change)
-            # The text need not be written and parsed each time.
+            # Faster than writing and parsing the text each time.
             monkeypatch.setattr("searchlab.rankers.bundle.json.loads", lambda text, spoilt=spoilt: spoilt)
             try:
                 bundle = load_bundle(path)
@@ -394,20 +394,20 @@ MUST_BE_REFUSED = {
     "candidates below 1": (("first_stage", "k"), lambda home, key: home.__setitem__(key, 0)),
     "an unknown scorer": (("first_stage", "scorer"), lambda home, key: home.__setitem__(key, "bm52")),
     "an unknown setting": (("first_stage", "settings"), lambda home, key: home.__setitem__(key, {"k7": 1})),
-    "an unknown filling": (("preparation", "filling", "name"), lambda home, key: home.__setitem__(key, "nil")),
+    "an unknown imputation": (("preparation", "filling", "name"), lambda home, key: home.__setitem__(key, "nil")),
     "an unknown normalisation": (
         ("preparation", "normalisation", "name"),
         lambda home, key: home.__setitem__(key, "nil"),
     ),
-    "an unknown bend": (("preparation", "bends"), lambda home, key: home.__setitem__(key, "cubes")),
-    "no bend": (("preparation", "bends"), delete),
+    "an unknown choice of powers": (("preparation", "bends"), lambda home, key: home.__setitem__(key, "cubes")),
+    "no choice of powers": (("preparation", "bends"), delete),
     "a trial in words": (("cross_validation",), lambda home, key: home.__setitem__(key, "good")),
     "a training in pairs": (("training",), lambda home, key: home.__setitem__(key, [["a", 1]])),
 }
 
 
 @pytest.mark.parametrize(("place", "change"), MUST_BE_REFUSED.values(), ids=MUST_BE_REFUSED)
-def test_what_a_model_needs_must_be_there_and_make_sense(tmp_path, place, change):
+def test_required_values_must_be_present_and_valid(tmp_path, place, change):
     kept = json.loads(json.dumps(make_bundle().to_json()))
     path = tmp_path / "model.json"
     path.write_text(json.dumps(changed(kept, place, change)))
@@ -418,7 +418,7 @@ def test_what_a_model_needs_must_be_there_and_make_sense(tmp_path, place, change
 
 
 @pytest.mark.parametrize("key", ["analyser", "first_stage", "cross_validation"])
-def test_what_may_be_missing_is_null(tmp_path, key):
+def test_optional_values_are_null(tmp_path, key):
     kept = make_bundle().to_json() | {key: None}
     (tmp_path / "model.json").write_text(json.dumps(kept))
     assert load_bundle(tmp_path / "model.json").to_json() == kept
@@ -443,3 +443,26 @@ def test_the_fingerprint_changes_with_any_row_value_or_grade():
     ]
     found = {fingerprint_of(other) for other in others} | {fingerprint_of(table, others[0]), first}
     assert len(found) == len(others) + 2
+
+
+# What was learnt from.
+
+
+def test_topics_that_were_learnt_from_are_known_by_their_texts():
+    bundle = replace(make_bundle(), training={"topics": {"1": "Heat  flow", "2": "wings"}})
+    never = lambda: pytest.fail("recorded topics need no others")  # noqa: E731
+    assert bundle.has_learnt_from([Topic("9", "cells"), Topic("7", " heat FLOW")], "mine", never)
+    assert not bundle.has_learnt_from([Topic("1", "heat")], "mine", never)
+    assert not bundle.has_learnt_from([], "mine", never)
+
+
+def test_without_recorded_topics_those_of_the_collection_count_if_it_was_trained_on_them():
+    source = "topics of its collection, judgments of its collection"
+    bundle = replace(make_bundle(), training={"source": source, "index": {"name": "mine"}})
+    collection = [Topic("1", "heat flow")]
+    assert bundle.has_learnt_from([Topic("7", "Heat flow")], "mine", lambda: collection)
+    assert not bundle.has_learnt_from([Topic("7", "wings")], "mine", lambda: collection)
+    assert not bundle.has_learnt_from(collection, "other", lambda: collection)
+    other = replace(bundle, training={"source": "topics t.tsv, judgments q.txt", "index": {"name": "mine"}})
+    assert not other.has_learnt_from(collection, "mine", lambda: collection)
+    assert not replace(bundle, training={}).has_learnt_from(collection, "mine", lambda: collection)

@@ -1,4 +1,4 @@
-"""Do the shares of a score add up to it, and say what they are due to?"""
+"""Explanations: contributions add up to the score, and are attributed to features, grades and terms."""
 
 import math
 
@@ -21,7 +21,8 @@ from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
-from searchlab.retrieval.results import Explanation, Part
+from searchlab.retrieval.results import Explanation
+from searchlab.scorers.execution.bound_scorer import TermContribution
 
 FEATURES = ("a", "b", "c")
 
@@ -81,34 +82,36 @@ all_rules = pytest.mark.parametrize("how", RULES.values(), ids=RULES)
 
 @every_model
 @all_rules
-def test_shares_add_up_to_the_score_and_differences_to_the_lead(model, how):
+def test_contributions_add_up_to_the_score_and_differences_to_the_lead(model, how):
     bundle, table = make_bundle(model, how), some_table()
     scores = bundle.scores(table)
-    accounts = [bundle.explain(table, row) for row in range(12)]
-    for row, account in enumerate(accounts):
-        assert account.docno == f"d{row}"
-        assert account.score == pytest.approx(scores[row], abs=1e-12)
-        assert math.fsum(share.amount for share in account.contributions) == pytest.approx(account.score, abs=1e-9)
-        labels = [share.label for share in account.contributions]
+    explanations = [bundle.explain(table, row) for row in range(12)]
+    for row, explanation in enumerate(explanations):
+        assert explanation.docno == f"d{row}"
+        assert explanation.score == pytest.approx(scores[row], abs=1e-12)
+        assert math.fsum(contribution.amount for contribution in explanation.contributions) == pytest.approx(
+            explanation.score, abs=1e-9
+        )
+        labels = [contribution.label for contribution in explanation.contributions]
         assert len(set(labels)) == len(labels)
-        amounts = [abs(share.amount) for share in account.contributions]
+        amounts = [abs(contribution.amount) for contribution in explanation.contributions]
         assert amounts == sorted(amounts, reverse=True)
     for first, second in ((0, 4), (6, 11), (11, 5)):
-        found = compare_explanations(accounts[first], accounts[second])
+        found = compare_explanations(explanations[first], explanations[second])
         lead = scores[first] - scores[second]
         assert math.fsum(difference.amount for difference in found) == pytest.approx(lead, abs=1e-9)
         sizes = [abs(difference.amount) for difference in found]
         assert sizes == sorted(sizes, reverse=True)
-    assert compare_explanations(accounts[3], accounts[3]) == []
+    assert compare_explanations(explanations[3], explanations[3]) == []
 
 
 def test_a_score_of_weights_worked_by_hand():
     table = FeatureTable(["a", "b"], ["q"] * 3, ["x", "y", "z"], [[1.0, 10.0], [3.0, np.nan], [5.0, 20.0]])
     bundle = Bundle("own", {}, LinearModel(np.array([2.0, -1.0])), ("a", "b"), Preprocessor.named())
-    account = bundle.explain(table, 1)
-    # a is half way from 1 to 5; b is undefined and becomes the smallest, 0 when normalised.
-    assert account.score == 1.0
-    first, second = account.contributions
+    explanation = bundle.explain(table, 1)
+    # a is halfway from 1 to 5; b is undefined, is imputed by the minimum, and is 0 when normalised.
+    assert explanation.score == 1.0
+    first, second = explanation.contributions
     assert (first.label, first.amount, first.raw) == ("a", 1.0, 3.0)
     assert first.meaning == "0.500 ((3 - 1) / 4, by smallest value and range of the query)"
     assert (second.label, second.amount) == ("b", 0.0)
@@ -116,41 +119,46 @@ def test_a_score_of_weights_worked_by_hand():
     assert "10" in second.meaning
 
 
-def test_the_powers_of_a_feature_are_one_share():
+def test_the_powers_of_a_feature_are_one_contribution():
     table = FeatureTable(["a"], ["q"] * 3, ["x", "y", "z"], [[0.0], [1.0], [4.0]])
     model = LinearModel(np.array([1.0, 10.0, 100.0]))
     bundle = Bundle("own", {}, model, ("a",), Preprocessor.named(powers=True))
-    (share,) = bundle.explain(table, 1).contributions
+    (contribution,) = bundle.explain(table, 1).contributions
     # ¼ + 10·¹⁄₁₆ + 100·½.
-    assert (share.label, share.raw) == ("a", 1.0)
-    assert share.amount == pytest.approx(0.25 + 0.625 + 50)
-    assert share.meaning.startswith("0.250 (")
+    assert (contribution.label, contribution.raw) == ("a", 1.0)
+    assert contribution.amount == pytest.approx(0.25 + 0.625 + 50)
+    assert contribution.meaning.startswith("0.250 (")
 
 
-def test_a_feature_that_is_called_like_a_power_is_itself():
+def test_a_feature_that_is_named_like_a_power_is_a_feature():
     table = FeatureTable(["a", "a^2"], ["q"] * 2, ["x", "y"], [[0.0, 7.0], [1.0, 9.0]])
     bundle = Bundle("own", {}, LinearModel(np.array([3.0, 5.0])), ("a", "a^2"), Preprocessor.named())
-    shares = {share.label: share for share in bundle.explain(table, 1).contributions}
-    assert (shares["a"].amount, shares["a"].raw) == (3.0, 1.0)
-    assert (shares["a^2"].amount, shares["a^2"].raw) == (5.0, 9.0)
+    contributions = {contribution.label: contribution for contribution in bundle.explain(table, 1).contributions}
+    assert (contributions["a"].amount, contributions["a"].raw) == (3.0, 1.0)
+    assert (contributions["a^2"].amount, contributions["a^2"].raw) == (5.0, 9.0)
 
 
 def test_rows_are_explained_within_their_query():
     bundle, table = make_bundle(MODELS["counted votes"]), some_table()
     alone = table.rows(slice(5, 12))
     assert repr(bundle.explain(table, 8)) == repr(bundle.explain(alone, 3))
-    labels = {share.label for share in bundle.explain(table, 8).contributions}
+    labels = {contribution.label for contribution in bundle.explain(table, 8).contributions}
     assert labels == {"grade 2 against 1", "grade 1 against 0"}
 
 
-def test_votes_of_several_hyperplanes_on_the_same_grades_are_one_share():
+def test_votes_of_several_hyperplanes_on_the_same_grades_are_one_contribution():
     random = np.random.default_rng(1)
     single = [VotingModel(random.normal(size=(2, 3)), ((2.0, 1.0), (1.0, 0.0)), "score") for _ in range(3)]
     together, table = make_bundle(average_models(single, [1.0] * 3)), some_table()
-    amounts = {share.label: share.amount for share in together.explain(table, 2).contributions}
+    amounts = {contribution.label: contribution.amount for contribution in together.explain(table, 2).contributions}
     apart = [make_bundle(each).explain(table, 2).contributions for each in single]
     for label in ("grade 2 against 1", "grade 1 against 0"):
-        expected = [share.amount for shares in apart for share in shares if share.label == label]
+        expected = [
+            contribution.amount
+            for contributions in apart
+            for contribution in contributions
+            if contribution.label == label
+        ]
         assert amounts[label] == pytest.approx(sum(expected) / 3)
 
 
@@ -165,26 +173,38 @@ def test_a_difference_names_both_sides_and_leaves_out_what_is_equal():
     ]
 
 
-def test_a_lead_by_rounding_is_told_as_such():
+def test_a_lead_by_rounding_is_described_as_such():
     first, second = (
         ScoreExplanation("x", 0.1 + 0.2, (Contribution("a", 0.3),)),
         ScoreExplanation("y", 0.3, (Contribution("a", 0.3),)),
     )
-    told = describe_lead(first, second, compare_explanations(first, second))
-    assert told.startswith("x scores ")
-    assert told.endswith(" more than y, which is rounding: their scores have the same parts")
+    sentence = describe_lead(first, second, compare_explanations(first, second))
+    assert sentence.startswith("x scores ")
+    assert sentence.endswith(" more than y, which is rounding: their scores have the same parts")
 
 
-def test_shares_of_terms_stand_with_the_largest_on_top():
-    parts = (Part("a", 1, 2, 0.5), Part("b", 1, 1, -2.0), Part("c", 1, 1, 1.0), Part("a", 1, 2, 0.75))
-    account = explain_terms(Explanation("x", parts))
-    assert [(share.label, share.amount) for share in account.contributions] == [("b", -2.0), ("a", 1.25), ("c", 1.0)]
-    assert account.score == 0.25
+def test_contributions_of_terms_are_ordered_by_size():
+    parts = (
+        TermContribution("a", 1, 2, 0.5),
+        TermContribution("b", 1, 1, -2.0),
+        TermContribution("c", 1, 1, 1.0),
+        TermContribution("a", 1, 2, 0.75),
+    )
+    explanation = explain_terms(Explanation("x", parts))
+    assert [(contribution.label, contribution.amount) for contribution in explanation.contributions] == [
+        ("b", -2.0),
+        ("a", 1.25),
+        ("c", 1.0),
+    ]
+    assert explanation.score == 0.25
 
 
 def test_influences_name_the_columns_largest_first():
     bundle = make_bundle(LinearModel(np.array([0.5, -2.0, 0.0, 1.0, 0.0, 0.0])), RULES["powers"], ("a", "b"))
-    labels = [(share.label, share.amount) for share in bundle.influences()]
+    labels = [(contribution.label, contribution.amount) for contribution in bundle.influences()]
     assert labels[:3] == [("b", -2.0), ("b^2", 1.0), ("a", 0.5)]
     ruled = make_bundle(RuleModel(np.array([2, 0, 2]), np.array([0.5, 0.1, 0.5]), np.array([1.0, -4.0, 2.0]), 3))
-    assert [(share.label, share.amount) for share in ruled.influences()] == [("a > 0.1", -4.0), ("c > 0.5", 3.0)]
+    assert [(contribution.label, contribution.amount) for contribution in ruled.influences()] == [
+        ("a > 0.1", -4.0),
+        ("c > 0.5", 3.0),
+    ]

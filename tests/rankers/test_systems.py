@@ -1,5 +1,7 @@
 """Can scorers and models be asked alike, and do their accounts add up?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,16 +10,16 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.reranking import Reranker
-from searchlab.rankers.systems import LABELS, make_system
+from searchlab.rankers.systems import make_system
 from searchlab.records import Document
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.dirichlet import Dirichlet
 
 DOCUMENTS = [
     Document("d1", "Lymphoma", "lymphoma of t cells in mice", {"year": 1988}),
@@ -39,7 +41,8 @@ def models(engine):
     bundle = Bundle(
         "rsvm", {}, LinearModel(np.arange(1.0, 1 + len(features))), features, Preprocessor.named(), first_stage=first
     )
-    return {"mine": lambda: Reranker(engine, bundle)}
+    wider = replace(bundle, first_stage=FirstStage(k=2))
+    return {"mine": lambda: Reranker(engine, bundle), "rm3": lambda: Reranker(engine, wider)}
 
 
 def test_a_name_alone_is_a_scorer_with_its_defaults(engine):
@@ -59,7 +62,7 @@ def test_settings_stand_behind_the_name(engine):
 
 def test_an_expanded_query_is_searched_and_its_own_words_are_told(engine):
     system = make_system(engine, "bm25+rm3")
-    expected = engine.search(RM3().expand(engine, "lymphoma"), k=10)
+    expected = engine.search(Pipeline(engine, expansion=RM3()).start("lymphoma").expanded_query, k=10)
     hits = system.search("lymphoma")
     assert hits.docnos == expected.docnos
     assert hits.scores.tolist() == expected.scores.tolist()
@@ -101,6 +104,30 @@ def test_shares_add_up_to_the_score_that_was_shown(engine, models, name):
         assert sum(share.amount for share in account.contributions) == pytest.approx(score, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("name", "searches", "estimations"), [("bm25", 1, 0), ("bm25+rm3", 2, 1), ("model:mine", 1, 0), ("model:rm3", 2, 1)]
+)
+@pytest.mark.parametrize("filters", [(), ("year=[1988 TO 1990]",)])
+def test_explaining_what_was_just_found_repeats_nothing(engine, models, work, name, searches, estimations, filters):
+    system = make_system(engine, name, models)
+    hits = system.search("lymphoma cells", k=3, filters=filters)
+    accounts = system.accounts(system.parse("lymphoma cells"), hits.docnos[:2], filters=filters)
+    assert all(account.found for account in accounts)
+    assert (work["searches"], work["estimations"]) == (searches, estimations)
+    assert work["extractions"] == (system.kind == "model")
+
+
+def test_searches_with_other_filters_or_syntax_are_told_apart(engine):
+    system = make_system(engine, "bm25+rm3")
+    everything = system.search("lymphoma NOT diet", k=None)
+    plain = system.search("lymphoma NOT diet", k=None, syntax="plain")
+    filtered = system.search("lymphoma NOT diet", k=None, filters=["year=1988"])
+    assert "d3" in plain.docnos
+    assert "d3" not in everything.docnos
+    assert filtered.docnos == ["d1"]
+    assert system.search("lymphoma NOT diet", k=None).docnos == everything.docnos
+
+
 def test_a_model_is_called_by_its_name_and_opened_when_it_is_asked_for(engine, models):
     system = make_system(engine, "model:mine", models)
     assert (system.name, system.label, system.kind) == ("model:mine", "mine (rsvm)", "model")
@@ -129,10 +156,6 @@ def test_without_any_model_this_is_said(engine):
         make_system(engine, "model:x")
 
 
-def test_every_scorer_has_a_label():
-    assert LABELS.keys() == EVERY_SCORER.keys()
-
-
 def test_equal_systems_are_equal(engine):
     assert make_system(engine, "bm25") == make_system(engine, "bm25")
-    assert make_system(engine, "bm25").scorer == BM25()
+    assert make_system(engine, "bm25").pipeline.scorer == BM25()

@@ -1,4 +1,4 @@
-"""A report with everything in it, and with hostile texts wherever a text may stand."""
+"""A report with every kind of block and with hostile texts, and a small table."""
 
 import math
 
@@ -16,7 +16,7 @@ HOSTILE = (
 
 
 def everything(text: str) -> Report:
-    """A report whose every text is `text`, or begins or ends with it."""
+    """A report in which every text is `text`, or begins or ends with it."""
     entry = RankedDocument(1, text, text, text, 2, 3)
     table = Table(
         "main",
@@ -41,3 +41,16 @@ def everything(text: str) -> Report:
 @pytest.fixture(scope="session")
 def hostile_report() -> Report:
     return everything(HOSTILE)
+
+
+@pytest.fixture(scope="session")
+def small_table() -> Table:
+    return Table(
+        "main",
+        "Means.",
+        ("system", "AP", "n"),
+        (("BM25", 0.25, 106), ("RSVM_IR", 0.4497, 1234), ("none", None, 0)),
+        best=True,
+        marks={(1, 1): "†"},
+        note="† better.",
+    )

@@ -1,4 +1,4 @@
-"""Does a report refuse what could not be shown or written?"""
+"""Invalid reports, tables and figures are errors."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ ONE = Table("one", "", ("a",), ((1,),))
 
 
 @pytest.mark.parametrize("name", ["", "../etc", "a/b", ".hidden", "a b", "a.csv", "é", "x" * 101, "a\n"])
-def test_a_name_that_is_no_file_name_is_refused(name):
+def test_a_name_that_is_not_a_file_name_is_an_error(name):
     with pytest.raises(SettingError, match="expected letters"):
         Table(name, "", ("a",), ())
     with pytest.raises(SettingError, match="expected letters"):
@@ -20,12 +20,12 @@ def test_a_name_that_is_no_file_name_is_refused(name):
 @pytest.mark.parametrize(
     ("words", "name"), [("nDCG@10 of RSVM-IR", "ndcg-10-of-rsvm-ir"), ("ΔAP", "ap"), ("…", "unnamed"), ("../x", "x")]
 )
-def test_any_words_become_a_name(words, name):
+def test_any_text_becomes_a_valid_name(words, name):
     assert slugify(words) == name
     assert Table(slugify(words), "", ("a",), ()).name == name
 
 
-def test_a_long_name_is_cut_to_one_that_is_accepted():
+def test_a_long_text_is_cut_to_a_valid_name():
     assert Table(slugify("word " * 50), "", ("a",), ()).name == ("word-" * 20)[:99]
 
 
@@ -43,19 +43,19 @@ def test_a_long_name_is_cut_to_one_that_is_accepted():
         ({"marks": {(0, 1): "†"}}, "found marks without a note"),
     ],
 )
-def test_a_table_that_does_not_fit_together_is_refused(settings, message):
+def test_an_inconsistent_table_is_an_error(settings, message):
     fitting = {"name": "t", "caption": "", "columns": ("a", "b"), "rows": ((1, 2),)}
     assert Table(**fitting).rows == ((1, 2),)
     with pytest.raises(SettingError, match=message):
         Table(**(fitting | settings))
 
 
-def test_a_figure_is_said_in_words():
+def test_a_figure_without_description_is_an_error():
     with pytest.raises(SettingError, match="alt is empty"):
         Figure("f", "A caption", "", "<svg/>")
 
 
-def test_two_tables_of_one_name_would_overwrite_each_other():
+def test_two_tables_with_the_same_name_are_an_error():
     Report("", "", (Section("", (ONE, Figure("one", "", "alt", "<svg/>"))),))  # a CSV and an SVG
     with pytest.raises(SettingError, match="two tables called one"):
         Report("", "", (Section("", (ONE,)), Section("", (Table("ONE", "", ("a",), ()),))))

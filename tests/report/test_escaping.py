@@ -1,4 +1,4 @@
-"""Do plain words stay plain words in Markdown, LaTeX and spreadsheets?"""
+"""Escaping: any text remains plain text in Markdown, LaTeX and spreadsheets."""
 
 import html
 import re
@@ -12,7 +12,7 @@ from searchlab.report.escaping import escape_latex, escape_markdown, escape_spre
 
 TEXTS = st.text(st.sampled_from("ab1 \\`*_{}[]()<>#+-.!|~&$%^=:/\"'@\n\t\r\x00中é–\u202e;wh"), max_size=40)
 
-# Everything that `latex` may write for a sign that LaTeX would obey; what is left must be letters of no meaning.
+# The replacements of special characters by `escape_latex`; what remains must have no special meaning.
 LATEX_SIGN = re.compile(
     r"\\(?:textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar|textquotedbl|textasciigrave|ldots)\{\}"
     r"|\\[{}$&#%_]|\{[][*',-]\}|\\unicode\{[0-9A-F]{4,6}\}|\$\\?[a-z-]+\$"
@@ -34,7 +34,7 @@ LATEX_SIGN = re.compile(
 @example("&#35;")
 @example("[a]: http://e.example")
 @example("a|b")
-def test_any_text_is_one_paragraph_of_itself_in_markdown(text):
+def test_any_text_is_one_literal_paragraph_in_markdown(text):
     page = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(escape_markdown(text))
     expected = f"<p>{html.escape(printable_line(text))}</p>\n" if printable_line(text) else ""
     assert html.unescape(page) == html.unescape(expected)
@@ -42,7 +42,7 @@ def test_any_text_is_one_paragraph_of_itself_in_markdown(text):
 
 
 @given(TEXTS)
-def test_any_text_is_one_cell_of_a_table_in_markdown(text):
+def test_any_text_is_one_table_cell_in_markdown(text):
     page = (
         MarkdownIt("commonmark").enable("table").render(f"| a | b |\n| --- | --- |\n| {escape_markdown(text)} | x |\n")
     )
@@ -50,11 +50,11 @@ def test_any_text_is_one_cell_of_a_table_in_markdown(text):
     assert [html.unescape(cell) for cell in cells] == [printable_line(text), "x"]
 
 
-def test_an_address_becomes_no_link_on_github():
+def test_a_url_does_not_become_a_link_on_github():
     assert escape_markdown("see https://e.example and www.e.example") == "see https\\://e.example and www\\.e.example"
 
 
-def test_what_needs_no_escape_is_left_in_markdown():
+def test_harmless_characters_are_not_escaped_in_markdown():
     assert escape_markdown("12.5 % of nDCG@10 (p = .05), T-cell; -.5") == "12.5 % of nDCG@10 (p = .05), T-cell; -.5"
 
 
@@ -78,25 +78,25 @@ def test_what_needs_no_escape_is_left_in_markdown():
         ("a\n\n\\par b", r"a \textbackslash{}par b"),
     ],
 )
-def test_latex_specials(text, written):
+def test_special_characters_in_latex(text, written):
     assert escape_latex(text) == written
 
 
 @given(TEXTS)
-def test_nothing_is_left_that_latex_would_obey(text):
+def test_no_special_character_remains_in_latex(text):
     left = LATEX_SIGN.sub("", escape_latex(text).replace("--", ""))
     assert not set(left) & set('\\{}$&#%_^~<>|"`[]*\n')
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", " =1"])
-def test_a_spreadsheet_computes_nothing(text):
+def test_formulas_are_escaped_for_spreadsheets(text):
     assert escape_spreadsheet(text) == f"'{text.strip()}"
 
 
 @pytest.mark.parametrize("text", ["BM25", "-.0123", "+5%", "-1,234.5", "a=b", "", "<.0001"])
-def test_harmless_cells_stay_as_they_are(text):
+def test_harmless_cells_are_unchanged(text):
     assert escape_spreadsheet(text) == text
 
 
-def test_plain_words_have_no_controls_and_turn_no_direction():
+def test_a_printable_line_has_no_control_characters_and_direction_marks():
     assert printable_line("a\x00b\x1b[31m\r\n\tc \u202egnp\u2066x\ufffe") == "a b [31m c gnpx"

@@ -1,4 +1,4 @@
-"""Does a browser show a report as it should be: whole, quiet, in light and dark, on a phone and on paper?"""
+"""Reports in a browser: layout, colours and print."""
 
 import base64
 
@@ -17,7 +17,7 @@ def address(hostile_report, tmp_path_factory) -> str:
 
 @pytest.fixture
 def show(browser, address):
-    """Open the report with a width and a scheme of colours."""
+    """Open the report with a width and a colour scheme."""
 
     def opened(width=1280, scheme="light"):
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
@@ -30,18 +30,18 @@ def show(browser, address):
     return opened
 
 
-def test_the_browser_has_nothing_to_complain_of_and_loads_nothing(show):
+def test_the_browser_logs_no_errors_and_loads_nothing(show):
     shown = show()
     assert shown.get_log("browser") == []
     assert shown.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)") == []
     assert shown.execute_script("return document.compatMode") == "CSS1Compat"
-    # The log works: what the policy forbids is found there.
+    # The log works: what the policy forbids is logged.
     shown.execute_script("document.body.append(Object.assign(new Image(), {src: 'http://localhost:9/a.png'}))")
     assert any("Content Security Policy" in entry["message"] for entry in shown.get_log("browser"))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_every_figure_is_there(show, width):
+def test_every_figure_is_visible(show, width):
     sizes = show(width).execute_script(
         "return [...document.querySelectorAll('figure svg')].map(svg => svg.getBoundingClientRect())"
     )
@@ -69,7 +69,7 @@ def test_a_wide_table_scrolls_within_its_box(show):
     assert whole > 2 * seen
 
 
-def test_names_of_rows_stay_when_a_table_is_scrolled_and_their_heading_with_them(show):
+def test_the_first_column_and_its_heading_stay_when_a_table_is_scrolled(show):
     moved = show(320).execute_script(
         "const box = document.querySelector('.scroll:has(.named)'), rows = [...box.querySelectorAll('tr')];"
         "const places = () => rows.map(row => [0, 1].map(n => row.cells[n].getBoundingClientRect().left));"
@@ -80,7 +80,7 @@ def test_names_of_rows_stay_when_a_table_is_scrolled_and_their_heading_with_them
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_words_can_be_read(show, scheme):
+def test_all_text_has_enough_contrast(show, scheme):
     shown = show(scheme=scheme)
     paper = shown.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert (luminance(paper) < 0.05) == (scheme == "dark")
@@ -92,7 +92,7 @@ def test_all_words_can_be_read(show, scheme):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_in_drawings_have_the_colour_of_the_page(show, scheme):
+def test_text_in_drawings_has_the_colour_of_the_page(show, scheme):
     shown = show(scheme=scheme)
     ink = shown.execute_script("return getComputedStyle(document.body).color")
     fills = shown.execute_script("return [...document.querySelectorAll('svg text')].map(e => getComputedStyle(e).fill)")
@@ -100,8 +100,8 @@ def test_words_in_drawings_have_the_colour_of_the_page(show, scheme):
     assert set(fills) == {ink}
 
 
-def test_points_of_numbers_stand_below_each_other(show):
-    """The right end of the digits, without the marks behind them, in a column where all have decimals."""
+def test_decimal_points_are_aligned(show):
+    """The right ends of the numbers without marks, in a column where all have decimals."""
     ends = show().execute_script(
         "return [...document.querySelectorAll('#table-1 tbody tr')].map(row => "
         "row.cells[1].firstElementChild.getBoundingClientRect().right)"
@@ -110,13 +110,13 @@ def test_points_of_numbers_stand_below_each_other(show):
     assert ends == pytest.approx([ends[0]] * 3, abs=0.5)
 
 
-def test_hostile_words_are_words(show, hostile_report):
+def test_hostile_texts_are_plain_text(show, hostile_report):
     shown = show()
     assert "<script>alert(1)</script>" in shown.execute_script("return document.querySelector('h1').textContent")
     assert shown.execute_script("return document.querySelectorAll('script, img, main style').length") == 0
 
 
-def test_on_paper_it_is_light_and_no_box_hides_anything(show):
+def test_print_is_light_and_shows_whole_tables(show):
     shown = show(scheme="dark")
     shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     paper, ink = shown.execute_script("const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]")

@@ -1,4 +1,4 @@
-"""Is a drawing let into a page only if it is harmless?"""
+"""Embedding of SVG: only harmless drawings are accepted."""
 
 from xml.etree import ElementTree
 
@@ -26,7 +26,7 @@ def test_matplotlibs_drawing_is_tidied():
     )
 
 
-def test_ids_and_references_carry_the_name_of_the_figure():
+def test_ids_and_references_are_prefixed_with_the_name_of_the_figure():
     drawing = f'{HEAD}<path id="p" clip-path="url(#c)"/><use xlink:href="#p" style="fill: url( #h )"/></svg>'
     assert inline_svg(drawing, name="gains", alt='A "b" <c>') == (
         '<svg role="img" aria-label="A &quot;b&quot; &lt;c&gt;" xmlns="http://www.w3.org/2000/svg">'
@@ -35,7 +35,7 @@ def test_ids_and_references_carry_the_name_of_the_figure():
     )
 
 
-def test_a_file_of_its_own_has_colours_for_light_and_dark():
+def test_a_standalone_drawing_has_colours_for_light_and_dark():
     written = standalone_svg(f'{HEAD}<path d="M0 0"/></svg>', name="a", alt="An arrow")
     root = ElementTree.fromstring(written)
     assert root.get("aria-label") == "An arrow"
@@ -65,19 +65,19 @@ def test_a_file_of_its_own_has_colours_for_light_and_dark():
     ],
 )
 @pytest.mark.parametrize("setting", [inline_svg, standalone_svg])
-def test_a_harmful_drawing_is_refused(part, setting):
+def test_a_harmful_drawing_is_an_error(part, setting):
     assert setting(f"{HEAD}<g/></svg>", name="bad", alt="b")
     with pytest.raises(SettingError, match="figure bad: the drawing has"):
         setting(f"{HEAD}<g>{part}</g></svg>", name="bad", alt="b")
 
 
 @pytest.mark.parametrize("drawing", ["", "no drawing", "<svg>", f"{HEAD}<g></svg>"])
-def test_what_is_no_xml_is_refused(drawing):
+def test_invalid_xml_is_an_error(drawing):
     with pytest.raises(SettingError, match="figure bad: the drawing cannot be read"):
         inline_svg(drawing, name="bad", alt="b")
 
 
-def test_what_is_no_svg_is_refused():
+def test_another_root_element_is_an_error():
     with pytest.raises(SettingError, match="<html>, expected <svg>"):
         inline_svg("<html/>", name="bad", alt="b")
 

@@ -1,4 +1,4 @@
-"""Are the numbers behind the papers' figures right: planes, directions, groups of queries, sign tests?"""
+"""The numbers behind the papers' figures: planes, directions, groups of queries, sign tests."""
 
 import math
 
@@ -12,17 +12,17 @@ from searchlab.reproduction.figures import (
     check_queries,
     choose_queries,
     cosine,
-    curves_of_few,
     find_directions,
     group_by_pairs,
     pair_counts,
     sign_tests,
+    training_curves,
 )
 
 
 def table_of(queries):
     """A table from qid → rows of (grade, values)."""
-    rows = [(qid, grade, values) for qid, own in queries.items() for grade, values in own]
+    rows = [(qid, grade, values) for qid, graded in queries.items() for grade, values in graded]
     names = [f"f{number}" for number in range(len(rows[0][2]))]
     docnos = [f"d{number}" for number in range(len(rows))]
     return FeatureTable(names, [row[0] for row in rows], docnos, [row[2] for row in rows], [row[1] for row in rows])
@@ -36,12 +36,12 @@ def test_the_plane_has_the_directions_of_most_variance_first():
     np.testing.assert_allclose(plane.axes, [[0, 1, 0], [1, 0, 0]], atol=1e-12)
     # The squares along the axes are 4 + 4 and 1 + 1.
     assert plane.shares == pytest.approx((0.8, 0.2))
-    np.testing.assert_allclose(plane.place(rows), [[2, 0], [-2, 0], [0, 1], [0, -1]], atol=1e-12)
+    np.testing.assert_allclose(plane.project(rows), [[2, 0], [-2, 0], [0, 1], [0, -1]], atol=1e-12)
 
 
-def test_a_weight_vector_is_shown_by_its_shadow_on_the_plane():
+def test_a_weight_vector_is_projected_on_the_plane():
     plane = Plane.of(np.array([[1.0, 3, 5], [1, -1, 5], [2, 1, 5], [0, 1, 5]]))
-    # Weights (3, 4, 100): the first axis is the second feature, the third feature is not seen; length 5 becomes 1.
+    # Weights (3, 4, 100): the first axis is the second feature, the third is orthogonal; length 5 becomes 1.
     np.testing.assert_allclose(plane.direction(np.array([3.0, 4, 100])), [0.8, 0.6], atol=1e-12)
     assert plane.direction(np.array([0.0, 0, 1])).tolist() == [0, 0]
 
@@ -60,12 +60,12 @@ def test_where_rows_vary_in_fewer_directions_an_axis_is_zero(rows, axes):
     assert sum(plane.shares) == pytest.approx(float(len(rows) > 1))
 
 
-def test_axes_point_to_where_their_largest_component_is_positive():
+def test_the_largest_component_of_an_axis_is_positive():
     falling = np.array([[0.0, 0.0], [1.0, -3.0], [2.0, -6.0]])
     assert Plane.of(falling).axes[0] == pytest.approx([-1 / math.sqrt(10), 3 / math.sqrt(10)])
 
 
-def test_the_cosine_of_vectors():
+def test_the_cosine_of_two_vectors():
     assert cosine(np.array([1.0, 0]), np.array([3.0, 4])) == pytest.approx(0.6)
     assert cosine(np.zeros(2), np.array([3.0, 4])) == 0
 
@@ -83,7 +83,7 @@ def test_pairs_of_different_grades_are_counted():
     assert pair_counts(table_of(QUERIES)) == {"a": 5, "b": 3, "c": 9, "d": 0}
 
 
-def test_the_queries_that_differ_most_are_chosen_of_those_with_all_grades():
+def test_the_queries_with_the_fewest_and_the_most_pairs_are_chosen_of_those_with_all_grades():
     assert choose_queries(table_of(QUERIES)) == ("b", "a")
     only = {qid: QUERIES[qid] for qid in "cd"}
     assert choose_queries(table_of(only)) is None
@@ -91,7 +91,7 @@ def test_the_queries_that_differ_most_are_chosen_of_those_with_all_grades():
     assert choose_queries(table_of(same)) == ("x", "y")
 
 
-def test_queries_that_somebody_chose_must_be_there_and_have_pairs():
+def test_queries_chosen_by_the_user_must_exist_and_have_pairs():
     table = table_of(QUERIES)
     assert check_queries(table, ["c", "a"]) == ("c", "a")
     with pytest.raises(SettingError, match="query z is not in the folds, expected two of their 4 queries"):
@@ -110,7 +110,7 @@ SPLIT = {
 }
 
 
-def test_a_hyperplane_for_two_grades_points_along_what_tells_them_apart():
+def test_the_hyperplane_of_two_grades_points_along_their_difference():
     found = find_directions(table_of(SPLIT))
     assert list(found.pairs) == [(2, 1), (2, 0), (1, 0)]
     unit = {pair: each.weights / np.linalg.norm(each.weights) for pair, each in found.pairs.items()}
@@ -124,14 +124,14 @@ def test_each_query_and_all_together_have_a_direction():
     found = find_directions(table_of(SPLIT))
     assert {qid: each.n_pairs for qid, each in found.queries.items()} == {"a": 5, "b": 1}
     assert found.together.n_pairs == 6
-    assert found.nearness(found.together) == pytest.approx(1)
+    assert found.similarity(found.together) == pytest.approx(1)
     alone = found.queries["b"].weights
     assert alone[0] > 0
     assert alone[1] == pytest.approx(0, abs=1e-3)
 
 
-def test_curves_of_few_queries_are_those_of_what_was_learnt_from_them():
-    curves = curves_of_few(table_of(SPLIT), ranks=[1, 3])
+def test_training_curves_are_measured_on_the_training_queries():
+    curves = training_curves(table_of(SPLIT), ranks=[1, 3])
     assert {name: values.tolist() for name, values in curves.items()} == {"rsvm": [1, 1], "rsvm-ir": [1, 1]}
 
 
@@ -148,7 +148,7 @@ def test_queries_are_grouped_by_their_number_of_pairs():
 @pytest.mark.parametrize(
     ("largest", "width"), [(0, 1), (9, 1), (10, 2), (19, 2), (20, 5), (49, 5), (50, 10), (9999, 1000)]
 )
-def test_groups_are_of_a_round_width_and_ten_at_most(largest, width):
+def test_there_are_at_most_ten_groups_of_a_round_width(largest, width):
     groups = group_by_pairs({"a": largest})
     assert groups[0].high + 1 == width
     assert len(groups) <= 10
@@ -156,12 +156,12 @@ def test_groups_are_of_a_round_width_and_ten_at_most(largest, width):
 
 
 def test_the_sign_test_counts_wins_and_drops_ties():
-    own = np.array([1.0, 1, 1, 1, 1, 0, 0.5])
-    found = sign_tests(own, {"zero": np.zeros(7), "same": own, "one": np.ones(7)})
-    assert [(each.other, each.wins, each.ties, each.losses) for each in found] == [
+    values = np.array([1.0, 1, 1, 1, 1, 0, 0.5])
+    tests = sign_tests(values, {"zero": np.zeros(7), "same": values, "one": np.ones(7)})
+    assert [(each.other, each.wins, each.ties, each.losses) for each in tests] == [
         ("zero", 6, 1, 0),
         ("same", 0, 7, 0),
         ("one", 0, 5, 2),
     ]
     # 2 · ½⁶, nothing to test, 2 · ½².
-    assert [each.p for each in found] == pytest.approx([1 / 32, 1, 1 / 2])
+    assert [each.p for each in tests] == pytest.approx([1 / 32, 1, 1 / 2])

@@ -1,4 +1,4 @@
-"""Are rankers tried fairly on LETOR folds, is each query's value kept, and does the report say what was found?"""
+"""LETOR experiments: tests on held-out queries, values of each query, and the report."""
 
 import json
 
@@ -15,7 +15,7 @@ from searchlab.reproduction.letor_report import letor_report
 from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, DatasetSize
 from searchlab.training.recipe import Recipe
 
-# The first feature orders good queries as their grades, bad ones the other way round.
+# The first feature orders good queries by their grades, and bad ones in reverse.
 GOOD = [(2, 0.9), (1, 0.5), (0, 0.1)]
 BAD = [(0, 0.9), (1, 0.5), (2, 0.1)]
 
@@ -33,7 +33,7 @@ def write_part(path, queries):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Two folds over eight queries; one tests one good query, the other a good one and two bad ones."""
+    """Two folds of eight queries; one has a good test query, the other a good and two bad ones."""
     home = tmp_path_factory.mktemp("folds")
     good = {f"g{number}": GOOD for number in range(4)}
     rest = {f"h{number}": GOOD + [(0, 0.2)] * number for number in range(2)}
@@ -60,11 +60,11 @@ def results(data):
 
 @pytest.fixture(scope="module")
 def first_feature(folder):
-    """What the first feature alone gives, which can be worked out by hand."""
+    """The ranker by the first feature alone, whose values can be worked out by hand."""
     return reproduce(folder, ["single"], recipe=Recipe("single", {"feature": 0}), n_jobs=1)["single"]
 
 
-def test_the_value_of_each_query_is_kept(first_feature):
+def test_the_value_of_each_query_is_recorded(first_feature):
     assert first_feature.qids == ["h1", "g3", "b0", "b1"]
     assert first_feature.values("NDCG@1").tolist() == [1, 1, 0, 0]
     assert first_feature.values("P@2").tolist() == [1, 1, 0.5, 0.5]
@@ -76,7 +76,7 @@ def test_the_value_of_each_query_is_kept(first_feature):
     assert first_feature.values("NDCG@3 (eq. 20)")[2] == pytest.approx(0.5869, abs=5e-5)
 
 
-def test_means_are_over_the_queries_of_a_fold_and_then_over_folds(first_feature):
+def test_means_are_taken_over_the_queries_of_a_fold_and_then_over_folds(first_feature):
     # 1 of 1 query in one fold, 1 of 3 in the other: not 2 of 4.
     assert first_feature.mean("NDCG@1") == pytest.approx((1 + 1 / 3) / 2)
     assert [fold.measures["NDCG@1"] for fold in first_feature.folds] == pytest.approx([1, 1 / 3])
@@ -92,21 +92,21 @@ def test_json_has_means_and_folds_and_not_the_values_of_queries(first_feature):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_all_that_is_kept_can_be_measured_in_every_dialect(folder, dialect):
+def test_all_recorded_measures_exist_in_every_dialect(folder, dialect):
     recipe = Recipe("single", {"feature": 0}, dialect=dialect)
     found = reproduce(folder, ["single"], recipe=recipe, n_jobs=1)["single"]
     assert found.values("NDCG@1").tolist() == [1, 1, 0, 0]
     assert found.values("MAP (grade 2)").tolist() == pytest.approx([1, 1, 1 / 3, 1 / 3])
-    # In LETOR 4.0, and there alone, a list of three documents has no NDCG@5.
+    # Only in LETOR 4.0 a list of three documents has no NDCG@5.
     assert found.values("NDCG@5")[1] == (0 if dialect == "letor4" else 1)
 
 
-def test_the_whole_is_every_row_once(data):
+def test_the_whole_table_has_every_row_once(data):
     assert data.whole.n_queries == 8
     assert data.whole.n_rows == 8 * 3 + 1
 
 
-def test_a_query_in_two_parts_is_refused(folder, tmp_path):
+def test_a_query_in_two_tables_of_a_fold_is_refused(folder, tmp_path):
     for part in ("train", "vali", "test"):
         write_part(tmp_path / f"{part}.txt", {"a": GOOD, part: GOOD})
     with pytest.raises(SettingError, match="query a is in the train and validation sets"):
@@ -126,7 +126,7 @@ def report(results, data):
 
 @pytest.fixture
 def undrawn(monkeypatch):
-    """Figures take time, and only some tests look at them."""
+    """Skip plotting, which is slow."""
     monkeypatch.setattr(plots, "_draw_svg", lambda *arguments, **options: "<svg/>")
 
 
@@ -152,9 +152,9 @@ def test_the_report_has_the_figures_and_tables_of_both_papers(report, results):
     assert "8 queries, 25 rows, 3 features" in report.facts["data"]
 
 
-def test_nothing_published_is_shown_beside_other_data(report, results):
+def test_published_numbers_are_not_shown_beside_other_data(report, results):
     tables = blocks_of(report, Table)
-    assert report.facts["recognised as"] == "nothing that numbers were published for"
+    assert report.facts["recognised as"] == "none of the published datasets"
     assert len(tables["rankers"].rows) == len(results)
     assert len(tables["table-ii"].rows) == 3
     assert len(tables["table-2"].columns) == 5
@@ -162,7 +162,7 @@ def test_nothing_published_is_shown_beside_other_data(report, results):
     assert not any("taken for" in text for text in texts_of(report))
 
 
-def test_published_numbers_stand_beside_ours_where_the_sizes_are_those_of_ohsumed(results, data, monkeypatch, undrawn):
+def test_published_numbers_are_shown_if_the_sizes_are_those_of_ohsumed(results, data, monkeypatch, undrawn):
     sizes = DatasetSize("LETOR 3.0 OHSUMED", 8, 25, 3)
     monkeypatch.setattr(published, "OHSUMED", sizes)
     report = letor_report(results, data, Recipe(), name="folds")
@@ -170,24 +170,24 @@ def test_published_numbers_stand_beside_ours_where_the_sizes_are_those_of_ohsume
     assert tables["rankers"].rows[len(results)][:3] == ("RankSVM (LETOR)", 0.4334, 0.4958)
     assert tables["table-ii"].rows[3:][0] == ("rsvm (paper)", *ORDRANK_PRECISIONS["rsvm"])
     assert tables["table-2"].rows[0][-1] == "0.0391"
-    # The paper has five trials, these are two: no minutes are put beside them.
+    # The paper has five trials, these are two: its minutes are not shown.
     assert len(tables["table-iii"].columns) == 4
     assert any("because it has 8 queries, 25 rows and 3 features" in text for text in texts_of(report))
-    assert "in LETOR's own table" in report.summary
+    assert "in LETOR's table" in report.summary
 
 
-def test_only_just_these_sizes_are_recognised(data):
-    assert DatasetSize("x", 8, 25, 3).fit(data.whole)
+def test_only_exactly_these_sizes_are_recognised(data):
+    assert DatasetSize("x", 8, 25, 3).matches(data.whole)
     for wrong in ((7, 25, 3), (8, 24, 3), (8, 25, 2)):
-        assert not DatasetSize("x", *wrong).fit(data.whole)
+        assert not DatasetSize("x", *wrong).matches(data.whole)
 
 
-def test_published_means_are_those_of_the_published_trials():
+def test_published_means_follow_from_the_published_trials():
     means = {name: float(np.mean(minutes)) for name, minutes in ORDRANK_MINUTES.items()}
     assert means == pytest.approx({"rsvm": 1521.56, "mhr": 536.98, "ordrank": 334.47}, abs=0.01)
 
 
-def test_what_was_not_tried_is_left_out(results, data, undrawn):
+def test_rankers_that_were_not_tried_are_left_out(results, data, undrawn):
     report = letor_report({"mhr": results["mhr"]}, data, Recipe(), ["g0", "b0"], name="folds")
     assert set(blocks_of(report, Figure)) == {
         "figure-1b",

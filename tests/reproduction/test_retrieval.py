@@ -16,8 +16,8 @@ from searchlab.reproduction.retrieval import (
     LANGUAGE_MODELS,
     MEASURES,
     MIXTURE,
-    Outcome,
-    System,
+    RetrievalResult,
+    RetrievalSystem,
     make_recipes,
     run_retrieval,
     search_with_mixture,
@@ -28,8 +28,8 @@ from searchlab.reproduction.retrieval_report import (
     marks_of,
     retrieval_report,
 )
-from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.pipeline import Pipeline
 
 N_TOPICS = 12
 
@@ -72,7 +72,7 @@ def test_every_system_is_evaluated_on_every_topic_with_a_relevant_document(outco
 
 def test_searches_are_those_of_the_engine(outcome, collection):
     engine, topics, qrels = collection
-    plain = evaluate_run(qrels, search_topics(engine, topics[:-1]), ["nDCG@10"])
+    plain = evaluate_run(qrels, Pipeline(engine).run(topics[:-1]), ["nDCG@10"])
     assert outcome.mean("BM25", "nDCG@10") == pytest.approx(plain.mean("nDCG@10"))
 
 
@@ -106,7 +106,7 @@ def test_a_mixture_learns_from_the_topics_of_other_folds_alone(collection, monke
 
 def test_what_cannot_be_trained_is_left_out_and_said(collection, monkeypatch):
     engine, topics, qrels = collection
-    monkeypatch.setattr(retrieval, "LEAST_TOPICS", 100)
+    monkeypatch.setattr(retrieval, "MIN_TOPICS", 100)
     found = run_retrieval(engine, topics, qrels, name="small", features=[], rankers=["rsvm"], n_folds=2)
     assert found.left_out == (f"{MIXTURE}: 12 topics to train with, expected at least 100",)
     assert [system.name for system in found.systems] == ["BM25", *LANGUAGE_MODELS, "RM3"]
@@ -127,16 +127,16 @@ def made_up(values, systems):
     qids = tuple(str(number) for number in range(10))
     evaluations = [Evaluation(name, MEASURES, qids, own, make_dialect("trec")) for name, own in rows.items()]
     report = compare_evaluations(evaluations, baseline="BM25")
-    return Outcome("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
+    return RetrievalResult("made-up", 100, 10, 2, 5, tuple(systems), tuple(evaluations), report, ("x: why",))
 
 
 @pytest.fixture(scope="module")
 def known():
     systems = [
-        System("BM25"),
-        System("RM3"),
-        System("rsvm, table1", "table1", "rsvm"),
-        System("ir", "other", "rsvm-ir"),
+        RetrievalSystem("BM25"),
+        RetrievalSystem("RM3"),
+        RetrievalSystem("rsvm, table1", "table1", "rsvm"),
+        RetrievalSystem("ir", "other", "rsvm-ir"),
     ]
     return made_up({"BM25": 0.5, "RM3": 0.5, "rsvm, table1": 0.75, "ir": 0.25}, systems)
 
@@ -154,7 +154,10 @@ def test_signs_stand_where_a_difference_is_no_chance(known):
 
 
 def test_it_is_said_where_the_papers_finding_is_found_too(known):
-    worse = made_up({"BM25": 0.5, "rsvm, table1": 0.25}, [System("BM25"), System("rsvm, table1", "table1", "rsvm")])
+    worse = made_up(
+        {"BM25": 0.5, "rsvm, table1": 0.25},
+        [RetrievalSystem("BM25"), RetrievalSystem("rsvm, table1", "table1", "rsvm")],
+    )
     assert "here 1 of 2 such re-rankers are, 1 of them significantly." in compare_with_paper([known, worse])
     assert compare_with_paper([replace(known, systems=known.systems[:2])]).endswith("these were not tried here.")
     assert worse.verdict() == "made-up: nothing is better than BM25 by nDCG@10, 0.5000."

@@ -12,9 +12,12 @@ from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, similar_query
+from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.results import Query
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.tfidf import TFIDF
 from tests.retrieval.reference import ALL_SCORERS, Reference, random_documents, text_of
 
 # Without length normalisation, documents that have the query's word once score the same.
@@ -35,6 +38,10 @@ expansions = st.builds(
     terms=st.integers(1, 8),
     weight=st.sampled_from([0, 0.25, 0.5, 0.9, 1]),
 )
+
+
+def expand(expansion: RM3, engine: SearchEngine, query: str | Query, **settings) -> Query:
+    return Pipeline(engine, expansion=expansion, **settings).start(query).expanded_query
 
 
 def weights_of(query: Query) -> dict[str, float]:
@@ -84,16 +91,16 @@ def library(build):
     ],
 )
 def test_weights_are_those_worked_by_hand(kitchen, expansion, expected):
-    assert weights_of(expansion.expand(kitchen, "apple", scorer=EVEN)) == pytest.approx(expected)
+    assert weights_of(expand(expansion, kitchen, "apple", scorer=EVEN)) == pytest.approx(expected)
 
 
 def test_a_repeated_word_weighs_twice(kitchen):
     # By hand: z, the shortest, is the best for pie and has nothing else, so that all of |Q| = 2 is pie's.
-    (pie,) = RM3(documents=1, weight=0.5).expand(kitchen, "pie pie", scorer=BM25(b=1)).terms
+    (pie,) = expand(RM3(documents=1, weight=0.5), kitchen, "pie pie", scorer=BM25(b=1)).terms
     assert (pie.text, pie.count) == ("pie", 2)
-    counts = weights_of(RM3(weight=0.5).expand(kitchen, "pie apple pie", scorer=EVEN))
+    counts = weights_of(expand(RM3(weight=0.5), kitchen, "pie apple pie", scorer=EVEN))
     assert sum(counts.values()) == pytest.approx(3)
-    once = weights_of(RM3(weight=0).expand(kitchen, "pie apple pie", scorer=EVEN))
+    once = weights_of(expand(RM3(weight=0), kitchen, "pie apple pie", scorer=EVEN))
     assert counts["pie"] == pytest.approx((2 + once["pie"]) / 2)
     assert counts["apple"] == pytest.approx((1 + once["apple"]) / 2)
 
@@ -101,33 +108,34 @@ def test_a_repeated_word_weighs_twice(kitchen):
 def test_a_document_speaks_by_its_score_the_less_sharply_the_longer_the_query(kitchen):
     # By hand: "pear" is all of w, "pie" all of z; the rarer word, in the one document, has the larger idf.
     gap = log(1 + 3.5 / 1.5) - log(1 + 2.5 / 2.5)
-    expanded = weights_of(RM3(documents=2, weight=0).expand(kitchen, "pie pear", scorer=BM25(b=1, k1=1e-9)))
+    expanded = weights_of(expand(RM3(documents=2, weight=0), kitchen, "pie pear", scorer=BM25(b=1, k1=1e-9)))
     assert expanded["pear"] / 2 == pytest.approx(1 / (1 + exp(-gap / sqrt(2))))
 
 
 def test_words_that_no_document_has_stay_unknown_and_weigh_nothing(kitchen):
-    expanded = RM3().expand(kitchen, "apple quince", scorer=EVEN)
+    expanded = expand(RM3(), kitchen, "apple quince", scorer=EVEN)
     assert expanded.unknown == ("quince",)
-    assert weights_of(expanded) == weights_of(RM3().expand(kitchen, "apple", scorer=EVEN))
+    assert weights_of(expanded) == weights_of(expand(RM3(), kitchen, "apple", scorer=EVEN))
 
 
 @pytest.mark.parametrize("text", ["quince", "", "?"])
 def test_a_query_that_finds_nothing_stays_as_it_is(kitchen, text):
     query = kitchen.parse(text)
-    assert RM3().expand(kitchen, query) == query
+    assert expand(RM3(), kitchen, query) == query
 
 
 def test_a_query_may_be_given_as_text_or_parsed_or_as_hits(kitchen):
-    expected = RM3().expand(kitchen, "apple pie")
-    assert RM3().expand(kitchen, kitchen.parse("apple pie")) == expected
-    assert RM3().learn(kitchen, kitchen.search("apple pie", k=10)) == expected
-    first = RM3(documents=1)
-    assert first.learn(kitchen, kitchen.search("apple pie", k=None)) == first.expand(kitchen, "apple pie")
+    expected = expand(RM3(), kitchen, "apple pie")
+    assert expand(RM3(), kitchen, kitchen.parse("apple pie")) == expected
+    hits = kitchen.search("apple pie", k=10)
+    assert RM3().expand(hits.query, RM3().estimate(kitchen, hits)) == expected
+    first, everything = RM3(documents=1), kitchen.search("apple pie", k=None)
+    assert first.expand(hits.query, first.estimate(kitchen, everything)) == expand(first, kitchen, "apple pie")
 
 
 def test_an_expanded_query_finds_documents_without_any_of_its_words(library):
     assert "cold" not in library.search("vaccine").docnos
-    expanded = RM3().expand(library, "vaccine")
+    expanded = expand(RM3(), library, "vaccine")
     assert "fever" in weights_of(expanded)
     assert "cold" in library.search(expanded).docnos
 
@@ -136,7 +144,7 @@ def test_an_expanded_query_finds_documents_without_any_of_its_words(library):
 def test_words_come_from_the_stream_that_is_searched(build, stream, foreign):
     documents = [Document("flu", "influenza vaccin", "influenza fever"), Document("other", "fever", "vaccin")]
     engine = SearchEngine(build(documents))
-    expanded = RM3().expand(engine, "influenza", stream=stream)
+    expanded = expand(RM3(), engine, "influenza", stream=stream)
     assert foreign not in weights_of(expanded)
     assert len(expanded.terms) == 2
     assert all(term.stats == engine.snapshot.term_stats(stream, term.text) for term in expanded.terms)
@@ -145,7 +153,7 @@ def test_words_come_from_the_stream_that_is_searched(build, stream, foreign):
 
 def test_what_a_query_demands_it_demands_when_expanded(library):
     query = library.parse("+wing supersonic", syntax="full")
-    expanded = RM3().expand(library, query)
+    expanded = expand(RM3(), library, query)
     assert expanded.node == query.node
     assert len(expanded.terms) > len(query.terms)
     assert sorted(library.search(expanded).docnos) == ["jet", "wing"]
@@ -155,14 +163,14 @@ def test_a_query_without_words_stays_as_it_is(build):
     engine = SearchEngine(build([Document("a", "", "b", {"year": 1999})]))
     query = engine.parse("year:[1990 TO 2000]", syntax="full")
     assert engine.search(query).docnos == ["a"]
-    assert RM3().expand(engine, query) == query
+    assert expand(RM3(), engine, query) == query
 
 
 def test_a_query_whose_documents_have_no_text_stays_as_it_is(build):
     engine = SearchEngine(build([Document("a", "", "", {"author": "smith"}), Document("b", "", "smith")]))
     query = engine.parse("author:smith", syntax="full")
     assert engine.search(query).docnos == ["a"]
-    assert RM3().expand(engine, query) == query
+    assert expand(RM3(), engine, query) == query
 
 
 def relevance_model(documents: list[Document], docnos, scores, n_words: float, stream: str) -> dict[str, float]:
@@ -196,7 +204,7 @@ def test_a_query_is_mixed_with_the_words_of_its_best_documents(indexed, document
                     word: share * log((len(documents) + 1) / reference.stats(word, stream).doc_freq)
                     for word, share in model.items()
                 }
-                chosen = weights_of(replace(expansion, weight=0).expand(engine, text, scorer=scorer, stream=stream))
+                chosen = weights_of(expand(replace(expansion, weight=0), engine, text, scorer=scorer, stream=stream))
                 assert len(chosen) == min(expansion.terms, sum(share > 0 for share in model.values()))
                 assert (
                     min(worth[word] for word in chosen)
@@ -204,7 +212,7 @@ def test_a_query_is_mixed_with_the_words_of_its_best_documents(indexed, document
                 )
                 kept = sum(model[word] for word in chosen)
                 assert chosen == pytest.approx({word: n_words * model[word] / kept for word in chosen})
-                mixed = weights_of(expansion.expand(engine, text, scorer=scorer, stream=stream))
+                mixed = weights_of(expand(expansion, engine, text, scorer=scorer, stream=stream))
                 share = expansion.weight
                 expected = {
                     word: share * counts.get(word, 0) + (1 - share) * chosen.get(word, 0) for word in {*counts, *chosen}
@@ -221,7 +229,7 @@ def test_an_expansion_does_not_depend_on_shards(indexed, documents, text, expans
     for words_per_shard in (None, 30, None):
         with indexed(documents, words_per_shard=words_per_shard) as folder:
             engine = SearchEngine(folder, compiled=False)
-            expanded = expansion.expand(engine, text, scorer=TFIDF())
+            expanded = expand(expansion, engine, text, scorer=TFIDF())
             similar = similar_query(engine, documents[0].docno, terms=expansion.terms)
             found.append((expanded, engine.search(expanded, k=None).docnos, similar))
     assert found[0] == found[1] == found[2]
@@ -234,7 +242,7 @@ def test_with_all_weight_on_the_query_scores_are_the_query_s(indexed, documents,
         engine = SearchEngine(folder, compiled=False)
         for scorer in ALL_SCORERS:
             plain = engine.search(text, k=None, scorer=scorer)
-            same = engine.search(RM3(weight=1).expand(engine, text, scorer=scorer), k=None, scorer=scorer)
+            same = engine.search(expand(RM3(weight=1), engine, text, scorer=scorer), k=None, scorer=scorer)
             assert same.docnos == plain.docnos
             assert same.scores.tolist() == plain.scores.tolist()
 
@@ -242,7 +250,7 @@ def test_with_all_weight_on_the_query_scores_are_the_query_s(indexed, documents,
 def test_compiled_search_finds_the_same_for_weighted_terms(library):
     plain = SearchEngine(library.snapshot.folder, compiled=False)
     for scorer in (BM25(), Dirichlet(), BM25F()):
-        expanded = RM3().expand(library, "supersonic vaccine", scorer=scorer)
+        expanded = expand(RM3(), library, "supersonic vaccine", scorer=scorer)
         found = library.search(expanded, scorer=scorer)
         assert found.docnos == plain.search(expanded, scorer=scorer).docnos
         for docno, score in zip(found.docnos, found.scores, strict=True):
@@ -251,7 +259,7 @@ def test_compiled_search_finds_the_same_for_weighted_terms(library):
 
 def test_equal_terms_are_chosen_by_name(build):
     engine = SearchEngine(build([Document("a", "", "q 日 z b a ж"), Document("b", "", "other")]))
-    expanded = RM3(terms=4, weight=0).expand(engine, "q")
+    expanded = expand(RM3(terms=4, weight=0), engine, "q")
     assert [term.text for term in expanded.terms] == ["q", "a", "b", "z"]  # the query's own stand first
 
 
@@ -276,8 +284,9 @@ def test_settings_out_of_range_are_refused(setting, value, expected):
 
 def test_an_unknown_stream_is_refused(kitchen):
     for ask in (
-        lambda: RM3().expand(kitchen, "apple", stream="titel"),
-        lambda: RM3().expand(kitchen, kitchen.parse("apple"), stream="titel"),
+        lambda: expand(RM3(), kitchen, "apple", stream="titel"),
+        lambda: expand(RM3(), kitchen, kitchen.parse("apple"), stream="titel"),
+        lambda: RM3().estimate(kitchen, kitchen.search("apple"), stream="titel"),
         lambda: similar_query(kitchen, "x", stream="titel"),
     ):
         with pytest.raises(SettingError, match="unknown stream 'titel'"):
@@ -289,7 +298,7 @@ def test_damaged_tokens_are_told(build):
     (shard,) = engine.snapshot.shards
     shard.columns = replace(shard.columns, tokens=np.array([0, 99], np.uint32))
     with pytest.raises(IndexCorrupt, match="tokens are damaged"):
-        RM3().expand(engine, "b")
+        expand(RM3(), engine, "b")
 
 
 @pytest.mark.parametrize(("docno", "nearest"), [("flu", "shot"), ("shot", "flu"), ("wing", "jet"), ("jet", "wing")])

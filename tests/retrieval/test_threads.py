@@ -16,8 +16,9 @@ from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import Dirichlet
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
 from tests.retrieval.reference import random_documents
 
 N_THREADS = 8
@@ -93,14 +94,14 @@ def test_searches_of_many_threads_find_what_one_finds(folder):
         engine = SearchEngine(folder)
         first = FirstStage(k=50, expanded=False)
         bundle = Bundle("linear", {}, LinearModel(np.ones(45)), features, Preprocessor.named(), first_stage=first)
-        return engine, Reranker(engine, bundle)
+        return engine, Reranker(engine, bundle).pipeline()
 
     asked = [(query, scorer) for query in QUERIES for scorer in (BM25(), BM25F(), Dirichlet(), None)]
 
     def answer(systems, query, scorer):
-        engine, reranker = systems
+        engine, pipeline = systems
         if scorer is None:
-            hits = reranker.search(query, k=12, syntax="full")
+            hits = pipeline.search(query, k=12, syntax="full")
         else:
             hits = engine.search(query, k=12, scorer=scorer, syntax="full")
         return list(hits), hits.docnos, hits.query.unknown, hits.query.suggestions

@@ -13,7 +13,7 @@ from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutda
 from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Document
 from searchlab.topic_models.plsa import fold_in
 from searchlab.topic_models.topic_model_store import (
@@ -336,16 +336,16 @@ def test_a_build_does_not_block_indexing_but_refuses_a_second_build(small):
 
 def test_a_model_replaced_while_it_is_opened_is_read_again(small, monkeypatch):
     build_topic_model(small, n_topics=3)
-    read = vector_artefact.read_record
+    read = vector_artefact.read_artefact_record
 
     def read_and_replace(home, kind):
         record = read(home, kind)
-        monkeypatch.setattr(vector_artefact, "read_record", read)
+        monkeypatch.setattr(vector_artefact, "read_artefact_record", read)
         build_topic_model(small, n_topics=2)
         return record
 
     snapshot = Snapshot(small)
-    monkeypatch.setattr(vector_artefact, "read_record", read_and_replace)
+    monkeypatch.setattr(vector_artefact, "read_artefact_record", read_and_replace)
     assert open_topic_model(snapshot).n_topics == 2
 
 

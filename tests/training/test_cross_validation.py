@@ -2,34 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.features.feature_table import FeatureTable
 from searchlab.training import recipe as recipe_module
-from searchlab.training.cross_validation import CrossValidationResult, cross_validate, cross_validate_table, deal
+from searchlab.training.cross_validation import CrossValidationResult, cross_validate, cross_validate_table
+from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from tests.training.example_tables import QUICK, some_table
-
-
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 5))
-def test_every_query_is_in_one_fold_and_folds_differ_by_one_at_most(n_queries, n_folds, seed):
-    if n_folds > n_queries:
-        with pytest.raises(SettingError, match=f"{n_folds} folds for {n_queries} queries, expected at least one query"):
-            deal(n_queries, n_folds, seed)
-        return
-    folds = deal(n_queries, n_folds, seed)
-    assert len(folds) == n_folds
-    assert sorted(number for fold in folds for number in fold.tolist()) == list(range(n_queries))
-    sizes = {len(fold) for fold in folds}
-    assert max(sizes) - min(sizes) <= 1
-    assert all(np.array_equal(one, other) for one, other in zip(folds, deal(n_queries, n_folds, seed), strict=True))
-
-
-def test_folds_are_dealt_by_the_seed():
-    assert [fold.tolist() for fold in deal(20, 4, 1)] != [fold.tolist() for fold in deal(20, 4, 2)]
 
 
 def memory_table(n_queries=8, n_docs=4):
@@ -79,7 +59,7 @@ def test_a_fold_is_trained_tuned_and_prepared_without_its_queries(monkeypatch):
     monkeypatch.setattr(recipe_module, "select_model", record)
     recipe = Recipe("rsvm", QUICK, normalisation="standard", n_folds=3)
     scores = cross_validate_table(recipe, table, recipe.validation_measure())
-    folds = deal(9, 3, recipe.seed)
+    folds = deal_folds(9, 3, recipe.seed)
     assert [qids for qids, _ in calls] == [
         {f"q{number}" for number in range(9)} - {f"q{number}" for number in fold} for fold in folds
     ]

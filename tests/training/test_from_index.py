@@ -12,8 +12,9 @@ from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.pipeline import Pipeline
 from searchlab.training.cross_validation import cross_validate_table
-from searchlab.training.from_index import compare_with_first_stage, prepare, train_from_index, train_task
+from searchlab.training.from_index import compare_with_first_stage, prepare_training, train_from_index, train_prepared
 from searchlab.training.recipe import Recipe
 
 N_TOPICS = 16
@@ -92,7 +93,7 @@ def test_the_bundle_knows_what_it_fits(bundle, engine, tmp_path):
     bundle.save(tmp_path / "model.json")
     again = load_bundle(tmp_path / "model.json")
     assert again.to_json() == bundle.to_json()
-    hits = Reranker(engine, again).search("w3", k=3)
+    hits = Reranker(engine, again).pipeline().search("w3", k=3)
     assert {docno[:7] for docno in hits.docnos} == {"03-good"}
 
 
@@ -100,7 +101,7 @@ def test_what_is_kept_serves_words_that_no_topic_had(engine, bundle, build, docu
     fresh = [Document("new-good", "w99 f2", "f1 f2 f3 f4 f5"), Document("new-bad", "f3 f4", "f1 f2 w99 w99 w99 w99 f5")]
     with SearchEngine(build([*documents, *fresh])) as other:
         assert other.search("w99", k=2).docnos == ["new-bad", "new-good"]
-        assert Reranker(other, bundle).search("w99", k=2).docnos == ["new-good", "new-bad"]
+        assert Reranker(other, bundle).pipeline().search("w99", k=2).docnos == ["new-good", "new-bad"]
 
 
 def test_noise_is_not_recommended(engine):
@@ -117,8 +118,8 @@ def test_noise_is_not_recommended(engine):
 
 def test_the_search_itself_as_a_model_neither_helps_nor_hurts(engine, qrels):
     recipe = Recipe("single", {"feature": 0}, measure="AP", dialect="trec", n_folds=2)
-    task = prepare(engine, make_topics(), qrels, ["score.both.bm25"], FirstStage(8, expanded=False))
-    found = train_task(engine, task, recipe, FirstStage(8, expanded=False), source="", progress=lambda *step: None)
+    data = prepare_training(engine, make_topics(), qrels, ["score.both.bm25"], FirstStage(8, expanded=False))
+    found = train_prepared(engine, data, recipe, FirstStage(8, expanded=False), source="", progress=lambda *step: None)
     assert list(found.trial["means"]) == ["single", "BM25"]
     assert found.trial["means"]["single"] == pytest.approx(found.trial["means"]["BM25"])
     assert not found.trial["helps"]
@@ -134,64 +135,64 @@ def test_few_topics_are_too_few_to_say(engine, qrels):
 
 
 @pytest.fixture(scope="module")
-def task(engine, qrels):
+def data(engine, qrels):
     topics = [*make_topics(), Topic("none", "w1"), Topic("never", "f1"), Topic("lost", "unheard")]
     judged = {**qrels, "never": {"x": 0}, "lost": {"00-good0": 2}}
-    return prepare(engine, topics, judged, FEATURES, FirstStage(6))
+    return prepare_training(engine, topics, judged, FEATURES, FirstStage(6))
 
 
-def test_topics_without_a_relevant_document_are_skipped(task):
-    assert [topic.qid for topic in task.topics] == [*(str(n) for n in range(N_TOPICS)), "lost"]
-    assert task.n_skipped == 2
+def test_topics_without_a_relevant_document_are_skipped(data):
+    assert [topic.qid for topic in data.topics] == [*(str(n) for n in range(N_TOPICS)), "lost"]
+    assert data.n_skipped == 2
 
 
-def test_candidates_and_grades_are_those_of_the_first_stage(task, engine, qrels):
+def test_candidates_and_grades_are_those_of_the_first_stage(data, engine, qrels):
     for topic in make_topics():
-        chosen = FirstStage(6).of(engine, engine.parse(topic.text))
-        (rows,) = [rows for qid, rows in task.table.queries() if qid == topic.qid]
-        assert tuple(task.table.docnos[rows]) == chosen.docnos
-        assert task.table.grades[rows].tolist() == [qrels[topic.qid].get(docno, 0) for docno in chosen.docnos]
-    assert "lost" not in task.table.query_ids
-    assert task.table.names == FEATURES
+        chosen = FirstStage(6).pipeline(engine).start(topic.text).candidates(6)
+        (rows,) = [rows for qid, rows in data.table.queries() if qid == topic.qid]
+        assert tuple(data.table.docnos[rows]) == chosen.docnos
+        assert data.table.grades[rows].tolist() == [qrels[topic.qid].get(docno, 0) for docno in chosen.docnos]
+    assert "lost" not in data.table.query_ids
+    assert data.table.names == FEATURES
 
 
-def test_baselines_are_the_searches_alone(task, engine):
-    assert list(task.baselines) == ["BM25", "RM3"]
+def test_baselines_are_the_searches_alone(data, engine):
+    assert list(data.baselines) == ["BM25", "RM3"]
     for name, expansion in (("BM25", None), ("RM3", RM3())):
-        for topic, ranking in zip(task.topics, task.baselines[name], strict=True):
-            query = engine.parse(topic.text) if expansion is None else expansion.expand(engine, topic.text)
+        for topic, ranking in zip(data.topics, data.baselines[name], strict=True):
+            query = Pipeline(engine, expansion=expansion).start(topic.text).expanded_query
             hits = engine.search(query, k=1000)
             assert (ranking.qid, ranking.docnos, ranking.scores) == (topic.qid, hits.docnos, hits.scores.tolist())
-    assert list(prepare(engine, make_topics(4), {str(n): {"x": 1} for n in range(4)}, FEATURES,
+    assert list(prepare_training(engine, make_topics(4), {str(n): {"x": 1} for n in range(4)}, FEATURES,
                         FirstStage(3, "dirichlet", expanded=False)).baselines) == ["dirichlet"]  # fmt: skip
 
 
-def test_rankings_by_a_model_are_followed_by_what_the_search_found_beyond(task):
-    scores = np.arange(task.table.n_rows, dtype=float)
-    rankings = {ranking.qid: ranking for ranking in task.reranked(scores)}
-    first = {ranking.qid: ranking for ranking in task.baselines["BM25"]}
-    assert list(rankings) == [topic.qid for topic in task.topics]
-    for qid, rows in task.table.queries():
-        own = task.table.docnos[rows].tolist()[::-1]
+def test_rankings_by_a_model_are_followed_by_what_the_search_found_beyond(data):
+    scores = np.arange(data.table.n_rows, dtype=float)
+    rankings = {ranking.qid: ranking for ranking in data.rerank(scores)}
+    first = {ranking.qid: ranking for ranking in data.baselines["BM25"]}
+    assert list(rankings) == [topic.qid for topic in data.topics]
+    for qid, rows in data.table.queries():
+        own = data.table.docnos[rows].tolist()[::-1]
         found = rankings[qid]
         assert list(found.docnos[: len(own)]) == own
         assert list(found.docnos[len(own) :]) == [docno for docno in first[qid].docnos if docno not in own]
         assert all(np.diff(found.scores) < 0)
     assert list(rankings["lost"].docnos) == []
-    assert any(len(rankings[qid].docnos) > rows.stop - rows.start for qid, rows in task.table.queries())
+    assert any(len(rankings[qid].docnos) > rows.stop - rows.start for qid, rows in data.table.queries())
 
 
-def test_equal_scores_are_ordered_by_docno(task):
-    for ranking, (_, rows) in zip(task.reranked(np.zeros(task.table.n_rows)), task.table.queries(), strict=False):
-        own = task.table.docnos[rows].tolist()
+def test_equal_scores_are_ordered_by_docno(data):
+    for ranking, (_, rows) in zip(data.rerank(np.zeros(data.table.n_rows)), data.table.queries(), strict=False):
+        own = data.table.docnos[rows].tolist()
         assert list(ranking.docnos[: len(own)]) == sorted(own, reverse=True)
 
 
-def test_the_trial_evaluates_complete_runs_against_all_judgments(task):
-    scores = cross_validate_table(QUICK, task.table, QUICK.validation_measure(task.qrels))
-    trial = compare_with_first_stage(QUICK, task, scores)
-    qrels = {topic.qid: task.qrels[topic.qid] for topic in task.topics}
-    for name, run in {"rsvm": task.reranked(scores), **task.baselines}.items():
+def test_the_trial_evaluates_complete_runs_against_all_judgments(data):
+    scores = cross_validate_table(QUICK, data.table, QUICK.validation_measure(data.qrels))
+    trial = compare_with_first_stage(QUICK, data, scores)
+    qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
+    for name, run in {"rsvm": data.rerank(scores), **data.baselines}.items():
         expected = evaluate_run(qrels, run, ["nDCG@10", "AP", "P@10"], complete=True)
         assert trial.means[name] == pytest.approx(expected.means)
     # A topic for which nothing is found counts as 0 for all.
@@ -236,7 +237,7 @@ def test_what_features_need_is_made(build, documents, qrels):
         recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, bends="none")
         found = train_from_index(opened, make_topics(4), qrels, features, recipe=recipe, first_stage=FirstStage(6))
         SemanticSpace.open(opened.snapshot)
-        assert len(Reranker(opened, found).search("w1", k=3)) == 3
+        assert len(Reranker(opened, found).pipeline().search("w1", k=3)) == 3
 
 
 def test_what_cannot_be_trained_from_is_told(engine, qrels):

@@ -7,28 +7,14 @@ from searchlab.errors import SettingError
 from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.mixture import Mixture
 from searchlab.training import mixture_validation
-from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, deal, format_cross_validation
-
-
-def test_every_query_is_in_one_fold_and_folds_differ_by_one_at_most():
-    folds = deal(13, 5, seed=3)
-    assert sorted(number for fold in folds for number in fold) == list(range(13))
-    assert {len(fold) for fold in folds} == {2, 3}
-    assert deal(13, 5, seed=3) == folds
-    assert deal(13, 5, seed=4) != folds
-
-
-def test_too_few_queries_or_folds_are_told():
-    with pytest.raises(SettingError, match="3 queries can be trained with, expected at least 5"):
-        deal(3, 5, 1)
-    with pytest.raises(SettingError, match="folds is 1, expected a whole number from 2"):
-        deal(3, 1, 1)
+from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, format_cross_validation
+from searchlab.training.query_folds import deal_folds
 
 
 @pytest.fixture(scope="module")
-def found(build):
+def training(build):
     """Twelve topics; relevant documents have the topic's word in the title, irrelevant ones in a longer text."""
     rng = np.random.default_rng(1)
     filler = [f"f{number}" for number in range(30)]
@@ -45,10 +31,24 @@ def found(build):
                 documents.append(Document(f"bad{number}-{copy}", "f3 f4", f"{text} {word} {word}"))
     topics.append(Topic("none", "nothing known"))
     qrels["none"] = {"good1-1": 1}
-    with SearchEngine(build(documents)) as engine, pytest.MonkeyPatch.context() as patch:
+    with SearchEngine(build(documents)) as engine:
+        yield engine, topics, qrels, gather(engine, topics, qrels, name_components(["title"]))
+
+
+@pytest.fixture(scope="module")
+def found(training):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mixture_validation, "GRID", (0.2, 0.8))
-        queries = gather(engine, topics, qrels, name_components(["title"]))
-        yield engine, cross_validate_mixture(engine, topics, qrels, queries, n_folds=3, seed=2)
+        return training[0], cross_validate_mixture(*training, n_folds=3, seed=2)
+
+
+def test_too_few_queries_or_folds_are_refused(training):
+    with pytest.raises(SettingError, match="13 folds for 12 queries, expected at least one query for each"):
+        cross_validate_mixture(*training, n_folds=13)
+    with pytest.raises(SettingError, match="folds is 1, expected a whole number from 2"):
+        cross_validate_mixture(*training, n_folds=1)
+    with pytest.raises(SettingError, match="seed is -1, expected a whole number from 0"):
+        cross_validate_mixture(*training, seed=-1)
 
 
 def test_all_systems_are_evaluated_on_all_queries(found):
@@ -81,7 +81,7 @@ def test_the_untrained_system_is_the_default_mixture(found):
 
 def test_documents_get_weights_from_training_queries_alone(found):
     _, result = found
-    for fold, learnt in zip(deal(12, 3, 2), result.of("mce-per-document").learnt, strict=True):
+    for fold, learnt in zip(deal_folds(12, 3, 2), result.of("mce-per-document").learnt, strict=True):
         taught = {docno.split("-")[0].removeprefix("good") for docno in learnt.docnos}
         assert taught
         assert taught.isdisjoint(map(str, fold))

@@ -143,7 +143,7 @@ def test_a_preparation_is_fitted_on_the_training_rows_alone(events):
         assert X.std(axis=0) == pytest.approx(np.ones(3))
     assert choice.preparation == rules.fit(train)
     assert choice.scores(valid) == pytest.approx(
-        choice.model.score(rules.fit(train).apply(valid).values, valid.group_offsets)
+        choice.model.score(rules.fit(train).transform(valid).values, valid.group_offsets)
     )
 
 

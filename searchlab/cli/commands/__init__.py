@@ -7,7 +7,6 @@ import searchlab.cli.commands.evaluation.fuse
 import searchlab.cli.commands.evaluation.judgments
 import searchlab.cli.commands.evaluation.reproduce
 import searchlab.cli.commands.evaluation.tune
-import searchlab.cli.commands.explaining
 import searchlab.cli.commands.indexing.delete
 import searchlab.cli.commands.indexing.doctor
 import searchlab.cli.commands.indexing.example
@@ -22,5 +21,7 @@ import searchlab.cli.commands.learning.semantic
 import searchlab.cli.commands.learning.topic_model
 import searchlab.cli.commands.learning.train
 import searchlab.cli.commands.learning.train_lm
-import searchlab.cli.commands.search.serve
-import searchlab.cli.commands.searches  # noqa: F401
+import searchlab.cli.commands.search.explain
+import searchlab.cli.commands.search.query
+import searchlab.cli.commands.search.run
+import searchlab.cli.commands.search.serve  # noqa: F401

@@ -1,14 +1,11 @@
-"""What could the user be about to type?
-
-Commands and what they expect, fields, and words of the index, the most frequent first.
-"""
+"""Completion of a line in a session: commands and their arguments, fields, and frequent words of the index."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from searchlab.analysis.analyzer import fold
+from searchlab.analysis.tokenizer import fold_text
 from searchlab.cli.session.session_commands import COMMANDS, field_names, find_command
 from searchlab.errors import SettingError
 from searchlab.retrieval.suggest.autocomplete import frequent_words
@@ -17,12 +14,12 @@ if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
 
 _WORD_AT_END = re.compile(r"(?:(?<!\S)[-+−(]*(?P<field>[^\W\d][\w.-]*):[\"“]?)?(?P<word>[\w.']*)$")
-# Of other fields, words are kept only as stems, which nobody types.
-_WRITTEN = ("title", "body")
+# Words of other fields are stored only as stems, which nobody types.
+_FIELDS_WITH_WORDS = ("title", "body")
 
 
 def complete(session: Session, line: str) -> tuple[str, list[str]]:
-    """The end of a line that is incomplete, and what could stand in its place."""
+    """The incomplete end of a line, and its completions."""
     command = re.match(r"\s*:(\S*)(\s.*)?$", line, re.DOTALL)
     if command is None:
         return _complete_query(session, line)
@@ -31,10 +28,10 @@ def complete(session: Session, line: str) -> tuple[str, list[str]]:
         return f":{name}", [f":{known}" for known in COMMANDS if known.startswith(name)]
     *before, written = re.split(r"\s+", argument.lstrip())
     try:
-        meant = find_command(name)
+        definition = find_command(name)
     except SettingError:
         return written, []
-    choices = meant.choices(session) if meant.repeats or not before else ()
+    choices = definition.choices(session) if definition.repeats or not before else ()
     return written, [choice for choice in choices if choice.startswith(written)]
 
 
@@ -42,10 +39,10 @@ def _complete_query(session: Session, line: str) -> tuple[str, list[str]]:
     match = _WORD_AT_END.search(line)
     assert match is not None  # it may be empty
     field, written = match["field"], match["word"]
-    if not written or field not in (None, *_WRITTEN):
+    if not written or field not in (None, *_FIELDS_WITH_WORDS):
         return written, []
-    words = frequent_words(session.engine.snapshot, fold(written))
-    if len(fold(written)) == len(written):
+    words = frequent_words(session.engine.snapshot, fold_text(written))
+    if len(fold_text(written)) == len(written):
         words = [written + word[len(written) :] for word in words]
     names = [f"{name}:" for name in field_names(session) if field is None and name.startswith(written)]
     return written, [*names, *words]

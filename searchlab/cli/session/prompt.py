@@ -1,6 +1,6 @@
-"""How are lines typed on a terminal?
+"""The prompt of a session at a terminal.
 
-With a history that outlives the session, and completion by the Tab key. Ctrl-C clears the line, Ctrl-D ends.
+It has a history that is kept between sessions, and completion by the Tab key. Ctrl-C clears the line, Ctrl-D ends.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.output import create_output
 
+from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.session.completion import complete
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SearchlabError
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def typed_lines(session: Session) -> Iterator[str]:
-    """Line after line, as the user finishes them."""
+    """The lines that the user types, one by one."""
     prompt: PromptSession[str] = PromptSession(
-        f"{visible(session.engine.snapshot.folder.name)}> ",
+        f"{printable(session.engine.snapshot.folder.name)}> ",
         history=open_history(),
         completer=SessionCompleter(session),
         complete_while_typing=False,
-        # Results that go to a file should not be mixed with what is typed.
+        # Keeps typed lines apart from results that go to a file.
         output=create_output(always_prefer_tty=True),
     )
     while True:
@@ -45,25 +45,25 @@ def typed_lines(session: Session) -> Iterator[str]:
 
 
 class SessionCompleter(Completer):
-    """What `complete` finds, in the form that the prompt wants."""
+    """`complete` as a completer of prompt_toolkit."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """What could stand before the cursor."""
+        """The completions of the text before the cursor."""
         try:
             written, choices = complete(self._session, document.text_before_cursor)
         except (SearchlabError, IndexError, UnicodeError):
-            return []  # a damaged index: a search will tell
+            return []  # a damaged index: the next search reports it
         return [Completion(choice, start_position=-len(written)) for choice in choices]
 
 
-class PatientHistory(FileHistory):
-    """Lines in a file; while it cannot be read or written, they are remembered until the session ends."""
+class TolerantHistory(FileHistory):
+    """A history in a file; while that cannot be read or written, lines are kept until the session ends."""
 
     def load_history_strings(self) -> Iterable[str]:
-        """The lines of earlier sessions, the last one first."""
+        """The lines of earlier sessions, newest first."""
         with suppress(OSError):
             return list(super().load_history_strings())
         return []
@@ -78,7 +78,7 @@ def open_history() -> History:
     """The history of all sessions of a user, in a file that only this user can read."""
     given = os.environ.get("XDG_STATE_HOME", "")
     try:
-        # By the XDG rules, a path that is not absolute is ignored.
+        # The XDG specification says to ignore paths that are not absolute.
         state = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
     except RuntimeError:  # there is no home
         return InMemoryHistory()
@@ -86,4 +86,4 @@ def open_history() -> History:
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
-    return PatientHistory(str(path))
+    return TolerantHistory(str(path))

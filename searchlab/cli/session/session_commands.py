@@ -1,7 +1,4 @@
-"""Which commands does a session know?
-
-`COMMANDS` has them all: what each does, what it expects, its line of help, and what its arguments can be completed to.
-"""
+"""The commands of a session: `COMMANDS` has for each what it does, its arguments, its help and its completions."""
 
 from __future__ import annotations
 
@@ -10,20 +7,21 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing import print_document, print_explanation
+from searchlab.cli.printing.explanation_printing import print_terms
+from searchlab.cli.printing.hit_printing import print_document
+from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import printable as visible
 from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.mixtures.scorer_names import EVERY_SCORER
-from searchlab.retrieval.expansion import RM3, similar_query
-from searchlab.retrieval.scoring.dense import AnyScorer
+from searchlab.retrieval.expansion import RM3
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import SCORERS
 
 if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
 
-# More names than these are not told in one line.
-MOST_FIELDS = 12
+# How many names of fields are shown in one line.
+MAX_FIELDS_SHOWN = 12
 
 
 def _no_choices(session: Session) -> Iterable[str]:
@@ -32,7 +30,7 @@ def _no_choices(session: Session) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class Command:
-    """What a line with a colon in front does; `choices` complete its argument, or, if it `repeats`, each one."""
+    """A command, written with a colon in front; `choices` complete its argument, or, if it `repeats`, each argument."""
 
     act: Callable[[Session, str], None]
     arguments: str
@@ -42,22 +40,22 @@ class Command:
 
 
 def find_command(written: str) -> Command:
-    """The command that a user means: its name, or enough of its beginning to tell it from the others."""
-    name = SHORT.get(written, written)
+    """The command of this name, or the only one that begins with it."""
+    name = ABBREVIATIONS.get(written, written)
     if not name:
         raise SettingError("expected a command behind the colon, such as :help")
     if name in COMMANDS:
         return COMMANDS[name]
-    meant = [known for known in COMMANDS if known.startswith(name)]
-    if not meant:
-        raise unknown_name("command", f":{name}", [f":{known}" for known in COMMANDS])
-    if len(meant) > 1:
-        raise SettingError(f":{name} could be {' or '.join(f':{known}' for known in meant)}")
-    return COMMANDS[meant[0]]
+    matches = [command for command in COMMANDS if command.startswith(name)]
+    if not matches:
+        raise unknown_name("command", f":{name}", [f":{command}" for command in COMMANDS])
+    if len(matches) > 1:
+        raise SettingError(f":{name} could be {' or '.join(f':{command}' for command in matches)}")
+    return COMMANDS[matches[0]]
 
 
-def settings_of(scorer: AnyScorer) -> dict[str, str]:
-    """The settings of a scorer as users write them; one that is left open has its default."""
+def settings_of(scorer: Scorer) -> dict[str, str]:
+    """The settings of a scorer as users write them; one that is None has its default."""
     settings = [field for field in fields(scorer) if field.metadata.get("is_setting", True)]  # type: ignore[arg-type]
     values = {field.name.rstrip("_"): getattr(scorer, field.name) for field in settings}
     written = {name: "default" if value is None else value for name, value in values.items()}
@@ -65,21 +63,21 @@ def settings_of(scorer: AnyScorer) -> dict[str, str]:
 
 
 def field_names(session: Session) -> list[str]:
-    """What a query can ask for by name, harmless to print."""
-    return ["title", "body", "docno", *map(visible, session.engine.snapshot.field_names)]
+    """The fields that a query can name, without control characters."""
+    return ["title", "body", "docno", *map(printable, session.engine.snapshot.field_names)]
 
 
 def _describe_scorer(session: Session) -> str:
-    settings = settings_of(session.asking.scorer).items()
-    return f"scorer {session.asking.scorer_name}: {' '.join(f'{name}={value}' for name, value in settings)}"
+    settings = settings_of(session.options.scorer).items()
+    return f"scorer {session.options.scorer_name}: {' '.join(f'{name}={value}' for name, value in settings)}"
 
 
 def _scorer(session: Session, argument: str) -> None:
     if not argument:
-        print(f"{_describe_scorer(session)}\nthere is: {', '.join(EVERY_SCORER)}")
+        print(f"{_describe_scorer(session)}\nthere is: {', '.join(SCORERS)}")
         return
     name, *settings = argument.split()
-    session.choose(replace(session.asking, scorer_name=name, settings=dict(pairs(settings, f":scorer {name}"))))
+    session.set_options(replace(session.options, scorer_name=name, settings=dict(pairs(settings, f":scorer {name}"))))
     note(_describe_scorer(session))
 
 
@@ -87,8 +85,8 @@ def _set(session: Session, argument: str) -> None:
     if not argument:
         print(_describe_scorer(session))
         return
-    settings = session.asking.settings | dict(pairs(argument.split(), ":set"))
-    session.choose(replace(session.asking, settings=settings))
+    settings = session.options.settings | dict(pairs(argument.split(), ":set"))
+    session.set_options(replace(session.options, settings=settings))
     note(_describe_scorer(session))
 
 
@@ -96,33 +94,33 @@ def _k(session: Session, argument: str) -> None:
     if not argument:
         print(f"k: {session.k}")
         return
-    session.choose_k(_whole_number(argument, ":k", "how many results to show"))
+    session.set_k(_whole_number(argument, ":k", "how many results to show"))
     note(f"k: {session.k}")
 
 
 def _stream(session: Session, argument: str) -> None:
     if not argument:
-        print(f"stream: {session.asking.stream}\nthere is: {', '.join(STREAMS)}")
+        print(f"stream: {session.options.stream}\nthere is: {', '.join(STREAMS)}")
         return
-    session.choose(replace(session.asking, stream=argument))
-    note(f"stream: {session.asking.stream}")
+    session.set_options(replace(session.options, stream=argument))
+    note(f"stream: {session.options.stream}")
 
 
 def _describe_filters(session: Session) -> str:
-    return f"filters: {visible(', '.join(session.asking.filters)) or 'none'}"
+    return f"filters: {printable(', '.join(session.options.filters)) or 'none'}"
 
 
 def _filter(session: Session, argument: str) -> None:
     if not argument:
-        print(f"{_describe_filters(session)}\nfields: {name_some(field_names(session)[2:], MOST_FIELDS)}")
+        print(f"{_describe_filters(session)}\nfields: {name_some(field_names(session)[2:], MAX_FIELDS_SHOWN)}")
         return
-    filters = () if argument == "off" else tuple(dict.fromkeys((*session.asking.filters, argument)))
-    session.choose(replace(session.asking, filters=filters))
+    filters = () if argument == "off" else tuple(dict.fromkeys((*session.options.filters, argument)))
+    session.set_options(replace(session.options, filters=filters))
     note(_describe_filters(session))
 
 
 def _describe_expansion(session: Session) -> str:
-    expansion = session.asking.expansion
+    expansion = session.options.expansion
     if expansion is None:
         return "expansion: off"
     settings = (f"{field.name}={getattr(expansion, field.name):g}" for field in fields(expansion))
@@ -133,28 +131,27 @@ def _expand(session: Session, argument: str) -> None:
     if not argument:
         print(_describe_expansion(session))
         return
-    session.choose(replace(session.asking, expand=None if argument == "off" else argument))
+    session.set_options(replace(session.options, expand=None if argument == "off" else argument))
     note(_describe_expansion(session))
 
 
 def _explain(session: Session, argument: str) -> None:
-    found, hit = session.result(_result_number(argument, ":explain"))
-    if not found.hits.query.terms:
+    last, hit = session.result(_result_number(argument, ":explain"))
+    if not last.hits.query.terms:
         note("no term adds to the score: the query only selects")
         return
-    print_explanation(found.asking.explain(session.engine, found.hits.query, hit.docno))
+    print_terms(last.search.explain([hit.docno])[0])
 
 
 def _open(session: Session, argument: str) -> None:
-    found, hit = session.result(_result_number(argument, ":open"))
-    print_document(hit.document, found.hits.query, session.engine.snapshot.analyzer)
+    last, hit = session.result(_result_number(argument, ":open"))
+    print_document(hit.document, last.hits.query, session.engine.snapshot.analyzer)
 
 
 def _similar(session: Session, argument: str) -> None:
     _, hit = session.result(_result_number(argument, ":similar"))
-    query = similar_query(session.engine, hit.docno, stream=session.asking.stream)
-    note(f"like {visible(hit.docno)}  {visible(hit.title)}")
-    session.search(query, without=hit.docno)
+    note(f"like {printable(hit.docno)}  {printable(hit.title)}")
+    session.search_similar(hit.docno)
 
 
 def _next(session: Session, argument: str) -> None:
@@ -164,12 +161,12 @@ def _next(session: Session, argument: str) -> None:
 def _help(session: Session, argument: str) -> None:
     _print_table({f":{name} {command.arguments}".rstrip(): command.help for name, command in COMMANDS.items()})
     print("\nThe beginning of a command is enough, as in :o 2; :e is :explain.")
-    if session.asking.syntax == "plain":
+    if session.options.syntax == "plain":
         print("Every line without a colon is a query of plain words.")
         return
     print("Every line without a colon is a query, of words that should occur, or of\n")
-    _print_table(LANGUAGE)
-    print(f"\nFields of this index: {name_some(field_names(session), MOST_FIELDS)}")
+    _print_table(SYNTAX_EXAMPLES)
+    print(f"\nFields of this index: {name_some(field_names(session), MAX_FIELDS_SHOWN)}")
 
 
 def _print_table(rows: dict[str, str]) -> None:
@@ -186,15 +183,15 @@ def _result_number(argument: str, command: str) -> int:
 
 
 def _whole_number(argument: str, command: str, meaning: str) -> int:
-    # Python takes "١" and "1_0" for numbers, too.
+    # int() also accepts "١" and "1_0".
     if not (argument.isascii() and argument.isdecimal() and len(argument) < 10):
         found = f", found {argument!r}" if argument else ""
         raise SettingError(f"{command}: expected {meaning}, as in {command} 3{found}")
     return int(argument)
 
 
-# How a query can be written, in examples.
-LANGUAGE = {
+# Examples of the full query syntax.
+SYNTAX_EXAMPLES = {
     '"t-cell lymphoma"': "a phrase; with ~3 behind it, up to 2 words between",
     "lymphoma AND (t OR b)": "AND, OR and NOT, in capitals; brackets",
     "+lymphoma cell -skin": "with lymphoma, without skin, best with cell",
@@ -206,12 +203,12 @@ LANGUAGE = {
 }
 
 COMMANDS: dict[str, Command] = {
-    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: EVERY_SCORER),
+    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: SCORERS),
     "set": Command(
         _set,
         "[NAME=VALUE …]",
         "settings of the scorer, such as k1=0.9 b=0.4",
-        lambda session: [f"{name}=" for name in settings_of(session.asking.scorer)],
+        lambda session: [f"{name}=" for name in settings_of(session.options.scorer)],
         repeats=True,
     ),
     "k": Command(_k, "[N]", "how many results to show"),
@@ -237,4 +234,4 @@ COMMANDS: dict[str, Command] = {
 }
 
 # Beginnings that are ambiguous, but needed too often to be refused.
-SHORT = {"e": "explain"}
+ABBREVIATIONS = {"e": "explain"}

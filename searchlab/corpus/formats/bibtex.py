@@ -1,10 +1,10 @@
-"""How is BibTeX read?
+"""BibTeX documents.
 
-An entry is `@article{key, title = {…}, year = 1999, …}`; its key is the docno. A value is text in braces
-or quotes (in which braces are nested), a number, or a name that an `@string` before it has defined, and `#`
-joins several. `@comment`, `@preamble` and everything outside entries are passed over. An entry begins on a
-line of its own, which is what reading goes on with after one that is not closed. Entries in parentheses,
-which BibTeX allows too, are not read.
+An entry is `@article{key, title = {…}, year = 1999, …}`; its key is the docno. A value is text in braces or quotes (in
+which braces are nested), a number, or a name that an earlier `@string` has defined; `#` concatenates values.
+`@comment`, `@preamble` and everything outside entries are skipped. An entry begins on a new line; after an entry that
+is not closed, reading continues with the next such line. Entries in parentheses, which BibTeX also allows, are not
+supported.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ NOT_ENTRIES = frozenset({"comment", "preamble"})
 DEFINITION = "string"
 # Every bibliography style defines the months.
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-# Definitions can be joined to make others: without a limit, a short file could make a text of any length.
-LONGEST_DEFINITION = 1000
-LONGEST_JOINED = 100_000
+# Definitions can be concatenated into others: without limits a short file could produce a text of any length.
+MAX_DEFINITION_LENGTH = 1000
+MAX_JOINED_LENGTH = 100_000
 
-# Style sheets too have @words and braces, but neither keys nor these kinds of entries.
+# Style sheets have @words and braces too, but neither keys nor these kinds of entries.
 _HEAD = re.compile(
     r"(?>\s+|%[^\r\n]*+)*@(?:(?:string|preamble|comment)\s*\{|[A-Z]+\s*\{\s*[^\s,{}=\"]+\s*,)", re.IGNORECASE
 )
@@ -43,21 +43,21 @@ _AND = re.compile(" and ", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    place: str
+    location: str
     kind: str
     content: str
 
 
 def is_bibtex(opened: OpenedFile) -> bool:
-    """An entry, with nothing but comments before it."""
+    """Whether the file begins with an entry, after comments only."""
     return _HEAD.match(opened.head) is not None
 
 
 def read_bibtex_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file, one an entry."""
+    """The documents of the file, one for each entry."""
     strings = {month: month for month in MONTHS}
-    found = opened.reading.each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
-    return (document for document in found if document is not None)
+    documents = opened.reading.parse_each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
+    return (document for document in documents if document is not None)
 
 
 def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
@@ -67,15 +67,15 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
         position = 0
         if not began and (parenthesis := _PARENTHESIS.match(line)):
             message = f"expected an entry in braces, found {excerpt(on_one_line(parenthesis[0]))}"
-            opened.reading.bad(RecordError(opened.place(number), message))
+            opened.reading.reject(RecordError(opened.location(number), message))
         # Entries within a comment are commented out.
         if began and kind not in NOT_ENTRIES and _START.match(line):
             message = f"expected a closing brace, found another entry at line {number}"
-            opened.reading.bad(RecordError(began, message))
+            opened.reading.reject(RecordError(began, message))
             began = ""
         while began or _START.match(line, position):
             if not began and (start := _START.match(line, position)):
-                began, kind, depth, content = opened.place(number), start[1].lower(), 1, []
+                began, kind, depth, content = opened.location(number), start[1].lower(), 1, []
                 position = start.end()
             end, depth = _closing_brace(line, depth, position)
             content.append(line[position:end])
@@ -85,11 +85,11 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
             yield _Entry(began, kind, "".join(content))
             began, position = "", end + 1
     if began:
-        opened.reading.bad(RecordError(began, "expected a closing brace, found the end of the file"))
+        opened.reading.reject(RecordError(began, "expected a closing brace, found the end of the file"))
 
 
 def _closing_brace(text: str, depth: int, start: int) -> tuple[int, int]:
-    """Where the brace is that closes `depth` open ones (or the end of the text), and how many are then open."""
+    """The position of the brace that closes `depth` open ones (or the end of the text), and how many are then open."""
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1
         if depth == 0:
@@ -104,7 +104,7 @@ def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
         strings |= _read_definitions(entry, strings)
         return None
     key, _, _ = entry.content.partition(",")
-    docno = check_name("docno", key, entry.place)
+    docno = check_name("docno", key, entry.location)
     values = _read_values(entry, len(key), strings)
     fields = bibliographic_fields(
         authors=_authors(values.get("author", "")),
@@ -115,26 +115,26 @@ def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
         doi=values.get("doi", ""),
     )
     title, abstract = (on_one_line(plain_latex(values.get(name, ""))) for name in ("title", "abstract"))
-    return Document(docno, title, abstract, fields, entry.place)
+    return Document(docno, title, abstract, fields, entry.location)
 
 
 def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
     values = _read_values(entry, 0, strings)
     for name, value in values.items():
-        if len(value) > LONGEST_DEFINITION:
+        if len(value) > MAX_DEFINITION_LENGTH:
             found = f"{len(value):,} for {excerpt(name)}"
-            raise RecordError(entry.place, f"expected at most {LONGEST_DEFINITION:,} characters, found {found}")
+            raise RecordError(entry.location, f"expected at most {MAX_DEFINITION_LENGTH:,} characters, found {found}")
     return values
 
 
 def _read_values(entry: _Entry, position: int, strings: dict[str, str]) -> dict[str, str]:
-    """Every `name = value` after `position`; of two with one name the first counts."""
+    """Every `name = value` after `position`; the first value of a name counts."""
     values: dict[str, str] = {}
     while (position := _after_blanks(entry.content, position, ",")) < len(entry.content):
         name = _NAME.match(entry.content, position)
         if name is None or not entry.content.startswith("=", name.end()):
             found = excerpt(on_one_line(entry.content[position : position + 60]))
-            raise RecordError(entry.place, f"expected 'name = value' in the entry, found {found}")
+            raise RecordError(entry.location, f"expected 'name = value' in the entry, found {found}")
         value, position = _read_value(entry, name.end() + 1, strings)
         values.setdefault(name[1].lower(), clean(value))
     return values
@@ -146,9 +146,9 @@ def _read_value(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
     while True:
         piece, position = _read_piece(entry, position, strings)
         length += len(piece)
-        if pieces and length > LONGEST_JOINED:
-            message = f"expected a joined value of at most {LONGEST_JOINED:,} characters, found a longer one"
-            raise RecordError(entry.place, message)
+        if pieces and length > MAX_JOINED_LENGTH:
+            message = f"expected a joined value of at most {MAX_JOINED_LENGTH:,} characters, found a longer one"
+            raise RecordError(entry.location, message)
         pieces.append(piece)
         position = _after_blanks(entry.content, position)
         if not entry.content.startswith("#", position):
@@ -168,7 +168,7 @@ def _read_piece(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
     name = _NAME.match(text, position)
     if name is None:
         found = excerpt(on_one_line(text[position : position + 60])) if position < len(text) else "none"
-        raise RecordError(entry.place, f"expected a value in braces or quotes, found {found}")
+        raise RecordError(entry.location, f"expected a value in braces or quotes, found {found}")
     return strings.get(name[1].lower(), name[1]), name.end()
 
 
@@ -180,7 +180,7 @@ def _closing_quote(entry: _Entry, start: int) -> int:
                 return sign.start()
         else:
             depth += 1 if sign[0] == "{" else -1
-    raise RecordError(entry.place, "expected a closing quote, found the end of the entry")
+    raise RecordError(entry.location, "expected a closing quote, found the end of the entry")
 
 
 def _after_blanks(text: str, position: int, also: str = "") -> int:

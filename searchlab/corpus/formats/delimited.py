@@ -1,12 +1,12 @@
-"""How is a table with a header line read?
+"""Documents in tables (CSV, TSV) with a header line.
 
-One document a row, separated by commas, semicolons or tabs, whichever the header has most of. The header
-names the columns, as keys name the values of JSON lines; capitals do not matter in the names that are
-looked for. A value that begins with a quote ends with the next single one, and may hold separators, line
-ends and quotes written twice. All values are kept as text.
+One document a row, separated by commas, semicolons or tabs, whichever is most frequent in the header. The header names
+the columns like the keys of JSON lines; the names of docno, title and text are recognised in any case. A value that
+begins with a quote ends with the next single quote, and may hold separators, line ends and doubled quotes. All values
+are text.
 
-The module csv would do, but for two things: its limit on the length of a value belongs to the whole
-process, and after a quote that is never closed it cannot go back to the next row.
+The module csv is not used for two reasons: its limit on the length of a value is global to the process, and after a
+quote that is never closed it cannot go back to the next row.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
 
 DELIMITERS = {"\t": "a tab", ";": "a semicolon", ",": "a comma"}
-# Longer than any document, so that a quote that is never closed does not swallow the whole file.
-LONGEST_ROW = 10_000_000
+# Longer than any document; it keeps a quote that is never closed from swallowing the whole file.
+MAX_ROW_LENGTH = 10_000_000
 
 _KNOWN = frozenset({*DOCNO_KEYS, TITLE_KEY, *BODY_KEYS})
 _LINE_END = re.compile(r"[\r\n]")
@@ -33,9 +33,9 @@ _LINE_END = re.compile(r"[\r\n]")
 
 @dataclass(slots=True)
 class _Row:
-    """A row as far as it has been read; `quoted` holds the value whose closing quote is still to come."""
+    """A row that is being read; `quoted` holds the parts of a value whose closing quote has not been found yet."""
 
-    place: str
+    location: str
     values: list[str] = field(default_factory=list)
     quoted: list[str] | None = None
     length: int = 0
@@ -46,17 +46,17 @@ class _Row:
 
 
 def is_csv_table(opened: OpenedFile) -> bool:
-    """The suffix .csv, and a header that names a docno and a text."""
+    """Whether the suffix is .csv and the header names a docno and a text."""
     return opened.suffix == ".csv" and _has_known_columns(opened)
 
 
 def is_tsv_table(opened: OpenedFile) -> bool:
-    """The suffix .tsv, and a header that names a docno and a text."""
+    """Whether the suffix is .tsv and the header names a docno and a text."""
     return opened.suffix == ".tsv" and _has_known_columns(opened)
 
 
 def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file, one a row."""
+    """The documents of the file, one for each row."""
     lines = _Lines(opened)
     first = next(lines, None)
     if first is None:
@@ -67,14 +67,14 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
     def document(row: _Row) -> Document:
         if len(row.values) != len(columns):
             found = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
-            raise RecordError(row.place, f"expected {len(columns)} columns, {found}")
-        return keyed_document(row.place, dict(zip(columns, row.values, strict=True)))
+            raise RecordError(row.location, f"expected {len(columns)} columns, {found}")
+        return keyed_document(row.location, dict(zip(columns, row.values, strict=True)))
 
-    return opened.reading.each(document, _read_rows(opened, lines, delimiter))
+    return opened.reading.parse_each(document, _read_rows(opened, lines, delimiter))
 
 
 class _Lines:
-    """The lines of a file from the first that is not blank, some of which may be given back."""
+    """The numbered lines of a file from the first that is not blank; lines can be given back to be read again."""
 
     def __init__(self, opened: OpenedFile) -> None:
         self._lines = dropwhile(lambda numbered: not numbered[1].strip(), opened.lines())
@@ -87,7 +87,7 @@ class _Lines:
         return self._waiting.popleft() if self._waiting else next(self._lines)
 
     def give_back(self, lines: list[tuple[int, str]]) -> None:
-        """Put lines before those that are still to come."""
+        """Put lines back before the unread ones."""
         self._waiting.extendleft(reversed(lines))
 
 
@@ -96,16 +96,16 @@ def _read_header(opened: OpenedFile, first: tuple[int, str], lines: _Lines, deli
         return _read_row(opened, first, lines, delimiter)
     except RecordError as error:
         # Without a header no other row can be understood.
-        raise SourceError(error.place, error.message) from error
+        raise SourceError(error.location, error.message) from error
 
 
 def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_Row]:
-    """The rows after the header that hold anything."""
+    """The rows after the header that are not empty."""
     for numbered in lines:
         try:
             row = _read_row(opened, numbered, lines, delimiter)
         except RecordError as error:
-            opened.reading.bad(error)
+            opened.reading.reject(error)
         else:
             if not row.is_empty:
                 yield row
@@ -113,28 +113,28 @@ def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_R
 
 def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
     """The row that begins with the line `first`."""
-    row = _Row(opened.place(first[0]))
+    row = _Row(opened.location(first[0]))
     later: list[tuple[int, str]] = []
     try:
         _read_line(row, first[1], delimiter)
         while row.quoted is not None:
-            later.append(_line_within(row, lines))
+            later.append(_read_quoted_line(row, lines))
             _read_line(row, later[-1][1], delimiter)
     except RecordError:
-        # The quote may have been a stray one, and what it swallowed rows of their own.
+        # The quote may have been a stray one, and the lines after it separate rows.
         lines.give_back(later)
         raise
     return row
 
 
-def _line_within(row: _Row, lines: _Lines) -> tuple[int, str]:
+def _read_quoted_line(row: _Row, lines: _Lines) -> tuple[int, str]:
     numbered = next(lines, None)
     if numbered is None:
-        raise RecordError(row.place, "expected a closing quote, found the end of the file")
+        raise RecordError(row.location, "expected a closing quote, found the end of the file")
     row.length += len(numbered[1])
-    if row.length > LONGEST_ROW:
+    if row.length > MAX_ROW_LENGTH:
         lines.give_back([numbered])
-        raise RecordError(row.place, f"expected a closing quote, found none in {LONGEST_ROW:,} characters")
+        raise RecordError(row.location, f"expected a closing quote, found none in {MAX_ROW_LENGTH:,} characters")
     return numbered
 
 
@@ -150,7 +150,7 @@ def _read_line(row: _Row, line: str, delimiter: str) -> None:
                 row.quoted = []
                 position += 1
             else:
-                end = _find(line, delimiter, position)
+                end = _find_end(line, delimiter, position)
                 row.values.append(line[position:end])
                 position = end + 1
             continue
@@ -163,23 +163,23 @@ def _read_line(row: _Row, line: str, delimiter: str) -> None:
             position = quote + 2
             continue
         row.quoted.append(line[position:quote])
-        end = _find(line, delimiter, quote + 1)
+        end = _find_end(line, delimiter, quote + 1)
         if after := line[quote + 1 : end].strip():
             message = f"expected {DELIMITERS[delimiter]} after a closing quote, found {excerpt(after)}"
-            raise RecordError(row.place, message)
+            raise RecordError(row.location, message)
         row.values.append("".join(row.quoted))
         row.quoted = None
         position = end + 1
 
 
-def _find(line: str, delimiter: str, position: int) -> int:
-    found = line.find(delimiter, position)
-    return len(line) if found < 0 else found
+def _find_end(line: str, delimiter: str, position: int) -> int:
+    end = line.find(delimiter, position)
+    return len(line) if end < 0 else end
 
 
 def _delimiter(header: str) -> str:
     unquoted = re.sub(r'"[^"]*+"', "", header)
-    # Of equal counts the first wins; a header of a single column has none of them.
+    # The first of the most frequent ones; a header with a single column has no delimiter.
     best = max(DELIMITERS, key=unquoted.count)
     return best if best in unquoted else ","
 
@@ -191,10 +191,10 @@ def _columns(header: _Row) -> list[str]:
         found = found[:200] + "…"
     if not any(key in names for key in DOCNO_KEYS):
         expected = f"expected a column with the docno (one of {', '.join(DOCNO_KEYS)})"
-        raise SourceError(header.place, f"{expected}, found the columns {found}")
+        raise SourceError(header.location, f"{expected}, found the columns {found}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise SourceError(header.place, f"expected every column once, found {excerpt(twice)} more than once")
+        raise SourceError(header.location, f"expected every column once, found {excerpt(twice)} more than once")
     return names
 
 

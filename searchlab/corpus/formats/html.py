@@ -1,12 +1,11 @@
-"""How is a page of HTML read?
+"""HTML documents, one a page.
 
-As one document, named by its path as a plain text is. The title is what <title> says, or else the first
-<h1>; the body is the text that a reader would see. Block elements stand on lines of their own, inline
-elements leave words whole.
+The docno is the path, as for plain text. The title is that of <title>, or else the first <h1>; the body is the visible
+text. Block elements are separate lines; inline elements do not split words.
 
-Broken pages are read as far as they go. The patterns never look past the next angle bracket and every search
-goes on where the last one ended, so that the time is linear in the length of the page; html.parser of the
-older Pythons takes its square for a page of `<a<a<a…`.
+Broken pages are read as far as possible. The patterns never look past the next angle bracket, and every search
+continues where the last one ended, so the time is linear in the length of the page; html.parser of older Python
+versions takes quadratic time for a page of `<a<a<a…`.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.records import Document
 
 HTML_SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
-# Whatever stands in these is not shown; the first two hold no markup, so that only their end tag counts.
+# The content of these is not shown; that of script and style is not markup, so only their end tag counts.
 RAW_ELEMENTS = frozenset({"script", "style"})
 UNSEEN_ELEMENTS = RAW_ELEMENTS | {"template", "noscript", "head", "title"}
 INLINE_ELEMENTS = frozenset(
@@ -45,29 +44,29 @@ _END_TAG = re.compile(rf"</({'|'.join(sorted(UNSEEN_ELEMENTS))})(?![^\s<>/])[^<>
 
 
 def is_html(opened: OpenedFile) -> bool:
-    """A page by its first tag, or by its suffix if there is no NUL byte in it."""
+    """Whether the first tag is that of a page, or the suffix is that of HTML and there is no NUL byte."""
     if _DOCTYPE.match(opened.head) or _BEGINS_WITH_HTML(opened):
         return True
     return opened.suffix in HTML_SUFFIXES and "\0" not in opened.head
 
 
 def read_html_document(opened: OpenedFile) -> Iterator[Document]:
-    """The one document in the file, or none if the page shows nothing."""
+    """The document of the file; none if the page has no visible text."""
     page = _Page(without_comments("\n".join(line for _, line in opened.lines())))
     title, body = page.title, page.body
     if title or body:
-        yield Document(path_docno(opened.file.relative), title, body, place=opened.name)
+        yield Document(path_docno(opened.file.relative), title, body, location=opened.name)
 
 
 class _Page:
-    """The title and the lines of a page, gathered tag by tag."""
+    """The title and the lines of a page, collected tag by tag."""
 
     def __init__(self, text: str) -> None:
         self._pieces: list[str] = []
         self._title = ""
-        # Where the first <h1> begins and ends among the pieces.
+        # The indices of the pieces at which the first <h1> begins and ends.
         self._heading: list[int] = []
-        self._gather(text, _end_tags(text))
+        self._collect(text, _end_tags(text))
 
     @property
     def title(self) -> str:
@@ -86,20 +85,20 @@ class _Page:
     def _heading_bounds(self) -> tuple[int, int]:
         return (self._heading[0], self._heading[1]) if len(self._heading) == 2 else (0, 0)
 
-    def _gather(self, text: str, ends: dict[str, list[tuple[int, int]]]) -> None:
+    def _collect(self, text: str, ends: dict[str, list[tuple[int, int]]]) -> None:
         position = 0
         while (tag := _TAG.search(text, position)) is not None:
             self._add(text[position : tag.start()])
             position = tag.end()
             name = (tag["name"] or "").lower()
             if name in UNSEEN_ELEMENTS and not tag["end"]:
-                position = self._pass_over(name, text, position, ends)
+                position = self._skip_element(name, text, position, ends)
             elif name not in INLINE_ELEMENTS:
                 self._separate(name, bool(tag["end"]))
         self._add(text[position:])
 
-    def _pass_over(self, name: str, text: str, position: int, ends: dict[str, list[tuple[int, int]]]) -> int:
-        """Where to go on after the start tag of something that is not shown."""
+    def _skip_element(self, name: str, text: str, position: int, ends: dict[str, list[tuple[int, int]]]) -> int:
+        """Skip an element that is not shown; returns the position after it."""
         self._pieces.append("\n")
         nearest = bisect_left(ends[name], (position, 0))
         if nearest == len(ends[name]):
@@ -108,7 +107,7 @@ class _Page:
         if name == "title":
             self._title = self._title or _line([text[position:inner_end]])
         elif name == "head" and (title := _TITLE.search(text, position, inner_end)):
-            self._pass_over("title", text, title.end(), ends)
+            self._skip_element("title", text, title.end(), ends)
         return end
 
     def _separate(self, name: str, is_end: bool) -> None:
@@ -117,7 +116,7 @@ class _Page:
         self._pieces.append("\n")
 
     def _add(self, piece: str) -> None:
-        # Line ends in the source are blanks; those that count come with the tags.
+        # Line ends in the source are blanks; line ends of the text come from tags.
         self._pieces.append(piece.replace("\n", " "))
 
 

@@ -1,7 +1,4 @@
-"""How are JSON lines read?
-
-One object a line, whose keys say what is what (see `keyed`).
-"""
+"""Documents and topics in JSON lines: one object a line (see `keyed_records` for its keys)."""
 
 from __future__ import annotations
 
@@ -17,63 +14,63 @@ from searchlab.corpus.text_cleaning import clean
 from searchlab.errors import RecordError
 from searchlab.records import Document
 
-# The limit of Python's parser differs between versions; a file must not be readable by some only.
-DEEPEST_NESTING = 100
+# The limit of Python's parser depends on its version; the same files must be readable with every version.
+MAX_NESTING_DEPTH = 100
 
 
 def is_jsonl(opened: OpenedFile) -> bool:
-    """Anything that begins with a brace."""
+    """Whether the file begins with a brace."""
     return opened.head.lstrip().startswith("{")
 
 
 def read_jsonl_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file, one a line."""
-    return opened.reading.each(lambda line: keyed_document(*_parse_object(line)), _filled_lines(opened))
+    """The documents of the file, one for each line."""
+    return opened.reading.parse_each(lambda line: keyed_document(*_parse_object(line)), _non_blank_lines(opened))
 
 
 def read_jsonl_topics(opened: OpenedFile) -> Iterator[TopicParts]:
-    """The topics of the file, one a line."""
-    return opened.reading.each(lambda line: keyed_topic(*_parse_object(line)), _filled_lines(opened))
+    """The topics of the file, one for each line."""
+    return opened.reading.parse_each(lambda line: keyed_topic(*_parse_object(line)), _non_blank_lines(opened))
 
 
-def _filled_lines(opened: OpenedFile) -> Iterator[tuple[str, str]]:
-    return ((opened.place(number), line) for number, line in opened.lines() if line.strip())
+def _non_blank_lines(opened: OpenedFile) -> Iterator[tuple[str, str]]:
+    return ((opened.location(number), line) for number, line in opened.lines() if line.strip())
 
 
-def _parse_object(placed: tuple[str, str]) -> tuple[str, dict[str, Any]]:
-    place, line = placed
+def _parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+    location, line = located
     try:
-        value = _cleaned(_DECODER.decode(line))
+        value = _clean_strings(_DECODER.decode(line))
     except RecursionError:
-        raise RecordError(place, "expected a JSON object, found one nested too deeply") from None
+        raise RecordError(location, "expected a JSON object, found one nested too deeply") from None
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at column {error.colno}"
-        raise RecordError(place, f"expected a JSON object, found invalid JSON ({reason})") from None
+        raise RecordError(location, f"expected a JSON object, found invalid JSON ({reason})") from None
     except ValueError as error:
-        raise RecordError(place, f"expected a JSON object, found invalid JSON ({error})") from None
+        raise RecordError(location, f"expected a JSON object, found invalid JSON ({error})") from None
     if not isinstance(value, dict):
-        raise RecordError(place, f"expected a JSON object, found {kind_of(value)}")
-    return place, value
+        raise RecordError(location, f"expected a JSON object, found {kind_of(value)}")
+    return location, value
 
 
 def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-# json.loads would make a decoder of this kind anew for every line.
+# json.loads would create such a decoder for every line.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _cleaned(value: Any, depth: int = 0) -> Any:
-    """`value` with clean strings: escapes such as \\u0000 and \\ud800 get past the cleaning of lines."""
-    if depth > DEEPEST_NESTING:
+def _clean_strings(value: Any, depth: int = 0) -> Any:
+    """`value` with clean strings: escapes such as \\u0000 and \\ud800 survive the cleaning of lines."""
+    if depth > MAX_NESTING_DEPTH:
         raise RecursionError
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
-        return [_cleaned(item, depth + 1) for item in value]
+        return [_clean_strings(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {clean(key): _cleaned(item, depth + 1) for key, item in value.items()}
+        return {clean(key): _clean_strings(item, depth + 1) for key, item in value.items()}
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("a number is too large")
     return value

@@ -1,9 +1,9 @@
-"""How is a Markdown file read?
+"""Markdown documents, one a file.
 
-As one document, named by its path as a plain text is. A front matter (`---`, lines `key: value`, `---`) goes
-to the fields. The title is the `title` of the front matter, or else the first heading of the first level,
-which then is no part of the body. Marks for headings, emphasis, links, lists, quotations and code are taken
-off where that is simple, and HTML tags too; what stands in a block of code stays as it is.
+The docno is the path, as for plain text. Front matter (`---`, lines `key: value`, `---`) becomes fields. The title is
+the `title` of the front matter, or else the first heading of the first level, which is then not part of the body. Marks
+for headings, emphasis, links, lists, quotations and code are removed in the simple cases, and HTML tags too; blocks of
+code are left unchanged.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from searchlab.corpus.text_cleaning import clean, on_one_line
 from searchlab.records import Document
 
 MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
-# A rule at the beginning is only the start of a front matter if another one follows soon.
-FRONT_MATTER_LINES = 200
+# A rule on the first line starts front matter only if another one follows within this many lines.
+MAX_FRONT_MATTER_LINES = 200
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
 _RULE = re.compile(r"[ \t]*(?:[-*_|:][ \t]*+){3,}")
-# What a footnote says is text; where a link leads is not.
+# The content of a footnote is text; the target of a link is not.
 _LINK_TARGET = re.compile(r" {0,3}\[(?!\^)[^\[\]]+\]:[ \t]*\S.*")
 _BULLETS = re.compile(r"(?:[ \t]*+(?:>|[-*+][ \t]))*+[ \t]*+(?:\[[ xX]\][ \t])?")
 _KEY_AND_VALUE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:[ \t]+([^\s|>].*)")
@@ -41,18 +41,18 @@ _MARKS = (
     re.compile(r"(?<![\w\\])(_{1,3})(?=[^\s_])([^_]*[^\s_\\])\1(?!\w)"),
     re.compile(r"(~~)([^~]+)~~"),
 )
-# Marks within marks: a picture that is a link, a word of a bold phrase in italics.
-NESTING = 2
+# Nested marks: a picture in a link, an italic word in a bold phrase.
+MAX_NESTED_MARKS = 2
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def is_markdown(opened: OpenedFile) -> bool:
-    """A file with the suffix of Markdown and without a NUL byte."""
+    """Whether the suffix is that of Markdown and there is no NUL byte."""
     return opened.suffix in MARKDOWN_SUFFIXES and "\0" not in opened.head
 
 
 def read_markdown_document(opened: OpenedFile) -> Iterator[Document]:
-    """The one document in the file, or none if the file is blank."""
+    """The document of the file; none if the file is blank."""
     fields, lines = _split_front_matter([line for _, line in opened.lines()])
     page = _Page(lines, on_one_line(fields.pop("title", "")))
     if page.title or page.body:
@@ -62,7 +62,7 @@ def read_markdown_document(opened: OpenedFile) -> Iterator[Document]:
 def _split_front_matter(lines: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
     if not lines or lines[0].rstrip() != "---":
         return {}, lines
-    ends = (number for number, line in enumerate(lines[1:FRONT_MATTER_LINES], 1) if line.rstrip() in ("---", "..."))
+    ends = (number for number, line in enumerate(lines[1:MAX_FRONT_MATTER_LINES], 1) if line.rstrip() in ("---", "..."))
     end = next(ends, 0)
     pairs = (_KEY_AND_VALUE.fullmatch(line) for line in lines[1:end])
     return {pair[1]: _unquoted(pair[2].strip()) for pair in pairs if pair}, lines[end + 1 :] if end else lines
@@ -74,7 +74,7 @@ def _unquoted(value: str) -> str:
 
 
 class _Page:
-    """The title and the text of a page, gathered line by line."""
+    """The title and the text of a page, collected line by line."""
 
     def __init__(self, lines: Sequence[str], title: str) -> None:
         self.title = title
@@ -87,7 +87,7 @@ class _Page:
         return clean("\n".join(self._written)).strip("\n")
 
     def _read(self, lines: Sequence[str]) -> None:
-        """Tell blocks of code from the prose between them."""
+        """Read blocks of code and the prose between them."""
         prose: list[str] = []
         fence = ""
         for line in lines:
@@ -121,11 +121,11 @@ class _Page:
 
     def _end_paragraph(self) -> None:
         if self._paragraph:
-            self._written.append(_plain(self._paragraph))
+            self._written.append(_strip_markup(self._paragraph))
             self._paragraph = []
 
     def _end_heading(self, level: int) -> None:
-        text = on_one_line(_plain(self._paragraph))
+        text = on_one_line(_strip_markup(self._paragraph))
         if level == 1 and not self.title:
             self.title = text
         else:
@@ -134,13 +134,13 @@ class _Page:
 
 
 def _without_closing_marks(heading: str) -> str:
-    """`heading` without the `#` that may close it; that of "About C#" stays."""
+    """`heading` without the closing `#` marks; the # of "About C#" is kept."""
     text = heading.strip()
     bare = text.rstrip("#")
     return bare.rstrip() if not bare or bare[-1] in " \t" else text
 
 
-def _plain(paragraph: Sequence[str]) -> str:
+def _strip_markup(paragraph: Sequence[str]) -> str:
     """The lines of a paragraph without their markup."""
     codes: list[str] = []
 
@@ -149,9 +149,9 @@ def _plain(paragraph: Sequence[str]) -> str:
         return f"\0{len(codes) - 1}\0"
 
     text = "\n".join(_BULLETS.sub("", line, count=1) for line in paragraph)
-    # Code is out of the way meanwhile, under a number between signs that no text holds.
+    # Code is replaced by its number between NUL characters, which no text has, and put back at the end.
     text = _TAG.sub(_blank_for_tag, _AUTOLINK.sub(r"\1", _CODE.sub(hide, text)))
-    for _ in range(NESTING):
+    for _ in range(MAX_NESTED_MARKS):
         text = _LINK.sub(r"\1", text)
         for marks in _MARKS:
             text = marks.sub(r"\2", text)

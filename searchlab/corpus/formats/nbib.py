@@ -1,7 +1,7 @@
-"""How is the MEDLINE format, in which PubMed exports citations (.nbib), read?
+"""Documents in the MEDLINE format, in which PubMed exports citations (.nbib).
 
-A record begins with `PMID- 123`, its docno; tags are padded to four characters, and lines that begin with
-blanks continue the one before:
+A record begins with `PMID- 123`, its docno; tags are padded to four characters, and lines that begin with blanks
+continue the line before:
 
     TI title   AB abstract   FAU, AU authors    MH MeSH terms        OT keywords
     DP date    JT, TA journal (in full, short)  PT publication type  LID, AID identifiers
@@ -28,13 +28,13 @@ _DOI = re.compile(r"(\S+) \[doi\]")
 
 
 def is_nbib(opened: OpenedFile) -> bool:
-    """A first line that starts a record."""
+    """Whether the first line starts a record."""
     return _HEAD.match(opened.head) is not None
 
 
 def read_nbib_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    return opened.reading.each(_document, _read_records(opened))
+    return opened.reading.parse_each(_document, _read_records(opened))
 
 
 def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
@@ -45,22 +45,22 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         if tag and tag[1] == FIRST_TAG:
             if record is not None:
                 yield record
-            record, strayed = TaggedRecord(opened.place(number)), False
+            record, strayed = TaggedRecord(opened.location(number)), False
         if record is not None and tag:
             record.add(tag[1], tag[2] or "")
         elif record is not None and line.startswith((" ", "\t")):
             record.extend(line)
         elif line.strip() and not strayed:
             expected = "a line such as 'TI  - …'" if record else f"a line '{FIRST_TAG}- …'"
-            opened.reading.bad(RecordError(opened.place(number), f"expected {expected}, found {excerpt(line)}"))
-            # The rest of a record with such a line cannot be trusted, and is one mistake with it.
+            opened.reading.reject(RecordError(opened.location(number), f"expected {expected}, found {excerpt(line)}"))
+            # The rest of the record is skipped and not reported again.
             record, strayed = None, True
     if record is not None:
         yield record
 
 
 def _document(record: TaggedRecord) -> Document:
-    docno = check_name("docno", record.text(FIRST_TAG), record.place)
+    docno = check_name("docno", record.text(FIRST_TAG), record.location)
     identifiers = [match[1] for match in map(_DOI.fullmatch, record.all("LID") + record.all("AID")) if match]
     fields = bibliographic_fields(
         authors=record.all("FAU", "AU"),
@@ -71,4 +71,4 @@ def _document(record: TaggedRecord) -> Document:
         year=record.text("DP"),
         doi=next(iter(identifiers), ""),
     )
-    return Document(docno, record.text("TI"), record.text("AB"), fields, record.place)
+    return Document(docno, record.text("TI"), record.text("AB"), fields, record.location)

@@ -1,12 +1,11 @@
-"""How is the XML of PubMed read?
+"""PubMed XML documents.
 
-An article is a <PubmedArticle> in a <PubmedArticleSet>, and its PMID is the docno. The elements that are
-wanted are known by their name and that of the element around them, for there is a PMID in corrections and
-a Year in every date. Markup within a text (<i>, <sub>) leaves its words; the sections of an abstract keep
-their labels ("METHODS: …").
+An article is a <PubmedArticle> in a <PubmedArticleSet>, and its PMID is the docno. Elements are identified by their
+name and that of the enclosing element, since corrections have a PMID too and every date has a Year. Markup within a
+text (<i>, <sub>) is removed and its words are kept; the sections of an abstract keep their labels ("METHODS: …").
 
-expat reads the file piece by piece, so that one article is in memory at a time. It never fetches anything,
-and entity declarations are refused, for a few of them can stand for gigabytes of text.
+expat reads the file piece by piece, so that one article is in memory at a time. It never fetches anything, and entity
+declarations are rejected, since a few of them can stand for gigabytes of text.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from xml.parsers.expat import XMLParserType
 
 ARTICLES = frozenset({"PubmedArticle", "PubmedBookArticle"})
-# (around, element): the name under which its text is gathered.
+# (enclosing element, element): the name under which its text is collected.
 WANTED = {
     ("MedlineCitation", "PMID"): "pmid",
     ("BookDocument", "PMID"): "pmid",
@@ -56,7 +55,7 @@ _HEAD = re.compile(r"<Pubmed(?:Book)?Article(?:Set)?[\s>/]")
 
 @dataclass(slots=True)
 class _Article:
-    place: str
+    location: str
     texts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     authors: list[str] = field(default_factory=list)
     doi: str = ""
@@ -66,13 +65,13 @@ class _Article:
 
 
 def is_pubmed(opened: OpenedFile) -> bool:
-    """Markup, with an element of PubMed somewhere in the beginning."""
+    """Whether the file begins with markup and has an element of PubMed in its head."""
     return opened.head.lstrip().startswith("<") and _HEAD.search(opened.head) is not None
 
 
 def read_pubmed_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file; a mistake in the XML is the end of it."""
-    return opened.reading.each(_document, _read_articles(opened))
+    """The documents of the file, up to the first mistake in the XML."""
+    return opened.reading.parse_each(_document, _read_articles(opened))
 
 
 def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
@@ -80,7 +79,7 @@ def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
 
     parser = ParserCreate()
     parser.buffer_text = True
-    gathering = _Gathering(opened, parser)
+    collector = _ArticleCollector(opened, parser)
     mistake: RecordError | None = None
     size = HEAD_BYTES
     more = True
@@ -92,29 +91,29 @@ def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
             parser.Parse(data, not more)
         except ExpatError as error:
             reason = str(error).partition(":")[0]
-            mistake = RecordError(opened.place(error.lineno), f"expected well-formed XML, found {reason}")
+            mistake = RecordError(opened.location(error.lineno), f"expected well-formed XML, found {reason}")
         except (LookupError, ValueError) as error:
-            place = opened.place(parser.CurrentLineNumber)
-            mistake = RecordError(place, f"expected XML in a known encoding, found {on_one_line(str(error))}")
+            location = opened.location(parser.CurrentLineNumber)
+            mistake = RecordError(location, f"expected XML in a known encoding, found {on_one_line(str(error))}")
         except RecordError as error:
             mistake = error
-        yield from gathering.take()
-        # expat begins a token anew with every piece: a tag of megabytes in small ones would take hours.
+        yield from collector.take()
+        # expat parses an unfinished token again with every piece: a tag of megabytes in small pieces would take hours.
         size = size * 2 if parser.CurrentByteIndex == reached else HEAD_BYTES
     if mistake is not None:
-        opened.reading.bad(mistake)
+        opened.reading.reject(mistake)
 
 
-class _Gathering:
-    """What expat calls: keeps the wanted texts of the article that is being read."""
+class _ArticleCollector:
+    """The handlers of expat: collects the wanted texts of the article that is being read."""
 
     def __init__(self, opened: OpenedFile, parser: XMLParserType) -> None:
         self._opened = opened
         self._parser = parser
-        self._around: list[str] = []
+        self._enclosing: list[str] = []
         self._article: _Article | None = None
         self._author: dict[str, str] = {}
-        # The text that is being gathered, and how many elements were open outside it.
+        # The text that is being collected, and the number of elements that enclose it.
         self._pieces: list[str] = []
         self._wanted = ""
         self._depth = 0
@@ -123,45 +122,45 @@ class _Gathering:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text
-        parser.EntityDeclHandler = self._refuse
+        parser.EntityDeclHandler = self._refuse_entity
 
     def take(self) -> list[_Article]:
-        """The articles that have come to their end since the last call."""
+        """The articles that were completed since the last call."""
         taken, self._finished = self._finished, []
         return taken
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name in ARTICLES:
-            self._article = _Article(self._opened.place(self._parser.CurrentLineNumber))
+            self._article = _Article(self._opened.location(self._parser.CurrentLineNumber))
         elif name == AUTHOR:
             self._author = {}
-        around = self._around[-1] if self._around else ""
-        if self._article is not None and not self._wanted and (around, name) in WANTED:
-            self._wanted, self._depth, self._pieces = WANTED[around, name], len(self._around), []
+        enclosing = self._enclosing[-1] if self._enclosing else ""
+        if self._article is not None and not self._wanted and (enclosing, name) in WANTED:
+            self._wanted, self._depth, self._pieces = WANTED[enclosing, name], len(self._enclosing), []
             self._attributes = attributes
-        self._around.append(name)
+        self._enclosing.append(name)
 
     def _text(self, text: str) -> None:
         if self._wanted:
             self._pieces.append(text)
 
     def _end(self, name: str) -> None:
-        self._around.pop()
+        self._enclosing.pop()
         if self._article is None:
             return
-        if self._wanted and len(self._around) == self._depth:
+        if self._wanted and len(self._enclosing) == self._depth:
             self._keep(self._article, on_one_line("".join(self._pieces)))
             self._wanted = ""
         elif name == AUTHOR:
-            given = self._author.get("fore name") or self._author.get("initials", "")
-            self._article.authors.append(", ".join(filter(None, [self._author.get("last name", ""), given])))
+            first_name = self._author.get("fore name") or self._author.get("initials", "")
+            self._article.authors.append(", ".join(filter(None, [self._author.get("last name", ""), first_name])))
         elif name in ARTICLES:
             self._finished.append(self._article)
             self._article = None
 
     def _keep(self, article: _Article, text: str) -> None:
-        around = self._around[-1] if self._around else ""
-        if around == AUTHOR:
+        enclosing = self._enclosing[-1] if self._enclosing else ""
+        if enclosing == AUTHOR:
             self._author[self._wanted] = text
         elif self._wanted == "location":
             if self._attributes.get("EIdType") == "doi":
@@ -170,14 +169,14 @@ class _Gathering:
             label = on_one_line(self._attributes.get("Label", ""))
             article.texts[self._wanted].append(f"{label}: {text}" if label else text)
 
-    def _refuse(self, *declaration: object) -> NoReturn:
-        place = self._opened.place(self._parser.CurrentLineNumber)
-        raise RecordError(place, "entity declarations are not allowed")
+    def _refuse_entity(self, *declaration: object) -> NoReturn:
+        location = self._opened.location(self._parser.CurrentLineNumber)
+        raise RecordError(location, "entity declarations are not allowed")
 
 
 def _document(article: _Article) -> Document:
     if not article.texts["pmid"]:
-        raise RecordError(article.place, "expected a <PMID> in the article, found none")
+        raise RecordError(article.location, "expected a <PMID> in the article, found none")
     fields = bibliographic_fields(
         authors=article.authors,
         keywords=article.texts["keyword"],
@@ -187,5 +186,5 @@ def _document(article: _Article) -> Document:
         year=article.text("year"),
         doi=article.doi,
     )
-    docno = check_name("docno", article.text("pmid"), article.place)
-    return Document(docno, article.text("title"), " ".join(article.texts["abstract"]), fields, article.place)
+    docno = check_name("docno", article.text("pmid"), article.location)
+    return Document(docno, article.text("title"), " ".join(article.texts["abstract"]), fields, article.location)

@@ -1,12 +1,12 @@
-"""How is RIS, the format of reference managers, read?
+"""Documents in RIS, the format of reference managers.
 
 A record begins with `TY  - JOUR` (its type) and ends with `ER  - `:
 
     TI, T1 title   AB, N2 abstract   AU, A1 authors        KW keywords
     PY, Y1 year    JO, JF, T2 journal                      ID, AN, DO identifiers
 
-The docno is the first identifier without a blank in it; a record without any is called `ris-` and its
-number in the file. Lines without a tag continue the one before.
+The docno is the first identifier without blanks; for a record without one it is `ris-` and the number of the record in
+the file. Lines without a tag continue the line before.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _TAG = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*))?")
 
 
 def is_ris(opened: OpenedFile) -> bool:
-    """A first line that starts a record."""
+    """Whether the first line starts a record."""
     return _HEAD.match(opened.head) is not None
 
 
 def read_ris_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    return opened.reading.each(_document, _read_records(opened))
+    return opened.reading.parse_each(_document, _read_records(opened))
 
 
 def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
@@ -48,13 +48,13 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         if tag and tag[1] == FIRST_TAG:
             if record is not None:
                 message = f"expected {LAST_TAG}, found another {FIRST_TAG} at line {number}"
-                opened.reading.bad(RecordError(record.place, message))
+                opened.reading.reject(RecordError(record.location, message))
             n_records += 1
-            record, strayed = TaggedRecord(opened.place(number), n_records), False
+            record, strayed = TaggedRecord(opened.location(number), n_records), False
         if record is None:
             if line.strip() and not strayed:
                 message = f"expected a line '{FIRST_TAG}  - …', found {excerpt(line)}"
-                opened.reading.bad(RecordError(opened.place(number), message))
+                opened.reading.reject(RecordError(opened.location(number), message))
                 strayed = True
         elif tag is None:
             record.extend(line)
@@ -64,7 +64,7 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
         else:
             record.add(tag[1], tag[2] or "")
     if record is not None:
-        opened.reading.bad(RecordError(record.place, f"expected {LAST_TAG}, found the end of the file"))
+        opened.reading.reject(RecordError(record.location, f"expected {LAST_TAG}, found the end of the file"))
 
 
 def _document(record: TaggedRecord) -> Document:
@@ -78,4 +78,4 @@ def _document(record: TaggedRecord) -> Document:
         year=record.text("PY", "Y1"),
         doi=record.text("DO"),
     )
-    return Document(docno, record.text("TI", "T1"), record.text("AB", "N2"), fields, record.place)
+    return Document(docno, record.text("TI", "T1"), record.text("AB", "N2"), fields, record.location)

@@ -1,11 +1,11 @@
-"""How are the files of the SMART system (Cranfield, CISI, MED, CACM) read?
+"""Documents and topics in the format of the SMART system (Cranfield, CISI, MED, CACM).
 
 `.I 17` starts record 17, and a line with a dot and a letter starts one of its parts:
 
     .T title   .A authors   .B source     .W text
     .K keywords   .N note   .C categories   .X cross references, which are dropped
 
-Any other line is text, even one that looks much like a marker. A part that occurs twice is continued.
+Any other line is text, even one that resembles a marker. A part that occurs twice is continued.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MARKERS = {
     "X": "references",
 }
 DROPPED = frozenset({"references"})
-# A topic may do without a text of its own; the first of these is then what is asked.
+# The first of these parts that a topic has is its main part.
 MAIN_PARTS = ("text", "title", "source")
 
 _HEAD = re.compile(r"\s*\.I(?:[ \t]+\S|\d)")
@@ -42,41 +42,41 @@ _MARKER = re.compile(r"\.([A-Z])\s*")
 
 @dataclass(slots=True)
 class MarkedRecord:
-    """What stands between one `.I` and the next; `name` is what follows the `.I`."""
+    """The lines between one `.I` and the next, by part; `name` is what follows the `.I`."""
 
-    place: str
+    location: str
     name: str
     lines: dict[str, list[str]] = field(default_factory=dict)
 
     def parts(self) -> dict[str, str]:
-        """The parts that hold something, with their text."""
+        """The text of each part that is not empty."""
         texts = {part: "\n".join(lines).strip() for part, lines in self.lines.items() if part not in DROPPED}
         return {part: text for part, text in texts.items() if text}
 
     def checked_name(self, kind: str) -> str:
         """The name as a docno or qid (`kind`)."""
         if not self.name.strip():
-            raise RecordError(self.place, "expected a name after .I, found none")
-        return check_name(kind, self.name, self.place)
+            raise RecordError(self.location, "expected a name after .I, found none")
+        return check_name(kind, self.name, self.location)
 
 
 def is_smart(opened: OpenedFile) -> bool:
-    """A first line that starts a record."""
+    """Whether the first line starts a record."""
     return _HEAD.match(opened.head) is not None
 
 
 def read_smart_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file; what is neither title nor text is kept in their fields."""
-    return opened.reading.each(_document, read_marked_records(opened, MARKERS))
+    """The documents of the file; the parts other than title and text become fields."""
+    return opened.reading.parse_each(_document, read_marked_records(opened, MARKERS))
 
 
 def read_smart_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file."""
-    return opened.reading.each(_topic, read_marked_records(opened, MARKERS))
+    return opened.reading.parse_each(_topic, read_marked_records(opened, MARKERS))
 
 
 def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Iterator[MarkedRecord]:
-    """The records of the file; `markers` names the part that each letter starts."""
+    """The records of the file; `markers` maps each letter to the part that it starts."""
     record: MarkedRecord | None = None
     strayed = False
     part = "text"
@@ -84,10 +84,12 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
         if item := _ITEM.fullmatch(line):
             if record is not None:
                 yield record
-            record, part = MarkedRecord(opened.place(number), item[1]), "text"
+            record, part = MarkedRecord(opened.location(number), item[1]), "text"
         elif record is None:
             if line.strip() and not strayed:
-                opened.reading.bad(RecordError(opened.place(number), f"expected a line '.I …', found {excerpt(line)}"))
+                opened.reading.reject(
+                    RecordError(opened.location(number), f"expected a line '.I …', found {excerpt(line)}")
+                )
                 strayed = True
         elif (marker := _MARKER.fullmatch(line)) and marker[1] in markers:
             part = markers[marker[1]]
@@ -100,10 +102,10 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
 def _document(record: MarkedRecord) -> Document:
     parts = record.parts()
     title, body = parts.pop("title", ""), parts.pop("text", "")
-    return Document(record.checked_name("docno"), title, body, parts, record.place)
+    return Document(record.checked_name("docno"), title, body, parts, record.location)
 
 
 def _topic(record: MarkedRecord) -> TopicParts:
     parts = record.parts()
     main = next((part for part in MAIN_PARTS if part in parts), MAIN_PARTS[0])
-    return TopicParts(record.checked_name("qid"), parts, main, record.place)
+    return TopicParts(record.checked_name("qid"), parts, main, record.location)

@@ -1,7 +1,4 @@
-"""How are topics in two columns read?
-
-One topic a line: the qid, a tab, the text.
-"""
+"""Topics in two columns: a qid, a tab and a text on each line."""
 
 from __future__ import annotations
 
@@ -15,20 +12,20 @@ from searchlab.errors import RecordError
 
 
 def is_tsv(opened: OpenedFile) -> bool:
-    """A first line with a tab in it, in something that is not binary."""
+    """Whether the first line has a tab and there is no NUL byte."""
     first_line = re.split(r"[\r\n]", opened.head.lstrip(), maxsplit=1)[0]
     return "\t" in first_line and "\0" not in opened.head
 
 
 def read_tsv_topics(opened: OpenedFile) -> Iterator[TopicParts]:
-    """The topics of the file, one a line."""
-    lines = ((opened.place(number), line) for number, line in opened.lines() if line.strip())
-    return opened.reading.each(_topic, lines)
+    """The topics of the file, one for each line."""
+    lines = ((opened.location(number), line) for number, line in opened.lines() if line.strip())
+    return opened.reading.parse_each(_topic, lines)
 
 
-def _topic(placed: tuple[str, str]) -> TopicParts:
-    place, line = placed
+def _topic(located: tuple[str, str]) -> TopicParts:
+    location, line = located
     columns = line.split("\t")
     if len(columns) != 2:
-        raise RecordError(place, f"expected 2 columns separated by a tab, found {len(columns)}")
-    return TopicParts(check_name("qid", columns[0], place), {MAIN: columns[1]}, MAIN, place)
+        raise RecordError(location, f"expected 2 columns separated by a tab, found {len(columns)}")
+    return TopicParts(check_name("qid", columns[0], location), {MAIN: columns[1]}, MAIN, location)

@@ -1,11 +1,11 @@
-"""How are the documents and topics of TREC read?
+"""Documents and topics of TREC in SGML.
 
-A document is `<DOC> <DOCNO> X </DOCNO> … </DOC>`; the collections differ in what else it holds, so its
-elements are known by name. The body is what stands in TEXT (or a lead paragraph), and without these
-everything that is not the docno, the title or a known particular.
+A document is `<DOC> <DOCNO> X </DOCNO> … </DOC>`; collections differ in its other elements, which are recognised by
+name. The body is the content of TEXT (or a lead paragraph); without these it is everything but the docno, the title and
+known metadata.
 
-A topic is `<top> <num> Number: 301 <title> … <desc> Description: … <narr> Narrative: … </top>`; a part
-lasts until the next one begins, since most files do without end tags.
+A topic is `<top> <num> Number: 301 <title> … <desc> Description: … <narr> Narrative: … </top>`; a part ends where the
+next one begins, since most files have no end tags.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from searchlab.records import Document
 
 BODY_ELEMENTS = frozenset({"TEXT", "LP", "LEADPARA"})
 TITLE_ELEMENTS = frozenset({"TITLE", "HEADLINE", "TTL", "HEAD", "HL", "H3"})
-PARTICULARS = frozenset(
+METADATA_ELEMENTS = frozenset(
     {"DOCID", "DOCHDR", "FILEID", "PARENT", "URL", "DATE", "DATE1", "DATETIME", "DATELINE"}
     | {"AUTHOR", "AUTHORS", "BYLINE", "BIBLIO"}
 )
-FIELD_LENGTH = 200
-_NOT_PARTICULAR = BODY_ELEMENTS | TITLE_ELEMENTS | {"DOCNO"}
+MAX_FIELD_LENGTH = 200
+_NOT_METADATA = BODY_ELEMENTS | TITLE_ELEMENTS | {"DOCNO"}
 _PARAGRAPH_TAGS = frozenset({"P", "BR"})
 
-# The parts of a topic with the label that follows their tag, from TREC-1 to the last ones.
+# The parts of a topic, from TREC-1 on, with the label that follows their tag.
 TOPIC_PARTS = {
     "num": "Number",
     "title": "Topic",
@@ -52,61 +52,61 @@ is_trec_topics = begins_with("top")
 
 def read_trec_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    return opened.reading.each(_document, read_records(opened, "DOC"))
+    return opened.reading.parse_each(_document, read_records(opened, "DOC"))
 
 
 def read_trec_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file."""
-    return opened.reading.each(_topic, read_records(opened, "top"))
+    return opened.reading.parse_each(_topic, read_records(opened, "top"))
 
 
 def _topic(record: tuple[str, str]) -> TopicParts:
-    place, content = record
+    location, content = record
     parts = _topic_parts(content)
     if "num" not in parts:
-        raise RecordError(place, "expected a <num> in the topic, found none")
-    return TopicParts(check_name("qid", parts.pop("num"), place), parts, "title", place)
+        raise RecordError(location, "expected a <num> in the topic, found none")
+    return TopicParts(check_name("qid", parts.pop("num"), location), parts, "title", location)
 
 
 def _document(record: tuple[str, str]) -> Document:
-    place, content = record
+    location, content = record
     elements = list(find_elements(content, _is_known))
     docno = _first(elements, frozenset({"DOCNO"}))
     if docno is None:
-        raise RecordError(place, "expected a <DOCNO> in the document, found none")
+        raise RecordError(location, "expected a <DOCNO> in the document, found none")
     title = _first(elements, TITLE_ELEMENTS)
     texts = [element for element in elements if element.name in BODY_ELEMENTS]
-    particulars = [element for element in elements if _is_particular(element, bool(texts))]
+    metadata = [element for element in elements if _is_metadata(element, bool(texts))]
     if texts:
         body = " ".join(element.inner for element in texts)
     else:
-        body = _without([docno, *([title] if title else []), *particulars], content)
+        body = _without([docno, *([title] if title else []), *metadata], content)
     return Document(
-        check_name("docno", plain_text(docno.inner), place),
+        check_name("docno", plain_text(docno.inner), location),
         plain_text(title.inner) if title else "",
         plain_text(body),
-        _fields(particulars),
-        place,
+        _fields(metadata),
+        location,
     )
 
 
 def _is_known(element: Element) -> bool:
     if element.name == "HEAD":
-        # A headline in newswire, but in a web page a container, with the title somewhere inside.
+        # In newswire a headline, but in a web page a container with the title somewhere inside.
         return _is_short(element)
-    return element.name in _NOT_PARTICULAR or element.name in PARTICULARS or _is_short(element)
+    return element.name in _NOT_METADATA or element.name in METADATA_ELEMENTS or _is_short(element)
 
 
 def _is_short(element: Element) -> bool:
-    """An element that holds a few words and no other element, but for paragraphs."""
-    if element.length > FIELD_LENGTH or element.name in _PARAGRAPH_TAGS:
+    """Whether an element has a few words and no other elements than paragraphs."""
+    if element.length > MAX_FIELD_LENGTH or element.name in _PARAGRAPH_TAGS:
         return False
     return all(tag["name"].upper() in _PARAGRAPH_TAGS for tag in TAG.finditer(element.inner))
 
 
-def _is_particular(element: Element, has_text: bool) -> bool:
-    """Without a TEXT any unknown element may be part of the body; beside one it is a particular."""
-    return element.name in PARTICULARS or (has_text and element.name not in _NOT_PARTICULAR)
+def _is_metadata(element: Element, has_text: bool) -> bool:
+    """Whether an element is metadata. An unknown one is if there is a TEXT; otherwise it may be part of the body."""
+    return element.name in METADATA_ELEMENTS or (has_text and element.name not in _NOT_METADATA)
 
 
 def _first(elements: Sequence[Element], names: frozenset[str]) -> Element | None:
@@ -120,9 +120,9 @@ def _without(elements: Sequence[Element], content: str) -> str:
     return " ".join(content[end:start] for end, start in zip(ends, starts, strict=True))
 
 
-def _fields(particulars: Sequence[Element]) -> dict[str, str]:
-    times = Counter(element.name for element in particulars)
-    single = [element for element in particulars if times[element.name] == 1 and _is_short(element)]
+def _fields(metadata: Sequence[Element]) -> dict[str, str]:
+    times = Counter(element.name for element in metadata)
+    single = [element for element in metadata if times[element.name] == 1 and _is_short(element)]
     texts = {element.name.lower(): plain_text(element.inner) for element in single}
     return {name: text for name, text in texts.items() if text}
 

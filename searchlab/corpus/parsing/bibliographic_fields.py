@@ -1,8 +1,7 @@
-"""Which fields does a bibliographic record get?
+"""Fields of bibliographic records, with the same names and types for all formats.
 
-The formats of PubMed and of reference managers call the same things by different tags; in a document they
-have one name and one kind of value: lists of strings for authors, keywords, mesh and types, a number for
-the year.
+PubMed and reference managers use different tags for the same things; a document has lists of strings for authors,
+keywords, mesh and types, and a number for the year.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ def bibliographic_fields(
     year: str = "",
     doi: str = "",
 ) -> dict[str, Any]:
-    """The fields that hold something; a year without a number in it ("in press") stays text."""
+    """The fields that are not empty; a year without a number ("in press") stays text."""
     lists = {"authors": authors, "keywords": keywords, "mesh": mesh, "types": types}
-    fields: dict[str, Any] = {name: _filled(items) for name, items in lists.items()}
+    fields: dict[str, Any] = {name: _non_empty(items) for name, items in lists.items()}
     fields |= {"journal": on_one_line(journal), "year": _year(on_one_line(year)), "doi": on_one_line(doi)}
     return {name: value for name, value in fields.items() if value}
 
 
-def _filled(items: Iterable[str]) -> list[str]:
+def _non_empty(items: Iterable[str]) -> list[str]:
     return [line for line in map(on_one_line, items) if line]
 
 

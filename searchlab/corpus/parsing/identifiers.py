@@ -1,7 +1,6 @@
-"""What may a document or a topic be called?
+"""Docnos and qids: their rules, and the docno of a file that is one document.
 
-Docnos and qids are columns of run files and judgments, which are separated by blanks: a name is never
-empty and holds no blank.
+They are columns of run files and judgments, which are separated by blanks, so they are never empty and have no blanks.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from searchlab.corpus.text_cleaning import clean, excerpt
 from searchlab.errors import RecordError
 
 
-def check_name(kind: str, written: str, place: str) -> str:
-    """The docno or qid (`kind`) without the blanks around it."""
+def check_name(kind: str, written: str, location: str) -> str:
+    """The docno or qid (`kind`) without surrounding blanks; raises RecordError if it is empty or has blanks."""
     name = clean(written).strip()
     if not name:
-        raise RecordError(place, f"expected a {kind}, found an empty one")
+        raise RecordError(location, f"expected a {kind}, found an empty one")
     if len(name.split()) > 1:
-        raise RecordError(place, f"expected a {kind} without blanks, found {excerpt(name)}")
+        raise RecordError(location, f"expected a {kind} without blanks, found {excerpt(name)}")
     return name
 
 

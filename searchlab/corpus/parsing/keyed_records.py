@@ -1,7 +1,7 @@
-"""How does a record of named values become a document or a topic?
+"""Documents and topics from records of named values: JSON lines, tables and ir_datasets.
 
-The name, the title and the text are looked for under the keys that collections use for them, the first
-that is present wins; all other values are kept in `fields`. JSON lines, tables and ir_datasets share this.
+The docno or qid, the title and the text are taken from the keys that collections use for them, of which the first
+present one counts; all other values go to `fields`.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ QUERY_KEYS = ("query", "text", "title")
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
 
-def keyed_document(place: str, record: dict[str, Any]) -> Document:
-    """The document in a record of plain JSON values."""
+def keyed_document(location: str, record: dict[str, Any]) -> Document:
+    """The document of a record of plain JSON values."""
     others = dict(record)
-    docno = _take_name("docno", DOCNO_KEYS, others, place)
-    title = _text(TITLE_KEY, others.pop(TITLE_KEY, None), place)
+    docno = _take_name("docno", DOCNO_KEYS, others, location)
+    title = _text(TITLE_KEY, others.pop(TITLE_KEY, None), location)
     body_key = _first_key(BODY_KEYS, others)
-    body = _text(body_key, others.pop(body_key, None), place)
-    return Document(docno, title, body, others, place)
+    body = _text(body_key, others.pop(body_key, None), location)
+    return Document(docno, title, body, others, location)
 
 
-def keyed_topic(place: str, record: dict[str, Any]) -> TopicParts:
-    """The topic in a record of plain JSON values."""
+def keyed_topic(location: str, record: dict[str, Any]) -> TopicParts:
+    """The topic of a record of plain JSON values."""
     others = dict(record)
-    qid = _take_name("qid", QID_KEYS, others, place)
+    qid = _take_name("qid", QID_KEYS, others, location)
     main = _first_key(QUERY_KEYS, others)
-    parts = {main: _text(main, others.pop(main, None), place)}
+    parts = {main: _text(main, others.pop(main, None), location)}
     for key, value in others.items():
         if value is not None:
             parts[key] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return TopicParts(qid, parts, main, place)
+    return TopicParts(qid, parts, main, location)
 
 
 def kind_of(value: object) -> str:
-    """What a plain JSON value is called in messages."""
+    """The kind of a plain JSON value, for messages."""
     return _KINDS.get(type(value), "a number")
 
 
@@ -55,17 +55,17 @@ def _first_key(keys: Sequence[str], record: dict[str, Any]) -> str:
     return next((key for key in keys if key in record), keys[0])
 
 
-def _take_name(kind: str, keys: Sequence[str], record: dict[str, Any], place: str) -> str:
+def _take_name(kind: str, keys: Sequence[str], record: dict[str, Any], location: str) -> str:
     key = _first_key(keys, record)
     if key not in record:
-        raise RecordError(place, f"expected a {kind} (one of {', '.join(keys)}), found none")
+        raise RecordError(location, f"expected a {kind} (one of {', '.join(keys)}), found none")
     value = record.pop(key)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise RecordError(place, f"expected a string or an integer as {key}, found {kind_of(value)}")
-    return check_name(kind, str(value), place)
+        raise RecordError(location, f"expected a string or an integer as {key}, found {kind_of(value)}")
+    return check_name(kind, str(value), location)
 
 
-def _text(key: str, value: Any, place: str) -> str:
+def _text(key: str, value: Any, location: str) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
@@ -73,8 +73,8 @@ def _text(key: str, value: Any, place: str) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, list):
-        raise RecordError(place, f"expected text as {key}, found {kind_of(value)}")
+        raise RecordError(location, f"expected text as {key}, found {kind_of(value)}")
     for item in value:
         if not isinstance(item, str):
-            raise RecordError(place, f"expected a list of strings as {key}, found {kind_of(item)} in it")
+            raise RecordError(location, f"expected a list of strings as {key}, found {kind_of(item)} in it")
     return "\n".join(value)

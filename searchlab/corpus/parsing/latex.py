@@ -1,8 +1,8 @@
-r"""What do the LaTeX commands in a title stand for?
+r"""LaTeX markup in bibliographies, as plain text.
 
-Accents (\"o, \'{e}, \c c) and special letters (\ss, \o) become characters, `\&` and its like the sign
-itself; marks for the eye (\emph, braces, `$`) go. Any other command leaves its name, which may be a word
-to search for (\alpha).
+Accents (\"o, \'{e}, \c c) and special letters (\ss, \o) become characters, `\&` and the like become the sign itself;
+formatting (\emph, braces, `$`) is removed. Any other command is replaced by its name, which may be a word to search for
+(\alpha).
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# Line breaks and blanks of several widths, and places where a word may be broken.
+# Line breaks and blanks of several widths, and points where a word may be broken.
 _SIGNS = {**dict.fromkeys("\\,;:! \n", " "), **dict.fromkeys("-/", "")}
 _OTHERS = {"``": '"', "''": '"', "---": "—", "--": "–", "~": " "}
 
 
 def plain_latex(text: str) -> str:
     """`text` as it would be printed, without its markup."""
-    return unicodedata.normalize("NFC", _TOKEN.sub(_printed, text))
+    return unicodedata.normalize("NFC", _TOKEN.sub(_plain_token, text))
 
 
-def _printed(token: re.Match[str]) -> str:
+def _plain_token(token: re.Match[str]) -> str:
     if token["accent"]:
         return token["base"] + ACCENTS[token["accent"]]
     if token["letter_accent"]:
@@ -75,7 +75,7 @@ def _printed(token: re.Match[str]) -> str:
     if name := token["command"]:
         if name in LETTERS:
             return LETTERS[name]
-        # A command swallows the blanks after it, but its name must not grow together with a word.
+        # LaTeX drops the blanks after a command, but its name must not merge with the next word.
         return "" if name in DROPPED else name + token["blanks"]
     if sign := token["sign"]:
         return _SIGNS.get(sign, sign)

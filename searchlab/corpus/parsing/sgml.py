@@ -1,8 +1,8 @@
-"""How is the loose SGML of TREC taken apart?
+"""Parsing of TREC's loose SGML.
 
-Not by a parser: real files leave `<`, `&` and end tags where they please. Only what looks like a tag is
-one, so "p < 0.05" and "AT&T" are text. The patterns never look past the next angle bracket, nor
-backtrack, so that hostile text costs no more time than other text.
+Real files have stray `<` and `&` and lack end tags, so this is not an SGML parser. Only what looks like a tag is one:
+"p < 0.05" and "AT&T" are text. The patterns never look past the next angle bracket and never backtrack, so that hostile
+text takes no more time than other text.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _COMMENT = re.compile(r"<!--[^<>]*-->")
 
 
 def begins_with(tag: str) -> Callable[[OpenedFile], bool]:
-    """A recogniser: the head holds nothing but markup before its first `tag`."""
+    """A recogniser: whether the head has nothing but markup before its first `tag`."""
     start = rf"<{tag}[\s>]"
     pattern = re.compile(rf"(?>\s+|(?!{start})<[?!A-Za-z][^<>]*+>)*{start}", re.IGNORECASE)
     return lambda opened: pattern.match(opened.head) is not None
 
 
 def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
-    """The place and the content of every <tag> … </tag> in the file."""
+    """The location and the content of every <tag> … </tag> in the file."""
     outside = _Outside()
     strayed = False
     began = ""
@@ -42,25 +42,25 @@ def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
         if began:
             content.append(text)
         elif (stray := outside.words_in(text)) and not strayed:
-            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found {excerpt(stray)}"))
-            # Whatever stands between two records is one mistake, however many lines it has.
+            opened.reading.reject(RecordError(opened.location(number), f"expected <{tag}>, found {excerpt(stray)}"))
+            # Text between two records is one mistake, however many lines it has.
             strayed = True
         if bracket == "<":
             if began:
                 error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
-                opened.reading.bad(error)
-            began, content, strayed = opened.place(number), [], False
+                opened.reading.reject(error)
+            began, content, strayed = opened.location(number), [], False
         elif began and bracket:
             yield began, _COMMENT.sub(" ", "".join(content))
             began = ""
         elif bracket and not strayed:
-            opened.reading.bad(RecordError(opened.place(number), f"expected <{tag}>, found </{tag}>"))
+            opened.reading.reject(RecordError(opened.location(number), f"expected <{tag}>, found </{tag}>"))
     if began:
-        opened.reading.bad(RecordError(began, f"expected </{tag}>, found the end of the file"))
+        opened.reading.reject(RecordError(began, f"expected </{tag}>, found the end of the file"))
 
 
 def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:
-    """The text up to each <tag>, </tag> or line end, with the bracket that ended it."""
+    """The text up to each <tag>, </tag> or line end, with its line number and the bracket that ended it."""
     boundary = re.compile(rf"(?P<bracket></?){tag}(?:\s[^<>]*+)?>", re.IGNORECASE)
     for number, line in opened.lines():
         position = 0
@@ -71,13 +71,13 @@ def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:
 
 
 class _Outside:
-    """What stands between records: an XML declaration, comments and wrapping tags, but no text."""
+    """The markup between records: an XML declaration, comments and enclosing tags, but no text."""
 
     def __init__(self) -> None:
         self._in_markup = False
 
     def words_in(self, text: str) -> str:
-        """What should not be there."""
+        """The text that is not markup."""
         if self._in_markup:
             _, closed, text = text.partition(">")
             self._in_markup = not closed
@@ -101,17 +101,17 @@ class Element:
 
     @property
     def inner(self) -> str:
-        """The text between the tags, other tags included."""
+        """The content between the tags, with the tags in it."""
         return self.content[self.inner_start : self.inner_end]
 
     @property
     def length(self) -> int:
-        """How much there is between the tags."""
+        """The length of the content between the tags."""
         return self.inner_end - self.inner_start
 
 
 def find_elements(content: str, wanted: Callable[[Element], bool]) -> Iterator[Element]:
-    """The wanted elements in order, none inside another; unwanted ones are looked into."""
+    """The wanted elements in order, none inside another; unwanted elements are searched for wanted ones."""
     tags = list(TAG.finditer(content))
     ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     for tag in tags:
@@ -139,14 +139,14 @@ def plain_text(content: str) -> str:
 
 def decode_entities(text: str) -> str:
     """`text` with characters for `&amp;`, `&#233;` and the like."""
-    # int() refuses a character number of thousands of digits: text with one stays as it is.
+    # int() raises ValueError for a character number of thousands of digits: such text is left as it is.
     with suppress(ValueError):
         return html.unescape(text)
     return text
 
 
 def without_comments(text: str) -> str:
-    """`text` with a space for every `<!-- … -->`; one that is not closed stays."""
+    """`text` with a space for every `<!-- … -->`; one that is not closed is kept."""
     kept = []
     position = 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:

@@ -1,6 +1,6 @@
-"""How are the tagged lines of MEDLINE and RIS taken apart?
+"""Records of tagged lines, as in MEDLINE and RIS.
 
-A line begins with a tag and a hyphen ("TI  - Wings"); a line without one continues what stands before it.
+A line begins with a tag and a hyphen ("TI  - Wings"); a line without a tag continues the line before.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from searchlab.corpus.text_cleaning import on_one_line
 
 @dataclass(slots=True)
 class TaggedRecord:
-    """A record being read: for each tag its values, each a list of lines."""
+    """A record that is being read: for each tag its values, each a list of lines."""
 
-    place: str
+    location: str
     number: int = 0
     values: defaultdict[str, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
     last: list[str] = field(default_factory=list)
 
     def add(self, tag: str, text: str) -> None:
-        """Begin another value."""
+        """Start a new value of a tag."""
         self.last = [text]
         self.values[tag].append(self.last)
 
     def extend(self, text: str) -> None:
-        """Continue the value that was begun last."""
+        """Continue the last value."""
         self.last.append(text)
 
     def all(self, *tags: str) -> list[str]:
         """Every value of the first of the tags that has any."""
-        found = ([on_one_line(" ".join(lines)) for lines in self.values[tag]] for tag in tags if tag in self.values)
-        return next((texts for texts in found if any(texts)), [])
+        values = ([on_one_line(" ".join(lines)) for lines in self.values[tag]] for tag in tags if tag in self.values)
+        return next((texts for texts in values if any(texts)), [])
 
     def text(self, *tags: str) -> str:
         """The values of the first of the tags that has any, as one text."""

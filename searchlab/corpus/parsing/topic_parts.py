@@ -1,7 +1,7 @@
-"""Which parts of a topic make up its text?
+"""Topics as they are written, and the parts that make up their text.
 
-A topic file gives each topic several parts under their own names: TREC has title, desc and narr. One
-of them is the main part, and is the text unless the caller chooses others.
+A topic has several named parts: in TREC, title, desc and narr. One of them is the main part, which is the text of the
+topic unless the caller chooses other parts.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ MAIN = "text"
 
 @dataclass(frozen=True, slots=True)
 class TopicParts:
-    """A topic as it is written; `main` names the part that is its text."""
+    """A topic as it is written; `main` is the name of its main part."""
 
     qid: str
     parts: Mapping[str, str]
     main: str
-    place: str
+    location: str
 
     def resolve(self, name: str) -> str:
-        """The part that `name` means: `text` is the main one unless a part is really called so."""
+        """The part that `name` stands for: `text` is the main part, unless there is a part with that name."""
         return self.main if name == MAIN and MAIN not in self.parts else name
 
 
 def compose_topics(written: Sequence[TopicParts], chosen: Sequence[str] | None) -> list[Topic]:
-    """Topics whose text is the chosen parts, joined by a space; their fields are the other parts."""
+    """Topics whose text is the chosen parts, joined by a space, and whose fields are the other parts."""
     known = {MAIN}.union(*(topic.parts for topic in written))
     for name in chosen or ():
         if name not in known:
@@ -46,5 +46,5 @@ def _compose(topic: TopicParts, chosen: Sequence[str]) -> Topic:
     others = {name: line for name, line in lines.items() if line and name not in names}
     if not text:
         found = f"found only {', '.join(others)}" if others else "found none"
-        raise RecordError(topic.place, f"expected a text for topic {topic.qid}, {found}")
-    return Topic(topic.qid, text, others, topic.place)
+        raise RecordError(topic.location, f"expected a text for topic {topic.qid}, {found}")
+    return Topic(topic.qid, text, others, topic.location)

@@ -1,8 +1,8 @@
-"""How is a large file of regular lines read?
+"""Fast reading of large, regular files of columns.
 
-Runs and judgments are mostly plain ASCII, with as many words in each line as in any other. A large file of this kind is
-read by one compiled pass (`line_marks`), several times as fast as line by line. Whatever is irregular is left to the
-patient reader, which knows what to say about it, and so are small files: loading what is compiled takes longer.
+Runs and judgments are mostly plain ASCII with the same number of columns in every line. A large file of this kind is
+read by one compiled pass (`line_kernels`), several times as fast as line by line. Irregular files are left to the
+line-by-line reader, which reports what is wrong, and so are small files, since loading the compiled code takes longer.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-# A file of fewer bytes is read line by line.
-LARGE = 2**21
+# Smaller files are read line by line.
+MIN_FAST_BYTES = 2**21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlainLines:
-    """The columns of a file: docnos and numbers of all lines; `topics` are qids with the lines that they begin at."""
+    """The docnos and numbers of all lines of a file, and each qid with the index of its first line."""
 
     docnos: list[str]
     numbers: npt.NDArray[np.float64]
     topics: list[tuple[str, int]]
 
     def by_topic(self) -> Iterator[tuple[str, list[str], npt.NDArray[np.float64]]]:
-        """The qid, docnos and numbers of each stretch of lines with the same qid."""
+        """The qid, docnos and numbers of each run of lines with the same qid."""
         ends = [begin for _, begin in self.topics[1:]]
         for (qid, begin), end in zip(self.topics, [*ends, len(self.docnos)], strict=True):
             yield qid, self.docnos[begin:end], self.numbers[begin:end]
 
 
-def read_plain(
+def read_plain_lines(
     data: bytes, n_columns: int, *, docno_column: int, number_column: int, whole: bool = False
 ) -> PlainLines | None:
-    """The columns of a large, regular file; None if it is not one.
+    """The columns of a large, regular file; None if it is small or irregular.
 
-    All numbers must be finite; if they must be `whole`, then without point or exponent, and of at most nine digits.
+    All numbers must be finite; with `whole` they must have no point or exponent and at most nine digits.
     """
-    if len(data) < LARGE:
+    if len(data) < MIN_FAST_BYTES:
         return None
     import numpy as np
 
@@ -61,8 +61,8 @@ def read_plain(
     if whole and len(unread):
         return None
     written = data.decode("ascii")
-    places = zip(marks[NUMBER, unread].tolist(), marks[NUMBER_END, unread].tolist(), strict=True)
-    read = _read_numbers([written[begin:end] for begin, end in places])
+    bounds = zip(marks[NUMBER, unread].tolist(), marks[NUMBER_END, unread].tolist(), strict=True)
+    read = _read_numbers([written[begin:end] for begin, end in bounds])
     if read is None:
         return None
     numbers[unread] = read
@@ -77,5 +77,5 @@ def _read_numbers(words: list[str]) -> list[float] | None:
         numbers = list(map(float, words))
     except ValueError:
         return None
-    # An underscore between digits is Python's own habit.
+    # float() accepts underscores between digits.
     return numbers if all(map(math.isfinite, numbers)) and "_" not in "".join(words) else None

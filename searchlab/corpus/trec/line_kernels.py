@@ -1,8 +1,8 @@
-"""Where are the words of a million lines?
+"""Compiled pass over the columns of a large file.
 
-One compiled pass over a file of columns: it copies the docnos, a line each, reads numbers of few digits and marks where
-the others stand, and notes at which lines the first word, the qid, is another than before. The file must end with a
-line end. What is not plain (control characters, bytes that are not ASCII, another number of words) ends the pass.
+It copies the docnos, one a line, parses numbers of few digits and marks where the others are, and marks the lines at
+which the first column, the qid, changes. The file must end with a line end. The pass stops at anything irregular
+(control characters, bytes that are not ASCII, another number of columns).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from numba import njit
 
 from searchlab.types import Array
 
-# So many digits make a whole number that a float64 holds exactly, as it does 10^n up to n = 22: their quotient is the
-# float64 nearest to the decimal (Clinger 1990).
-MOST_DIGITS = 15
-MOST_WHOLE_DIGITS = 9
-POWERS = np.array([float(10**exponent) for exponent in range(MOST_DIGITS + 1)])
+# A whole number of this many digits is exact in float64, and so is 10^n up to n = 22: their quotient is the float64
+# nearest to the decimal (Clinger 1990).
+MAX_DIGITS = 15
+MAX_WHOLE_DIGITS = 9
+POWERS = np.array([float(10**exponent) for exponent in range(MAX_DIGITS + 1)])
 
 NUMBER, NUMBER_END, QID, QID_END, N_MARKS = range(5)
 
@@ -32,73 +32,73 @@ def mark_lines(
     numbers: Array,
     docnos: Array,
 ) -> tuple[int, int]:
-    """Fill `docnos`, and a column of `marks` and a number for each line; counts lines and bytes of docnos.
+    """Fill `docnos`, and a column of `marks` and a number for each line; returns the numbers of lines and docno bytes.
 
-    A line whose qid is that of the line before has its QID_END at 0. A number that is not read is NaN. The count of
-    lines is -1 if one is not plain.
+    A line with the same qid as the line before has QID_END 0. A number that is not parsed is NaN. The number of lines
+    is -1 if one is irregular.
     """
-    row, place, n_bytes = 0, 0, 0
+    row, position, n_bytes = 0, 0, 0
     qid, qid_end = 0, 0
-    while place < len(text):
+    while position < len(text):
         column = 0
         while True:
-            while text[place] == 32 or text[place] == 9:
-                place += 1
-            if text[place] == 13 and text[place + 1] == 10:
-                place += 1
-            if text[place] == 10:
+            while text[position] == 32 or text[position] == 9:
+                position += 1
+            if text[position] == 13 and text[position + 1] == 10:
+                position += 1
+            if text[position] == 10:
                 break
-            begin = place
-            while 32 < text[place] < 127:
-                place += 1
-            if place == begin:
+            begin = position
+            while 32 < text[position] < 127:
+                position += 1
+            if position == begin:
                 return -1, 0
             if column == 0:
-                same = place - begin == qid_end - qid and row > 0
+                same = position - begin == qid_end - qid and row > 0
                 if same:
-                    for k in range(place - begin):
+                    for k in range(position - begin):
                         if text[begin + k] != text[qid + k]:
                             same = False
                             break
-                qid, qid_end = begin, place
+                qid, qid_end = begin, position
                 marks[QID, row] = begin
-                marks[QID_END, row] = 0 if same else place
+                marks[QID_END, row] = 0 if same else position
             elif column == docno_column:
-                for k in range(begin, place + 1):
+                for k in range(begin, position + 1):
                     docnos[n_bytes] = text[k]
                     n_bytes += 1
                 docnos[n_bytes - 1] = 10
             if column == number_column:
                 marks[NUMBER, row] = begin
-                marks[NUMBER_END, row] = place
-                numbers[row] = read_short(text, begin, place, whole)
+                marks[NUMBER_END, row] = position
+                numbers[row] = parse_short_number(text, begin, position, whole)
             column += 1
         if column != n_columns:
             return -1, 0
-        place += 1
+        position += 1
         row += 1
     return row, n_bytes
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def read_short(text: Array, begin: int, end: int, whole: bool) -> float:
-    """The number of a few digits, with or without sign and, unless it must be whole, point; or NaN."""
-    most = MOST_WHOLE_DIGITS if whole else MOST_DIGITS
+def parse_short_number(text: Array, begin: int, end: int, whole: bool) -> float:
+    """A number of few digits, with or without a sign and, unless `whole`, a point; NaN for anything else."""
+    max_digits = MAX_WHOLE_DIGITS if whole else MAX_DIGITS
     negative = text[begin] == 45
-    place = begin + 1 if negative or text[begin] == 43 else begin
+    position = begin + 1 if negative or text[begin] == 43 else begin
     digits = np.int64(0)
     n_digits, point = 0, -1
-    while place < end:
-        if 48 <= text[place] <= 57:
-            digits = digits * np.int64(10) + np.int64(text[place]) - np.int64(48)
+    while position < end:
+        if 48 <= text[position] <= 57:
+            digits = digits * np.int64(10) + np.int64(text[position]) - np.int64(48)
             n_digits += 1
-        elif text[place] == 46 and point < 0 and not whole:
+        elif text[position] == 46 and point < 0 and not whole:
             point = n_digits
         else:
             return np.nan
-        if n_digits > most:
+        if n_digits > max_digits:
             return np.nan
-        place += 1
+        position += 1
     if n_digits == 0:
         return np.nan
     value = digits / POWERS[n_digits - point] if point >= 0 else float(digits)

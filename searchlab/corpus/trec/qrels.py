@@ -1,10 +1,9 @@
-"""How does a file become judgments?
+"""Judgments (qrels): the grade of documents for topics, mostly 0, 1 or 2; negative grades (junk, spam) are in use too.
 
-Judgments (qrels) say for pairs of topic and document how relevant the one is to the other: a grade, mostly 0, 1 or 2;
-negative ones are in use too (junk, spam). Columns are parted by blanks or tabs, as many in all lines as in the first:
+Columns are separated by blanks or tabs; all lines have as many columns as the first:
 
-    qid iteration docno grade    TREC; the iteration means nothing
-    qid docno grade              also below the header of BEIR: query-id corpus-id score
+    qid iteration docno grade    TREC; the iteration is ignored
+    qid docno grade              also with the header of BEIR: query-id corpus-id score
     qid docno 0 0                SMART, as CISI and CACM: only relevant documents are listed, which get the grade 1
 
 A pair may occur twice if its grade is the same.
@@ -20,12 +19,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from searchlab.corpus.ir_datasets import find_dataset, is_dataset, read_dataset_qrels
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import OpenedFile, SourceFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, SourceFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.corpus.trec.fast_lines import read_plain_lines
 from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.records import Qrels
 
@@ -43,29 +42,29 @@ class _Judgment:
     line: int
 
 
-def read_qrels(source: str | Path | SourceFile, *, notes: Notes | None = None, strict: bool = True) -> Qrels:
+def read_qrels(source: str | Path | SourceFile, *, notes: ReadingNotes | None = None, strict: bool = True) -> Qrels:
     """Read the judgments of a file, gzipped or not, of standard input (`-`) or of a dataset (`ir_datasets:…`).
 
-    A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
+    A malformed line is an error, unless `strict` is false: then it is noted and skipped.
     """
-    notes = Notes() if notes is None else notes
+    notes = ReadingNotes() if notes is None else notes
     if not isinstance(source, SourceFile) and is_dataset(source):
-        name, grades = str(source), _of_dataset(source)
+        name, grades = str(source), _read_dataset(source)
     else:
         file = single_file(source)
         name = file.name
         notes.bytes_total += file.size
-        with open_file(file, Reading(notes, strict)) as opened:
+        with open_source_file(file, ReadingContext(notes, strict)) as opened:
             data = opened.stream.read()
             plain = _read_large(data)
-            grades = _by_topic(replace(opened, stream=BytesIO(data))) if plain is None else plain
+            grades = _read_lines(replace(opened, stream=BytesIO(data))) if plain is None else plain
     if not grades:
         raise SourceError(name, "holds no judgments")
     notes.n_files += 1
     return Qrels(MappingProxyType({qid: MappingProxyType(judged) for qid, judged in grades.items()}))
 
 
-def _of_dataset(source: str | Path) -> dict[str, dict[str, int]]:
+def _read_dataset(source: str | Path) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     for _, parts in read_dataset_qrels(find_dataset(source)):
         grades.setdefault(str(parts["query_id"]), {})[str(parts["doc_id"])] = int(parts["relevance"])
@@ -73,21 +72,21 @@ def _of_dataset(source: str | Path) -> dict[str, dict[str, int]]:
 
 
 def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
-    """The judgments of a large file in TREC's columns without any irregularity, or None."""
+    """The judgments of a large, regular file with the columns of TREC; None for any other file."""
     first = data[: data.find(b"\n") + 1].decode("utf-8", "replace").split()
     if _is_smart(first):
         return None
-    lines = read_plain(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
+    lines = read_plain_lines(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
     if lines is None:
         return None
     grades: dict[str, dict[str, int]] = {}
     for qid, docnos, numbers in lines.by_topic():
         grades.setdefault(qid, {}).update(zip(docnos, map(int, numbers.tolist()), strict=True))
-    # A pair that occurs twice may have two grades.
+    # A pair that occurs twice may have different grades.
     return grades if sum(map(len, grades.values())) == len(lines.docnos) else None
 
 
-def _by_topic(opened: OpenedFile) -> dict[str, dict[str, int]]:
+def _read_lines(opened: OpenedFile) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     lines: dict[str, dict[str, int]] = {}
     for judgment in _judgments(opened):
@@ -95,8 +94,8 @@ def _by_topic(opened: OpenedFile) -> dict[str, dict[str, int]]:
         line = lines.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.line)
         if grade != judgment.grade:
             pair = f"document {judgment.docno} of topic {judgment.qid}"
-            message = f"{pair} has the grade {judgment.grade}, but {grade} at {opened.place(line)}"
-            raise DuplicateError(opened.place(judgment.line), message)
+            message = f"{pair} has the grade {judgment.grade}, but {grade} at {opened.location(line)}"
+            raise DuplicateError(opened.location(judgment.line), message)
     return grades
 
 
@@ -116,23 +115,23 @@ def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
             n_columns = len(columns)
             continue
         try:
-            judgment = _judgment(columns, n_columns, number, opened.place(number))
+            judgment = _judgment(columns, n_columns, number, opened.location(number))
         except RecordError as error:
-            opened.reading.bad(error)
+            opened.reading.reject(error)
         else:
             n_columns = len(columns)
             yield judgment
 
 
 def _is_smart(columns: list[str]) -> bool:
-    """Whether a line ends in two zeros: in TREC's order that would be a document "0", in an iteration that is not 0."""
+    """Whether a line ends in two zeros; in TREC's order that would be a document "0" in an iteration other than 0."""
     return len(columns) == 4 and columns[1] != "0" and columns[2] == "0" and columns[3].rstrip("0") in ("", "0.", ".")
 
 
-def _judgment(columns: list[str], n_columns: int, number: int, place: str) -> _Judgment:
+def _judgment(columns: list[str], n_columns: int, number: int, location: str) -> _Judgment:
     if len(columns) not in _COLUMNS or len(columns) != (n_columns or len(columns)):
         expected = [f"{n} columns ({names})" for n, names in _COLUMNS.items() if n == (n_columns or n)]
-        raise RecordError(place, f"expected {' or '.join(expected)}, found {len(columns)}")
+        raise RecordError(location, f"expected {' or '.join(expected)}, found {len(columns)}")
     if not _WHOLE_NUMBER.fullmatch(columns[-1]):
-        raise RecordError(place, f"expected a whole number as grade, found {excerpt(columns[-1])}")
+        raise RecordError(location, f"expected a whole number as grade, found {excerpt(columns[-1])}")
     return _Judgment(columns[0], columns[-2], int(columns[-1]), number)

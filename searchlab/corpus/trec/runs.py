@@ -1,8 +1,8 @@
-"""How does a file become rankings?
+"""TREC runs: reading and writing rankings.
 
-A TREC run has a line for each document found, in six columns: `qid Q0 docno rank score tag`. As trec_eval does, the
-ranks are not looked at: documents are ordered by score, and equal scores by docno, both descending (docnos by
-their bytes). The lines of a topic need not stand together.
+A run has a line for each retrieved document, with six columns: `qid Q0 docno rank score tag`. As in trec_eval the ranks
+are ignored: documents are ordered by score, and equal scores by docno, both descending (docnos by their bytes). The
+lines of a topic need not be adjacent.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import OpenedFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.corpus.trec.fast_lines import read_plain_lines
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.records import Ranking
 
@@ -38,20 +38,20 @@ class _Result:
     line: int
 
 
-def read_run(source: str | Path, *, notes: Notes | None = None, strict: bool = True) -> list[Ranking]:
-    """Read the rankings of a run file, gzipped or not, or of standard input (`-`), topics as they first appear.
+def read_run(source: str | Path, *, notes: ReadingNotes | None = None, strict: bool = True) -> list[Ranking]:
+    """Read the rankings of a run file, gzipped or not, or of standard input (`-`), in the order of first appearance.
 
-    A malformed line is an error, unless `strict` is false: then it is noted, and the next one is read.
+    A malformed line is an error, unless `strict` is false: then it is noted and skipped.
     """
-    notes = Notes() if notes is None else notes
+    notes = ReadingNotes() if notes is None else notes
     file = single_file(source)
     notes.bytes_total += file.size
-    with open_file(file, Reading(notes, strict)) as opened:
+    with open_source_file(file, ReadingContext(notes, strict)) as opened:
         data = opened.stream.read()
         rankings = _read_large(data)
         if rankings is None:
-            found = _by_topic(replace(opened, stream=BytesIO(data)))
-            rankings = [_ranking(qid, list(results.values())) for qid, results in found.items()]
+            results_by_topic = _read_lines(replace(opened, stream=BytesIO(data)))
+            rankings = [_ranking(qid, list(results.values())) for qid, results in results_by_topic.items()]
     if not rankings:
         raise SourceError(file.name, "holds no results")
     notes.n_files += 1
@@ -59,21 +59,21 @@ def read_run(source: str | Path, *, notes: Notes | None = None, strict: bool = T
 
 
 def _read_large(data: bytes) -> list[Ranking] | None:
-    """The rankings of a large run without any irregularity, or None."""
+    """The rankings of a large, regular run; None for any other file."""
     import numpy as np
 
-    lines = read_plain(data, N_COLUMNS, docno_column=2, number_column=4)
+    lines = read_plain_lines(data, N_COLUMNS, docno_column=2, number_column=4)
     if lines is None:
         return None
     parts: dict[str, list[Any]] = {}
     for qid, docnos, scores in lines.by_topic():
         parts.setdefault(qid, []).append((docnos, scores))
     rankings = []
-    for qid, stretches in parts.items():
-        docnos, scores = stretches[0]
-        if len(stretches) > 1:
-            docnos = [docno for some, _ in stretches for docno in some]
-            scores = np.concatenate([some for _, some in stretches])
+    for qid, runs in parts.items():
+        docnos, scores = runs[0]
+        if len(runs) > 1:
+            docnos = [docno for some, _ in runs for docno in some]
+            scores = np.concatenate([some for _, some in runs])
         if len(set(docnos)) < len(docnos):
             return None
         rankings.append(_sorted_ranking(qid, docnos, scores))
@@ -83,7 +83,7 @@ def _read_large(data: bytes) -> list[Ranking] | None:
 def _sorted_ranking(qid: str, docnos: list[str], scores: npt.NDArray[np.float64]) -> Ranking:
     import numpy as np
 
-    # Strings compare by code points, and so do their bytes in UTF-8. Most runs are sorted but for their ties.
+    # Strings compare by code points, which is the order of their bytes in UTF-8. Most runs are sorted except for ties.
     if (scores[1:] > scores[:-1]).any():
         pairs = sorted(zip(scores.tolist(), docnos, strict=True), reverse=True)
         return Ranking(qid, [docno for _, docno in pairs], [score for score, _ in pairs])
@@ -95,42 +95,42 @@ def _sorted_ranking(qid: str, docnos: list[str], scores: npt.NDArray[np.float64]
 
 
 def _ranking(qid: str, results: list[_Result]) -> Ranking:
-    # Strings compare by code points, and so do their bytes in UTF-8.
+    # Strings compare by code points, which is the order of their bytes in UTF-8.
     results.sort(key=lambda result: (result.score, result.docno), reverse=True)
     return Ranking(qid, [result.docno for result in results], [result.score for result in results])
 
 
-def _by_topic(opened: OpenedFile) -> dict[str, dict[str, _Result]]:
-    found: dict[str, dict[str, _Result]] = {}
+def _read_lines(opened: OpenedFile) -> dict[str, dict[str, _Result]]:
+    results: dict[str, dict[str, _Result]] = {}
     lines = ((number, columns) for number, line in opened.lines() if (columns := line.split()))
     for result in _results(opened, lines):
-        first = found.setdefault(result.qid, {}).setdefault(result.docno, result)
+        first = results.setdefault(result.qid, {}).setdefault(result.docno, result)
         if first is not result:
             pair = f"document {result.docno} of topic {result.qid}"
-            message = f"{pair} occurs already at {opened.place(first.line)}"
-            raise DuplicateError(opened.place(result.line), message)
-    return found
+            message = f"{pair} occurs already at {opened.location(first.line)}"
+            raise DuplicateError(opened.location(result.line), message)
+    return results
 
 
 def _results(opened: OpenedFile, lines: Iterator[tuple[int, list[str]]]) -> Iterator[_Result]:
     def build(numbered: tuple[int, list[str]]) -> _Result:
         number, columns = numbered
         if len(columns) != N_COLUMNS:
-            raise RecordError(opened.place(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
+            raise RecordError(opened.location(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
         qid, _, docno, _, score, _ = columns
-        return _Result(qid, docno, _number(score, opened.place(number)), number)
+        return _Result(qid, docno, _number(score, opened.location(number)), number)
 
-    return opened.reading.each(build, lines)
+    return opened.reading.parse_each(build, lines)
 
 
-def _number(written: str, place: str) -> float:
+def _number(written: str, location: str) -> float:
     try:
-        # An underscore between digits is Python's own habit.
+        # float() accepts underscores between digits.
         score = math.nan if "_" in written else float(written)
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise RecordError(place, f"expected a finite number as score, found {excerpt(written)}")
+        raise RecordError(location, f"expected a finite number as score, found {excerpt(written)}")
     return score
 
 

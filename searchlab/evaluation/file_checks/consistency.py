@@ -87,7 +87,7 @@ def check_files(
         try:
             files.append(read_leniently(path))
         except InputError as error:
-            findings.add(error.place, error.message)
+            findings.add(error.location, error.message)
             continue
         examined.append(files[-1].describe())
         _check_file(files[-1], findings)
@@ -224,7 +224,7 @@ def _check_folds(folder: Path, findings: _Findings) -> str:
         folds = read_folds(folder)
         parts = [[set(table.query_ids) for table in fold.read()] for fold in folds]
     except InputError as error:
-        findings.add(error.place, error.message)
+        findings.add(error.location, error.message)
         return f"{folder} (unreadable)"
     names = ("training", "validation", "test")
     for fold, sets in zip(folds, parts, strict=True):

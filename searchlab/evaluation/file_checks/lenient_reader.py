@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from searchlab.corpus.detection import detect_format
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import OpenedFile, open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.qrels import BEIR_HEADER
@@ -67,7 +67,7 @@ class ParsedFile:
 def read_leniently(path: str | Path) -> ParsedFile:
     """Read a file to its end, with its faults; a file of another kind is an error."""
     file = single_file(path)
-    with open_file(file, Reading(Notes(), strict=False)) as opened:
+    with open_source_file(file, ReadingContext(ReadingNotes(), strict=False)) as opened:
         if opened.is_blank:
             raise SourceError(file.name, "empty, expected topics, judgments, a run or features")
         kind = detect_kind(opened.head)
@@ -119,7 +119,7 @@ def _read_run(opened: OpenedFile) -> ParsedFile:
     file = ParsedFile("run", opened.name)
     seen: dict[tuple[str, str], int] = {}
     for number, text in opened.lines():
-        columns, location = text.split(), opened.place(number)
+        columns, location = text.split(), opened.location(number)
         if not columns:
             continue
         if len(columns) != RUN_COLUMNS:
@@ -146,7 +146,7 @@ def _read_judgments(opened: OpenedFile) -> ParsedFile:
     n_columns = 0
     is_smart = False
     for number, text in opened.lines():
-        columns, location = text.split(), opened.place(number)
+        columns, location = text.split(), opened.location(number)
         if not columns or (not n_columns and [word.lower() for word in columns] == BEIR_HEADER):
             continue
         if not n_columns:
@@ -185,12 +185,12 @@ def _read_topics(opened: OpenedFile) -> ParsedFile:
     file = ParsedFile("topics", opened.name)
     for topic in format.read(opened):
         if topic.qid in file.qids:
-            file.add_fault("a qid occurs twice", f"{topic.place}: topic {topic.qid}")
+            file.add_fault("a qid occurs twice", f"{topic.location}: topic {topic.qid}")
         if not topic.parts.get(topic.resolve("text"), "").strip():
-            file.add_fault("a topic without a text", f"{topic.place}: topic {topic.qid}")
+            file.add_fault("a topic without a text", f"{topic.location}: topic {topic.qid}")
         file.qids.add(topic.qid)
     for error in opened.reading.notes.bad_records:
-        file.add_fault(error.message, error.place)
+        file.add_fault(error.message, error.location)
     if not file.qids and not file.faults:
         raise SourceError(opened.name, "holds no topics")
     return file

@@ -12,5 +12,5 @@ Where the sources leave something open:
 - |C| beside cf is the collection's length there, as |d| is the document's; LETOR computed it with N.
 - BM25 of LETOR is Lemur's, with k3 = 7, and the mean length is rounded to six digits: only so its numbers come out.
 - LETOR has neither BM25 nor language models for a document whose stream has no word of the query.
-- OrdRank's Table I names features of LETOR, and LETOR's formulas stand for them; only L6 is none of these.
+- OrdRank's Table I names features of LETOR, and has LETOR's formulas here; only L6 is none of these.
 """

@@ -15,8 +15,11 @@ from searchlab.features.formulas.stream_formula import (
     score_stream,
     undefined,
 )
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
+from searchlab.scorers.base import LanguageModel
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, LanguageModel
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.types import Array
 
 LEMUR_BM25, K3 = BM25(k1=1.2, b=0.75, idf="robertson"), 7.0

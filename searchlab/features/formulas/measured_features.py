@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from searchlab.features.formulas.query_formulas import HE_OUNIS
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.scorers.language_models import Mixture
+from searchlab.scorers.mixture import Mixture
 
 
 class MeasuredFeature(NamedTuple):

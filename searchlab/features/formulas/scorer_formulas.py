@@ -6,8 +6,10 @@ import numpy as np
 
 from searchlab.features.counts import Counts
 from searchlab.features.formulas.stream_formula import StreamFormula, score_stream
-from searchlab.scorers.bm25 import BM25, BM25F
-from searchlab.scorers.language_models import Dirichlet, TwoStage
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.two_stage import TwoStage
 from searchlab.types import Array
 
 SCORE: tuple[StreamFormula, ...] = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.features.counts import StreamCounts
-from searchlab.scorers.base import Scorer
+from searchlab.scorers.base import PostingScorer
 from searchlab.scorers.gains import gain
 from searchlab.types import Array
 
@@ -30,7 +30,7 @@ def undefined(s: StreamCounts) -> Array:
     return np.full(s.n_candidates, np.nan)
 
 
-def score_stream(s: StreamCounts, scorer: Scorer) -> Array:
+def score_stream(s: StreamCounts, scorer: PostingScorer) -> Array:
     """Σ of a scorer's weights over the words of the query, decomposed as in the engine: equal to its scores."""
     if not s.n_terms:
         return np.zeros(s.n_candidates)
@@ -41,7 +41,7 @@ def score_stream(s: StreamCounts, scorer: Scorer) -> Array:
     return scores if bias is None else scores + float(s.query_counts.sum()) * bias
 
 
-def compute_gains(s: StreamCounts, scorer: Scorer, weights: Array, mean_length: float) -> Array:
+def compute_gains(s: StreamCounts, scorer: PostingScorer, weights: Array, mean_length: float) -> Array:
     """The gain of each pair of a term and a candidate that has it."""
     factors = np.array([scorer.term_factor(term) for term in s.stats])
     norms = scorer.doc_norm(s.lengths, s.uniques, mean_length)

@@ -28,10 +28,10 @@ import numpy as np
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
-from searchlab.indexing.building.indexer import existing
+from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.indexing.storage.artefacts import swept
-from searchlab.indexing.storage.manifest import writing
+from searchlab.indexing.storage.artefacts import remove_uncommitted
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vector_artefact import VectorArtefact
@@ -126,7 +126,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         if dims is None:
             return self.dims
         if not 1 <= dims <= self.dims:
-            raise SettingError(f"{self.home}: has {self.dims} dimensions, {dims} were asked for")
+            raise SettingError(f"{self.home}: dims is {dims}, expected 1 to {self.dims}")
         return dims
 
     def _scale(self, vectors: Array) -> Array:
@@ -154,9 +154,9 @@ def build_space(
     """
     if not 1 <= dims <= MAX_DIMS:
         raise SettingError(f"dims is {dims}, expected 1 to {MAX_DIMS}")
-    folder = existing(name)
+    folder = existing_index(name)
     home = home or folder / FOLDER
-    with writing(home), swept(home, SpaceRecord):
+    with writer_lock(home), remove_uncommitted(home, SpaceRecord):
         snapshot = Snapshot(folder)
         weights = _Weights.count(snapshot)
         A = _matrix(snapshot, weights, progress)
@@ -179,7 +179,7 @@ def build_space(
 
 def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
     """Write the vectors of documents that were added or merged since; the space itself stays as it is."""
-    folder = existing(name)
+    folder = existing_index(name)
     return SemanticSpace.update(folder, home or folder / FOLDER, progress, "projecting")
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.indexing.storage.artefacts import Record
+from searchlab.indexing.storage.artefacts import ArtefactRecord
 
 FOLDER = "semantic"
 
 
 @dataclass(frozen=True)
-class SpaceRecord(Record):
+class SpaceRecord(ArtefactRecord):
     """The settings and the index that a space was made from, and its files."""
 
     dims: int

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.collection import visible
-from searchlab.corpus.notes import Notes
+from searchlab.corpus.collection import visible_entries
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
 from searchlab.features.feature_table import FeatureTable
@@ -36,7 +36,7 @@ class Fold:
     test: Path
 
     def read(
-        self, *, missing: str | None = None, notes: Notes | None = None
+        self, *, missing: str | None = None, notes: ReadingNotes | None = None
     ) -> tuple[FeatureTable, FeatureTable, FeatureTable]:
         """The tables for training, validation and test; `missing` is as for `read_letor`."""
         train, valid, test = (
@@ -68,7 +68,7 @@ def read_folds(folder: str | Path) -> list[Fold]:
 
 def _numbered_folders(folder: Path) -> dict[int, Path]:
     found: dict[int, Path] = {}
-    for path in visible(folder):
+    for path in visible_entries(folder):
         match = _FOLD.fullmatch(path.name)
         if match and path.is_dir():
             other = found.setdefault(int(match[1]), path)
@@ -90,5 +90,5 @@ def _fold(folder: Path) -> Fold:
 
 def _files_of(folder: Path) -> dict[str, list[Path]]:
     names = {part: {word + suffix for word in words for suffix in SUFFIXES} for part, words in PARTS.items()}
-    files = [path for path in visible(folder) if path.is_file()]
+    files = [path for path in visible_entries(folder) if path.is_file()]
     return {part: [path for path in files if path.name.lower().removesuffix(".gz") in names[part]] for part in PARTS}

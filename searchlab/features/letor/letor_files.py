@@ -18,9 +18,9 @@ from typing import BinaryIO, TextIO
 
 import numpy as np
 
-from searchlab.corpus.notes import Notes
-from searchlab.corpus.record_errors import Reading
-from searchlab.corpus.source_files import open_file
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import SettingError, SourceError, unknown_name
@@ -39,7 +39,7 @@ def read_letor(
     *,
     missing: str | None = None,
     names: Sequence[str] | None = None,
-    notes: Notes | None = None,
+    notes: ReadingNotes | None = None,
 ) -> FeatureTable:
     """Read a feature file, gzipped or not, or standard input (`-`).
 
@@ -52,10 +52,10 @@ def read_letor(
 
     if missing is not None and missing not in MISSING:
         raise unknown_name("rule for missing features", missing, MISSING)
-    notes = Notes() if notes is None else notes
+    notes = ReadingNotes() if notes is None else notes
     file = single_file(path)
     notes.bytes_total += file.size
-    with open_file(file, Reading(notes)) as opened:
+    with open_source_file(file, ReadingContext(notes)) as opened:
         rows = LetorRows(opened, MISSING[missing or "zero"], names)
         for block in _blocks(opened.stream, opened.name):
             rows.add(block)

@@ -25,7 +25,7 @@ from searchlab.types import Array
 
 ROWS_AT_ONCE = 8_192
 _HARD_AT_ONCE = 4_096
-# A table above this size must not exceed so many times its file: a tiny file must not allocate all memory.
+# A table above this size may exceed its file by at most this factor: a tiny file must not allocate all memory.
 _MODEST_BYTES, _MAX_GROWTH = 2**30, 500
 _FEATURE_NUMBER = re.compile(rb"(?:^|[ \t\r])0*([0-9]+):")
 
@@ -104,7 +104,7 @@ class LetorRows:
             raise self._duplicate(qids, docnos) from None
 
     def _location(self, line: int) -> str:
-        return self.opened.place(line)
+        return self.opened.location(line)
 
     def _line_at(self, block: bytes, position: int) -> bytes:
         return block[position : block.index(b"\n", position)]

@@ -26,7 +26,7 @@ def parse_powers(name: str) -> bool:
 
 
 def add_powers(table: FeatureTable) -> FeatureTable:
-    """The table with the powers of all features after its own columns, those of one exponent together."""
+    """The table with the powers of all features as further columns, those of one exponent together."""
     values, names = [table.values], [*table.names]
     for exponent, suffix in POWER_SUFFIXES.items():
         values.append(np.sign(table.values) * np.abs(table.values) ** exponent)

@@ -1,23 +1,22 @@
-"""How does a stream of documents become an index, or change one?
+"""Building an index from a stream of documents, and changing an existing one.
 
-Documents are checked for duplicate names as they pass; those that are new or have changed are analysed and
-written as new shards, by one process or several; and the new state is committed at once. If anything fails on
-the way, or the user interrupts, the shards are removed and the index is as it was.
+Documents are checked for duplicate docnos as they are read; those that are new or have changed are analysed and written
+as new shards, by one process or several; then the new state is committed at once. If anything fails before that, or the
+user interrupts, the new shards are removed and the index is unchanged.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.corpus import Notes, read_documents
+from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.errors import (
-    DuplicateError,
     IndexCorrupt,
     IndexMissing,
     IndexOutdated,
@@ -25,24 +24,30 @@ from searchlab.errors import (
     SourceError,
     unknown_name,
 )
-from searchlab.indexing.building.merge import merge_shards, merge_where_worth
-from searchlab.indexing.building.update import Changes
+from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
+from searchlab.indexing.building.merge import merge_shards, merge_small_shards
+from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
-from searchlab.indexing.index_names import default_folder, lasting_name, resolve
+from searchlab.indexing.index_names import absolute_source, default_folder, existing_index, index_folder
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import Manifest, commit, new_shards, read_manifest, sweep, writing
+from searchlab.indexing.storage.lock import writer_lock
+from searchlab.indexing.storage.manifest import (
+    Manifest,
+    commit_manifest,
+    new_shard_prefix,
+    read_index_manifest,
+    remove_unreferenced,
+)
 from searchlab.records import Document
 from searchlab.types import Progress, no_progress
 
-# Documents between two signs of progress.
-STEP = 200
-
-ReadDocuments = Callable[[], Iterable[Document]]
+# Documents between two progress reports.
+PROGRESS_STEP = 200
 
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """What a run did (documents added, updated, left as they were, removed), and the index as it is now."""
+    """What a run changed (documents added, updated, unchanged, removed), and the size of the index after it."""
 
     folder: Path
     n_docs: int
@@ -53,7 +58,7 @@ class BuildSummary:
     n_duplicates: int
     n_tokens: int
     n_shards: int
-    n_dead: int
+    n_deleted: int
     n_bytes: int
     seconds: float
 
@@ -70,34 +75,36 @@ def index(
     strict: bool = False,
     prune: bool = False,
     rebuild: bool = False,
-    notes: Notes | None = None,
+    notes: ReadingNotes | None = None,
     progress: Progress = no_progress,
 ) -> BuildSummary:
     """Index files or folders of documents; `folder` is `indexes/<name of the source>` if not given.
 
-    An index that is there already is updated: new documents are added, changed ones replaced, unchanged ones left
-    alone; with `prune`, those that the sources no longer have are removed. `rebuild` makes the index anew
-    instead. `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default
-    those of the index, or porter and default). `jobs` is the number of processes (all cores by default);
-    `on_duplicate` error, keep-first or keep-last. A malformed record is noted and passed over unless `strict`;
-    pruning is always strict, since the document of a record that cannot be read would be taken for gone.
+    `folder` can also be a name without a slash, which stands for a folder in `indexes/`.
+
+    An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
+    `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
+    `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
+    or porter and default). `jobs` is the number of processes (all cores by default); `on_duplicate` is error,
+    keep-first or keep-last. A malformed record is noted and skipped unless `strict`; pruning is always strict, since
+    the document of an unreadable record would be removed.
     """
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
     if not paths:
         raise SettingError("no sources: expected files or folders of documents")
     if on_duplicate == "keep-last" and "-" in map(str, paths):
         raise SettingError("keep-last reads the source twice, and standard input can be read only once")
-    collected = Notes() if notes is None else notes
+    reading_notes = ReadingNotes() if notes is None else notes
 
     def read() -> Iterator[Document]:
-        collected.clear()
-        return read_documents(paths, format=format, notes=collected, strict=strict or prune)
+        reading_notes.clear()
+        return read_documents(paths, format=format, notes=reading_notes, strict=strict or prune)
 
     return build_index(
         read,
-        resolve(folder) if folder is not None else default_folder(paths),
+        index_folder(folder) if folder is not None else default_folder(paths),
         (stemmer, stop_list),
-        sources=[lasting_name(path) for path in paths],
+        sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
         prune=prune,
@@ -118,117 +125,118 @@ def build_index(
     rebuild: bool = False,
     progress: Progress = no_progress,
 ) -> BuildSummary:
-    """Bring all documents that `read()` yields into the index in `folder` (see `index`).
+    """Index all documents that `read()` yields into `folder` (see `index`).
 
-    `settings` may be given as the names of a stemmer and a stop list, None for those that the index has.
+    `settings` can be the names of a stemmer and a stop list, None for those of the index.
     """
     if on_duplicate not in DUPLICATE_RULES:
         raise unknown_name("rule for duplicates", on_duplicate, DUPLICATE_RULES)
     if jobs is not None and jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
-    began = time.perf_counter()
-    counter = _Counter(progress)
-    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter))
-    with writing(folder):
-        before = _previous(folder, rebuild=rebuild)
+    started = time.perf_counter()
+    counter = _DocumentCounter(progress)
+    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter.count_duplicate))
+    with writer_lock(folder):
+        before = _read_previous(folder, rebuild=rebuild)
         chosen = _choose_settings(folder, settings, None if rebuild else before)
-        with new_shards(folder) as name:
+        with new_shard_prefix(folder) as prefix:
             with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
-                changes = Changes(old)
+                changes = IndexChanges(old)
                 written = write_shards(
-                    changes.pick(documents), folder, name, chosen, jobs or _cores(), counter.all_read, changes.recall
+                    changes.select_changed(documents),
+                    folder,
+                    prefix,
+                    chosen,
+                    jobs or _count_cores(),
+                    counter.report_all_read,
+                    changes.lookup,
                 )
                 if not counter.n_docs:
                     raise SourceError(", ".join(sources) or "source", "holds no documents")
                 if prune:
                     changes.remove_unseen()
-                shards = (*changes.records(), *written)
+                shards = (*changes.write_records(), *written)
             if before is None or rebuild:
-                commit(folder, Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1))
+                commit_manifest(
+                    folder, Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1)
+                )
             else:
                 manifest = before.next(shards, dict.fromkeys([*before.sources, *sources]))
                 if (manifest.shards, manifest.sources) != (before.shards, before.sources):
-                    commit(folder, manifest)
-                merge_where_worth(folder, read_manifest(folder), progress)
-    return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - began)
+                    commit_manifest(folder, manifest)
+                merge_small_shards(folder, read_index_manifest(folder), progress)
+    return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - started)
 
 
 def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:
-    """Remove documents from an index; if it lacks one of them, nothing is removed."""
-    began = time.perf_counter()
-    folder = existing(name)
-    with writing(folder):
-        sweep(folder, read_manifest(folder))
+    """Remove documents from an index; if one of them is not in it, nothing is removed."""
+    started = time.perf_counter()
+    folder = existing_index(name)
+    with writer_lock(folder):
+        remove_unreferenced(folder, read_index_manifest(folder))
         with closing(Snapshot(folder)) as snapshot:
-            changes = Changes(snapshot)
+            changes = IndexChanges(snapshot)
             for docno in docnos:
                 changes.remove(*snapshot.locate(docno))
-            manifest = snapshot.manifest.next(changes.records())
+            manifest = snapshot.manifest.next(changes.write_records())
         if changes.n_removed:
-            commit(folder, manifest)
-            merge_where_worth(folder, manifest, progress)
-    return _summarise(folder, changes, 0, time.perf_counter() - began)
+            commit_manifest(folder, manifest)
+            merge_small_shards(folder, manifest, progress)
+    return _summarise(folder, changes, 0, time.perf_counter() - started)
 
 
 def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) -> BuildSummary:
-    """Write all live documents anew as few large shards (at least one for each of `jobs` processes)."""
+    """Write all live documents again as a few large shards, at least one for each of `jobs` processes."""
     if jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
-    began = time.perf_counter()
-    folder = existing(name)
-    with writing(folder):
-        manifest = read_manifest(folder)
-        sweep(folder, manifest)
-        if len(manifest.shards) > 1 or any(shard.n_dead for shard in manifest.shards):
+    started = time.perf_counter()
+    folder = existing_index(name)
+    with writer_lock(folder):
+        manifest = read_index_manifest(folder)
+        remove_unreferenced(folder, manifest)
+        if len(manifest.shards) > 1 or any(shard.n_deleted for shard in manifest.shards):
             merge_shards(folder, manifest, manifest.shards, progress, jobs)
-    return _summarise(folder, Changes(None), 0, time.perf_counter() - began)
+    return _summarise(folder, IndexChanges(None), 0, time.perf_counter() - started)
 
 
-def existing(name: str | Path) -> Path:
-    """The folder of an index that must be there: a mistyped name makes no folder."""
-    folder = resolve(name)
-    read_manifest(folder)
-    return folder
-
-
-def _previous(folder: Path, *, rebuild: bool) -> Manifest | None:
-    """The index that is there; to be made anew, it may be damaged, but not of a later version."""
+def _read_previous(folder: Path, *, rebuild: bool) -> Manifest | None:
+    """The manifest of the existing index, None if there is none; for a rebuild the index may be damaged or outdated."""
     try:
-        manifest = read_manifest(folder)
+        manifest = read_index_manifest(folder)
     except IndexMissing:
         return None
     except (IndexCorrupt, IndexOutdated):
         if rebuild:
             return None
         raise
-    sweep(folder, manifest)
+    remove_unreferenced(folder, manifest)
     return manifest
 
 
 def _choose_settings(
     folder: Path, wanted: AnalysisSettings | tuple[str | None, str | None], before: Manifest | None
 ) -> AnalysisSettings:
-    """The settings to analyse by: an index cannot change its own."""
+    """The settings to analyse with; those of an existing index cannot be changed."""
     if before is None:
-        return wanted if isinstance(wanted, AnalysisSettings) else AnalysisSettings.choose(*_or_defaults(*wanted))
-    own = before.settings
+        return wanted if isinstance(wanted, AnalysisSettings) else AnalysisSettings.from_names(*_fill_defaults(*wanted))
+    existing = before.settings
     if isinstance(wanted, tuple):
         stemmer, stop_list = wanted
-        named = AnalysisSettings.choose(stemmer or own.stemmer, stop_list or "default")
-        wanted = named if stop_list else replace(own, stemmer=named.stemmer)
-    if wanted.fingerprint != own.fingerprint:
+        named = AnalysisSettings.from_names(stemmer or existing.stemmer, stop_list or "default")
+        wanted = named if stop_list else replace(existing, stemmer=named.stemmer)
+    if wanted.fingerprint != existing.fingerprint:
         raise SettingError(
-            f"{folder}: was made with stemmer {own.stemmer} and stop list {own.stop_list}, found stemmer "
-            f"{wanted.stemmer} and stop list {wanted.stop_list}; --rebuild makes it anew"
+            f"{folder}: built with stemmer {existing.stemmer} and stop list {existing.stop_list}, found stemmer "
+            f"{wanted.stemmer} and stop list {wanted.stop_list}; --rebuild builds it from scratch"
         )
-    return own
+    return existing
 
 
-def _or_defaults(stemmer: str | None, stop_list: str | None) -> tuple[str, str]:
+def _fill_defaults(stemmer: str | None, stop_list: str | None) -> tuple[str, str]:
     return stemmer or "porter", stop_list or "default"
 
 
-def _summarise(folder: Path, changes: Changes, n_duplicates: int, seconds: float) -> BuildSummary:
+def _summarise(folder: Path, changes: IndexChanges, n_duplicates: int, seconds: float) -> BuildSummary:
     with closing(Snapshot(folder)) as snapshot:
         return BuildSummary(
             folder,
@@ -240,18 +248,18 @@ def _summarise(folder: Path, changes: Changes, n_duplicates: int, seconds: float
             n_duplicates,
             snapshot.n_tokens["both"],
             len(snapshot.shards),
-            sum(shard.n_dead for shard in snapshot.manifest.shards),
+            sum(shard.n_deleted for shard in snapshot.manifest.shards),
             snapshot.manifest.n_bytes,
             seconds,
         )
 
 
-def _cores() -> int:
+def _count_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Counter:
-    """Counts documents on their way and tells the progress bar."""
+class _DocumentCounter:
+    """Counts the documents that are read, and reports progress."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -261,50 +269,13 @@ class _Counter:
     def count(self, documents: Iterable[Document]) -> Iterator[Document]:
         for document in documents:
             self.n_docs += 1
-            if self.n_docs % STEP == 0:
+            if self.n_docs % PROGRESS_STEP == 0:
                 self.progress("reading", self.n_docs, 0)
             yield document
 
-    def all_read(self) -> None:
-        """Only writing is left."""
+    def count_duplicate(self) -> None:
+        self.n_duplicates += 1
+
+    def report_all_read(self) -> None:
+        """Report that only writing is left."""
         self.progress("writing", self.n_docs, 0)
-
-
-def _refuse_duplicates(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
-    places: dict[str, str] = {}
-    for document in read():
-        if document.docno in places:
-            raise DuplicateError(
-                document.place,
-                f"docno {document.docno!r} was read already at {places[document.docno]}; make it unique, "
-                "or choose --on-duplicate keep-first or keep-last",
-            )
-        places[document.docno] = document.place
-        yield document
-
-
-def _keep_first(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
-    seen: set[str] = set()
-    for document in read():
-        if document.docno in seen:
-            counter.n_duplicates += 1
-        else:
-            seen.add(document.docno)
-            yield document
-
-
-def _keep_last(read: ReadDocuments, counter: _Counter) -> Iterator[Document]:
-    """Read twice: the first time to learn which of the documents with one name is the last."""
-    last = {document.docno: number for number, document in enumerate(read())}
-    for number, document in enumerate(read()):
-        if last.get(document.docno) == number:
-            yield document
-        else:
-            counter.n_duplicates += 1
-
-
-DUPLICATE_RULES: dict[str, Callable[[ReadDocuments, _Counter], Iterator[Document]]] = {
-    "error": _refuse_duplicates,
-    "keep-first": _keep_first,
-    "keep-last": _keep_last,
-}

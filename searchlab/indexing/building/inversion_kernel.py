@@ -1,4 +1,4 @@
-"""How are many tokens inverted quickly? By a counting sort, compiled."""
+"""Compiled counting sort that inverts many tokens."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from numba import njit
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def invert_tokens(tokens, starts, n_terms):  # type: ignore[no-untyped-def]
-    """The parts of an `Inverted`: offsets, documents, frequencies and positions."""
+    """The parts of `Postings`: offsets, documents, frequencies and positions."""
     offsets = np.zeros(n_terms + 1, np.int64)
     for token in tokens:
         offsets[token + 1] += 1
     offsets = np.cumsum(offsets)
 
-    place = offsets[:-1].copy()
+    next_row = offsets[:-1].copy()
     docs = np.empty(offsets[-1], np.uint32)
     positions = np.empty(offsets[-1], np.uint32)
     for doc in range(len(starts) - 1):
         for i in range(starts[doc], starts[doc + 1]):
-            docs[place[tokens[i]]] = doc
-            positions[place[tokens[i]]] = i - starts[doc]
-            place[tokens[i]] += 1
+            docs[next_row[tokens[i]]] = doc
+            positions[next_row[tokens[i]]] = i - starts[doc]
+            next_row[tokens[i]] += 1
 
     # Each run of one document within one term becomes one posting.
     tfs = np.empty(offsets[-1], np.uint32)

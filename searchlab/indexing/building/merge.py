@@ -1,13 +1,12 @@
-"""When are small shards made into larger ones?
+"""Merging shards in tiers.
 
-Every run that writes leaves a shard, and each shard costs every search a little. So shards are sorted into tiers
-by the words of their live documents: tier 0 has fewer than 512,000, and each further tier eight times as many.
-Whenever a tier has eight shards, they become one; a shard with more dead documents than live ones is
-written again. A document is written once a tier, which is seldom, and an index never has more
-than seven small shards a tier. Shards of at least half the full size are left alone.
+Every run that writes adds a shard, and each shard costs every search a little. So shards are sorted into tiers by the
+words of their live documents: tier 0 has fewer than 512,000, and each further tier eight times as many. When a tier has
+eight shards, they are merged into one; a shard with more deleted than live documents is written again. A document is
+thus written about once a tier, and an index has at most seven small shards a tier. Shards of at least half the
+full size are left alone.
 
-Merging is a commit of its own, after that of the run that made it necessary: whatever happens to it, the run's
-documents are safe.
+A merge is a separate commit after that of the run that made it necessary, so that a failed merge cannot lose documents.
 """
 
 from __future__ import annotations
@@ -19,36 +18,38 @@ from pathlib import Path
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.snapshot import live_docs
-from searchlab.indexing.storage.manifest import Manifest, commit, new_shards
-from searchlab.indexing.storage.shard import Shard, ShardRecord, recall_largest
+from searchlab.indexing.storage.manifest import Manifest, commit_manifest, new_shard_prefix
+from searchlab.indexing.storage.shard import Shard, ShardRecord, largest_shard_lookup
 from searchlab.records import Document
 from searchlab.types import Progress
 
-SHARDS_A_TIER = 8
-SMALLEST_TIER = 64_000
+SHARDS_PER_TIER = 8
+# Documents between two progress reports.
+PROGRESS_STEP = 200
+SMALLEST_TIER_WORDS = 64_000
 
 
-def tier(shard: ShardRecord) -> int:
+def shard_tier(shard: ShardRecord) -> int:
     """The tier of a shard, from 0."""
-    number, words = 0, shard.n_live_words // (SMALLEST_TIER * SHARDS_A_TIER)
+    number, words = 0, shard.n_live_words // (SMALLEST_TIER_WORDS * SHARDS_PER_TIER)
     while words:
-        number, words = number + 1, words // SHARDS_A_TIER
+        number, words = number + 1, words // SHARDS_PER_TIER
     return number
 
 
-def worth_merging(shards: Sequence[ShardRecord]) -> list[ShardRecord]:
-    """The shards that should become one now: those of the lowest full tier, or one that is mostly dead."""
-    small = [shard for shard in shards if shard.n_live_words < workers.WORDS_PER_SHARD // 2]
-    for number in sorted({tier(shard) for shard in small}):
-        same = [shard for shard in small if tier(shard) == number]
-        if len(same) >= SHARDS_A_TIER:
+def select_shards_to_merge(shards: Sequence[ShardRecord]) -> list[ShardRecord]:
+    """The shards to merge next: those of the lowest full tier, or one shard with mostly deleted documents."""
+    small = [shard for shard in shards if shard.n_live_words < workers.MAX_WORDS_PER_SHARD // 2]
+    for number in sorted({shard_tier(shard) for shard in small}):
+        same = [shard for shard in small if shard_tier(shard) == number]
+        if len(same) >= SHARDS_PER_TIER:
             return same
-    return next(([shard] for shard in shards if shard.n_dead > shard.n_live), [])
+    return next(([shard] for shard in shards if shard.n_deleted > shard.n_live), [])
 
 
-def merge_where_worth(folder: Path, manifest: Manifest, progress: Progress) -> Manifest:
-    """Merge, as long as there is something worth merging; the manifest that is true in the end."""
-    while chosen := worth_merging(manifest.shards):
+def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> Manifest:
+    """Merge until no tier is full and no shard has mostly deleted documents; returns the last committed manifest."""
+    while chosen := select_shards_to_merge(manifest.shards):
         manifest = merge_shards(folder, manifest, chosen, progress)
     return manifest
 
@@ -56,33 +57,33 @@ def merge_where_worth(folder: Path, manifest: Manifest, progress: Progress) -> M
 def merge_shards(
     folder: Path, manifest: Manifest, chosen: Sequence[ShardRecord], progress: Progress, jobs: int = 1
 ) -> Manifest:
-    """Write the live documents of the chosen shards anew, as few shards, and commit."""
+    """Write the live documents of the chosen shards as few new shards, and commit; returns the new manifest."""
     n_read = 0
 
-    def counted(documents: Iterator[Document]) -> Iterator[Document]:
+    def count_documents(documents: Iterator[Document]) -> Iterator[Document]:
         nonlocal n_read
         for document in documents:
             n_read += 1
-            if n_read % 200 == 0:
+            if n_read % PROGRESS_STEP == 0:
                 progress("merging", n_read, 0)
             yield document
 
-    with new_shards(folder) as name:
+    with new_shard_prefix(folder) as prefix:
         with ExitStack() as stack:
             shards = [Shard(folder / record.name, record) for record in chosen]
             for shard in shards:
                 stack.callback(shard.close)
             documents = (shard.document(number) for shard in shards for number in live_docs(shard).tolist())
             written = write_shards(
-                counted(documents),
+                count_documents(documents),
                 folder,
-                name,
+                prefix,
                 manifest.settings,
                 jobs,
                 lambda: progress("writing", n_read, 0),
-                recall_largest(shards),
+                largest_shard_lookup(shards),
             )
-        gone = {record.name for record in chosen}
-        merged = manifest.next([*(shard for shard in manifest.shards if shard.name not in gone), *written])
-        commit(folder, merged)
+        replaced = {record.name for record in chosen}
+        merged = manifest.next([*(shard for shard in manifest.shards if shard.name not in replaced), *written])
+        commit_manifest(folder, merged)
     return merged

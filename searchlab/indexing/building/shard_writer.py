@@ -1,7 +1,7 @@
-"""How are documents gathered, and written as one shard?
+"""Shard writer: collects documents and writes them as one shard.
 
-A builder analyses documents as they come and holds their terms as numbers, until `write` sorts, inverts
-and writes everything at once: the columns, and the same postings as a Whoosh index.
+Documents are analysed as they are added and held as term numbers; `write` then sorts, inverts and writes everything at
+once: the columns, and the same postings as a Whoosh index.
 """
 
 from __future__ import annotations
@@ -11,26 +11,29 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Analyzer, words
+from searchlab.analysis.analyzer import Analyzer
+from searchlab.analysis.tokenizer import split_words
 from searchlab.errors import RecordError
-from searchlab.indexing.building.inversion import Inverted, TokenStream, arrange, invert
+from searchlab.indexing.building.field_builder import FieldBuilder
+from searchlab.indexing.building.inversion import Postings, TokenStream, combine_streams, invert
 from searchlab.indexing.storage.array_file import write_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
-from searchlab.indexing.storage.fields import FieldBuilder
-from searchlab.indexing.storage.shard import COLUMNS, IN_USE, WHOOSH, ShardRecord, seal_folder
+from searchlab.indexing.storage.file_sync import sync_tree
+from searchlab.indexing.storage.layout import COLUMNS, IN_USE, WHOOSH
+from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.indexing.storage.streams import count_terms
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.types import Array
 
-# A term is dense if at least one in this many documents has it; so many terms at most have bitmaps.
-DENSE = 32
-MOST_DENSE = 256
+# A term is dense, and gets a bitmap, if at least one in DENSE_RATIO documents has it.
+DENSE_RATIO = 32
+MAX_DENSE_TERMS = 256
 
 
 class _Vocabulary(dict[str, int]):
-    """Word → number of its term, -1 for a stop word; a new word is analysed once and remembered."""
+    """The number of each word's term, -1 for a stop word; a new word is analysed once and cached."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
@@ -52,20 +55,20 @@ class _Tokens:
         self.ends = array("q", [0])
 
     def add(self, text: str, vocabulary: _Vocabulary) -> None:
-        self.numbers.extend(map(vocabulary.__getitem__, words(text)))
+        self.numbers.extend(map(vocabulary.__getitem__, split_words(text)))
         self.ends.append(len(self.numbers))
 
     def as_stream(self, ranks: Array) -> TokenStream:
         """The terms without stop words, renumbered by `ranks`."""
         numbers = np.frombuffer(self.numbers, np.int32) if self.numbers else np.zeros(0, np.int32)
-        kept = numbers >= 0
-        before = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(kept, out=before[1:])
-        return TokenStream(ranks[numbers[kept]], before[np.frombuffer(self.ends, np.int64)])
+        is_term = numbers >= 0
+        n_terms_before = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(is_term, out=n_terms_before[1:])
+        return TokenStream(ranks[numbers[is_term]], n_terms_before[np.frombuffer(self.ends, np.int64)])
 
 
-class ShardBuilder:
-    """Documents on their way into a shard."""
+class ShardWriter:
+    """Collects the documents of one shard and writes it."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
@@ -81,7 +84,7 @@ class ShardBuilder:
 
     @property
     def n_words(self) -> int:
-        """The words held so far: what the memory that `write` needs grows with."""
+        """The number of words collected; the memory that `write` needs grows with it."""
         return len(self._title.numbers) + len(self._body.numbers)
 
     def add(self, document: Document) -> None:
@@ -89,7 +92,7 @@ class ShardBuilder:
         try:
             document.docno.encode()
         except UnicodeEncodeError:
-            raise RecordError(document.place, f"docno {document.docno!r} is not valid Unicode") from None
+            raise RecordError(document.location, f"docno {document.docno!r} is not valid Unicode") from None
         self._title.add(document.title, self._vocabulary)
         self._body.add(document.body, self._vocabulary)
         self._fields.add(len(self._documents), document.fields)
@@ -97,7 +100,7 @@ class ShardBuilder:
         self._documents.append(document)
 
     def write(self, folder: Path) -> ShardRecord:
-        """Write the shard into a new folder; the builder is spent afterwards."""
+        """Write the shard into a new folder; no document can be added afterwards."""
         folder.mkdir(parents=True)
         documents = self._documents
         order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
@@ -107,8 +110,8 @@ class ShardBuilder:
         ranks = np.empty(len(terms), np.int32)
         ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
         title, body = self._title.as_stream(ranks), self._body.as_stream(ranks)
-        made_of = {"title": [title], "body": [body], "both": [title, body]}
-        streams = {name: arrange(parts, order) for name, parts in made_of.items()}
+        parts = {"title": [title], "body": [body], "both": [title, body]}
+        streams = {name: combine_streams(texts, order) for name, texts in parts.items()}
         inverted = {name: invert(stream, len(terms)) for name, stream in streams.items()}
         lengths = {name: stream.lengths for name, stream in streams.items()}
 
@@ -123,7 +126,7 @@ class ShardBuilder:
         write_arrays(folder / COLUMNS, columns)
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
-        return ShardRecord(folder.name, len(ordered), self.n_words, seal_folder(folder))
+        return ShardRecord(folder.name, len(ordered), self.n_words, sync_tree(folder))
 
 
 def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
@@ -133,16 +136,16 @@ def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
     return Strings.pack("words", known) | {"words.terms": numbers}
 
 
-def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, Array]:
+def _stream_columns(name: str, postings: Postings, lengths: Array) -> dict[str, Array]:
     offsets, docs, tfs, _ = postings
     dense, bits, ranks = _bitmaps(postings, len(lengths))
     counts, max_tfs = count_terms(offsets, tfs)
-    # Sixteen bits hold every frequency but those of texts with a word 65,536 times or more.
-    small = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
+    # Sixteen bits hold all frequencies, unless a text has a word 65,536 times or more.
+    tf_type = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
     return {
         f"{name}.offsets": offsets,
         f"{name}.docs": docs,
-        f"{name}.tfs": tfs.astype(small),
+        f"{name}.tfs": tfs.astype(tf_type),
         f"{name}.counts": counts,
         f"{name}.max_tfs": max_tfs,
         f"{name}.lengths": lengths.astype(np.int32),
@@ -153,12 +156,12 @@ def _stream_columns(name: str, postings: Inverted, lengths: Array) -> dict[str, 
     }
 
 
-def _bitmaps(postings: Inverted, n_docs: int) -> tuple[Array, Array, Array]:
-    """The dense terms, their documents as bits, and the counts of bits before each word."""
+def _bitmaps(postings: Postings, n_docs: int) -> tuple[Array, Array, Array]:
+    """The dense terms, their documents as bits in 64-bit words, and the number of bits before each word."""
     doc_freqs = np.diff(postings.offsets)
-    dense = np.flatnonzero((doc_freqs > 0) & (doc_freqs >= n_docs / DENSE))
-    # The densest, if they are many: a row takes n_docs / 5 bytes.
-    dense = np.sort(dense[np.argsort(-doc_freqs[dense], kind="stable")][:MOST_DENSE])
+    dense = np.flatnonzero((doc_freqs > 0) & (doc_freqs >= n_docs / DENSE_RATIO))
+    # Only the densest if there are many: a row takes n_docs / 5 bytes.
+    dense = np.sort(dense[np.argsort(-doc_freqs[dense], kind="stable")][:MAX_DENSE_TERMS])
     n_words = -(-n_docs // 64)
     bits = np.zeros((len(dense), n_words), np.uint64)
     ranks = np.zeros((len(dense), n_words), np.int32)

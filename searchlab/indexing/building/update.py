@@ -1,7 +1,7 @@
-"""What does a run change in an index that is there already?
+"""Updating an existing index: which documents are new, changed, unchanged or to be deleted.
 
-Documents are told apart by their docnos. One whose digest is unchanged is left as it is; one that has changed
-is written again, and its older self is dead from the commit on.
+Documents are identified by their docnos. One whose digest is unchanged is left alone; one that has changed is written
+again, and its older version is deleted by the same commit.
 """
 
 from __future__ import annotations
@@ -11,93 +11,95 @@ from itertools import islice
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Recall
+from searchlab.analysis.analyzer import TermLookup
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.digest import digest
-from searchlab.indexing.storage.shard import Shard, ShardRecord, bury, recall_largest
+from searchlab.indexing.storage.shard import Shard, ShardRecord, largest_shard_lookup, write_deletions
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.records import Document
 from searchlab.types import Array
 
-BATCH = 200
-# So many docnos are looked up in about the time that numba takes to load.
-WORTH_COMPILING = 50_000
+BATCH_DOCS = 200
+# NumPy looks up about this many docnos in the time that numba takes to load.
+MIN_COMPILED_LOOKUPS = 50_000
 
 
-class Changes:
-    """Which documents of a snapshot are to die, and how many came that are new, changed or as they were.
+class IndexChanges:
+    """The documents of a snapshot that are to be deleted, and counts of new, changed, unchanged and removed documents.
 
-    Without a snapshot, all that come are new.
+    Without a snapshot all documents are new.
     """
 
     def __init__(self, snapshot: Snapshot | None) -> None:
         self._shards: list[Shard] = snapshot.shards if snapshot else []
-        self._alive = [
-            np.ones(shard.columns.n_docs, bool) if shard.alive is None else shard.alive.copy() for shard in self._shards
+        self._live = [
+            np.ones(shard.columns.n_docs, bool) if shard.live is None else shard.live.copy() for shard in self._shards
         ]
         self._seen = [np.zeros(shard.columns.n_docs, bool) for shard in self._shards]
         self._n_looked_up = 0
         self.n_added = self.n_updated = self.n_unchanged = self.n_removed = 0
 
     @property
-    def recall(self) -> Recall | None:
-        """What the largest shard knows of words."""
-        return recall_largest(self._shards)
+    def lookup(self) -> TermLookup | None:
+        """The term lookup of the largest shard."""
+        return largest_shard_lookup(self._shards)
 
-    def pick(self, documents: Iterator[Document]) -> Iterator[Document]:
+    def select_changed(self, documents: Iterator[Document]) -> Iterator[Document]:
         """The documents that have to be written: those that are new or have changed."""
-        while batch := list(islice(documents, BATCH)):
-            for document, (place, number) in zip(batch, self._find(batch), strict=True):
-                if place < 0:
+        while batch := list(islice(documents, BATCH_DOCS)):
+            for document, (shard_index, number) in zip(batch, self._find(batch), strict=True):
+                if shard_index < 0:
                     self.n_added += 1
                     yield document
                     continue
-                self._seen[place][number] = True
-                if self._shards[place].columns.digests[number].tobytes() == digest(document):
+                self._seen[shard_index][number] = True
+                if self._shards[shard_index].columns.digests[number].tobytes() == digest(document):
                     self.n_unchanged += 1
                     continue
-                self._alive[place][number] = False
+                self._live[shard_index][number] = False
                 self.n_updated += 1
                 yield document
 
     def _find(self, batch: list[Document]) -> Iterable[tuple[int, int]]:
-        """The shard and the number there of each document; the shard is -1 for a new one."""
+        """The shard index of each document and its number in the shard; both are -1 for a new document."""
         docnos = [document.docno for document in batch]
-        places, numbers = np.full(len(batch), -1), np.full(len(batch), -1)
-        for place, shard in enumerate(self._shards):
-            found = self._numbers(shard.columns.docnos, docnos)
-            here = found >= 0
-            if shard.alive is not None:
-                here[here] = shard.alive[found[here]]
-            places[here], numbers[here] = place, found[here]
-        return zip(places.tolist(), numbers.tolist(), strict=True)
+        shard_indices, numbers = np.full(len(batch), -1), np.full(len(batch), -1)
+        for shard_index, shard in enumerate(self._shards):
+            in_shard = self._find_in_shard(shard.columns.docnos, docnos)
+            here = in_shard >= 0
+            if shard.live is not None:
+                here[here] = shard.live[in_shard[here]]
+            shard_indices[here], numbers[here] = shard_index, in_shard[here]
+        return zip(shard_indices.tolist(), numbers.tolist(), strict=True)
 
-    def _numbers(self, known: Strings, docnos: list[str]) -> Array:
+    def _find_in_shard(self, known: Strings, docnos: list[str]) -> Array:
         """The numbers of documents in a shard, -1 for those that it does not have."""
         self._n_looked_up += len(docnos)
-        if self._n_looked_up < WORTH_COMPILING:
+        if self._n_looked_up < MIN_COMPILED_LOOKUPS:
             return np.array([known.find(docno) for docno in docnos])
-        from searchlab.indexing.storage.docnos import find_docnos
+        from searchlab.indexing.docno_kernels import find_docnos
 
         return find_docnos(known, docnos)
 
     def remove_unseen(self) -> None:
-        """Let all documents die that did not come."""
-        for alive, seen in zip(self._alive, self._seen, strict=True):
-            gone = alive & ~seen
-            self.n_removed += int(np.count_nonzero(gone))
-            alive &= ~gone
+        """Delete all documents that `select_changed` has not seen."""
+        for live, seen in zip(self._live, self._seen, strict=True):
+            unseen = live & ~seen
+            self.n_removed += int(np.count_nonzero(unseen))
+            live &= ~unseen
 
-    def remove(self, place: int, number: int) -> None:
-        """Let one document die."""
-        self.n_removed += int(self._alive[place][number])
-        self._alive[place][number] = False
+    def remove(self, shard_index: int, number: int) -> None:
+        """Delete one document."""
+        self.n_removed += int(self._live[shard_index][number])
+        self._live[shard_index][number] = False
 
-    def records(self) -> list[ShardRecord]:
-        """The shards as they are after the changes, new lists of the dead written; those without life are left out."""
-        return [self._bury(shard, alive) for shard, alive in zip(self._shards, self._alive, strict=True) if alive.any()]
+    def write_records(self) -> list[ShardRecord]:
+        """The records of the shards after the changes, lists of deleted documents written; without empty shards."""
+        return [_write_record(shard, live) for shard, live in zip(self._shards, self._live, strict=True) if live.any()]
 
-    @staticmethod
-    def _bury(shard: Shard, alive: Array) -> ShardRecord:
-        dead = np.flatnonzero(~alive)
-        return shard.record if len(dead) == shard.record.n_dead else bury(shard.folder, shard.record, dead)
+
+def _write_record(shard: Shard, live: Array) -> ShardRecord:
+    deleted = np.flatnonzero(~live)
+    if len(deleted) == shard.record.n_deleted:
+        return shard.record
+    return write_deletions(shard.folder, shard.record, deleted)

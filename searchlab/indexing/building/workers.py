@@ -1,11 +1,11 @@
-"""How do documents become shards, in one process or in several side by side?
+"""Writing documents as shards, in this process or in several worker processes.
 
-A few documents are written by the process that reads them. Many are handed out in batches to workers, each a
-process of its own that analyses its batches and writes its shards. They talk in pickles over the worker's standard
-input and output. Plain subprocesses, not `multiprocessing`: nothing of the caller's program is run again in
-the worker, so `searchlab.index` works in any script, notebook or server.
+A few documents are written by the process that reads them. Many are handed out in batches to worker processes, each of
+which analyses its batches and writes its own shards. Parent and worker exchange pickles over the worker's standard
+input and output. Plain subprocesses, not `multiprocessing`: nothing of the caller's program is run again in the worker,
+so `searchlab.index` works in any script, notebook or server.
 
-    parent → worker   folder, name of its shards, analysis settings; lists of documents as tuples; None at the end
+    parent → worker   folder, prefix of its shards, analysis settings; lists of documents as tuples; None at the end
     worker → parent   the records of the shards written, or the exception that stopped it
 """
 
@@ -22,98 +22,98 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, Recall
+from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, TermLookup
 from searchlab.errors import SearchlabError, WriteFailed
-from searchlab.indexing.building.shard_writer import ShardBuilder
+from searchlab.indexing.building.shard_writer import ShardWriter
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
 
-# A shard is written when this many words are held: about 1.5 GB of memory at the peak.
-WORDS_PER_SHARD = 24_000_000
-# Fewer documents than this are indexed sooner than other processes could start.
-WORTH_SHARING = 4000
-BATCH = 200
+# A shard is written when it has this many words, which takes about 1.5 GB of memory at the peak.
+MAX_WORDS_PER_SHARD = 24_000_000
+# Fewer documents than this are indexed before worker processes could start.
+MIN_PARALLEL_DOCS = 4000
+BATCH_DOCS = 200
 
 
 def write_shards(
     documents: Iterator[Document],
     folder: Path,
-    name: str,
+    prefix: str,
     settings: AnalysisSettings,
     jobs: int,
-    all_read: Callable[[], None],
-    recall: Recall | None = None,
+    on_all_read: Callable[[], None],
+    lookup: TermLookup | None = None,
 ) -> list[ShardRecord]:
-    """Write documents as shards whose names begin with `name`; calls `all_read` when only writing is left.
+    """Write documents as shards whose names begin with `prefix`; calls `on_all_read` when only writing is left.
 
-    A few documents are analysed with the help of `recall`, so that words that are known need not be stemmed.
+    In a single process words are looked up with `lookup` before they are stemmed.
     """
-    start = list(islice(documents, WORTH_SHARING)) if jobs > 1 else []
-    if len(start) == WORTH_SHARING:
-        return _write_side_by_side(chain(start, documents), folder, name, settings, jobs, all_read)
-    shards = ShardSequence(folder, name, settings, recall)
+    start = list(islice(documents, MIN_PARALLEL_DOCS)) if jobs > 1 else []
+    if len(start) == MIN_PARALLEL_DOCS:
+        return _write_in_parallel(chain(start, documents), folder, prefix, settings, jobs, on_all_read)
+    shards = RollingShardWriter(folder, prefix, settings, lookup)
     for document in chain(start, documents):
         shards.add(document)
-    all_read()
+    on_all_read()
     return shards.finish()
 
 
-def _write_side_by_side(
+def _write_in_parallel(
     documents: Iterator[Document],
     folder: Path,
-    name: str,
+    prefix: str,
     settings: AnalysisSettings,
     jobs: int,
-    all_read: Callable[[], None],
+    on_all_read: Callable[[], None],
 ) -> list[ShardRecord]:
     workers: list[Worker] = []
     try:
-        workers.extend(Worker(folder, f"{name}-{number}", settings) for number in range(jobs))
+        workers.extend(Worker(folder, f"{prefix}-{number}", settings) for number in range(jobs))
         turn = 0
-        while batch := list(islice(documents, BATCH)):
-            workers[turn % jobs].give(batch)
+        while batch := list(islice(documents, BATCH_DOCS)):
+            workers[turn % jobs].send_documents(batch)
             turn += 1
-        all_read()
+        on_all_read()
         for worker in workers:
-            worker.end()
+            worker.send_end()
         return [shard for worker in workers for shard in worker.result()]
     finally:
         for worker in workers:
             worker.kill()
 
 
-class ShardSequence:
-    """Documents in, shards out: begins a new shard whenever one is full."""
+class RollingShardWriter:
+    """Writes documents as a sequence of shards; a new one begins whenever one is full."""
 
-    def __init__(self, folder: Path, name: str, settings: AnalysisSettings, recall: Recall | None = None) -> None:
+    def __init__(self, folder: Path, prefix: str, settings: AnalysisSettings, lookup: TermLookup | None = None) -> None:
         self._folder = folder
-        self._name = name
-        self._analyzer = Analyzer(settings, recall)
-        self._builder = ShardBuilder(self._analyzer)
+        self._prefix = prefix
+        self._analyzer = Analyzer(settings, lookup)
+        self._writer = ShardWriter(self._analyzer)
         self._written: list[ShardRecord] = []
 
     def add(self, document: Document) -> None:
-        """Take one document."""
-        self._builder.add(document)
-        if self._builder.n_words >= WORDS_PER_SHARD:
+        """Add one document."""
+        self._writer.add(document)
+        if self._writer.n_words >= MAX_WORDS_PER_SHARD:
             self._write()
 
     def finish(self) -> list[ShardRecord]:
-        """Write what is left, and say what was written."""
-        if len(self._builder):
+        """Write the last shard; returns the records of all shards written."""
+        if len(self._writer):
             self._write()
         return self._written
 
     def _write(self) -> None:
-        name = f"{self._name}-{len(self._written)}"
-        self._written.append(self._builder.write(self._folder / name))
-        self._builder = ShardBuilder(self._analyzer)
+        name = f"{self._prefix}-{len(self._written)}"
+        self._written.append(self._writer.write(self._folder / name))
+        self._writer = ShardWriter(self._analyzer)
 
 
 class Worker:
     """The parent's end of a worker process."""
 
-    def __init__(self, folder: Path, name: str, settings: AnalysisSettings) -> None:
+    def __init__(self, folder: Path, prefix: str, settings: AnalysisSettings) -> None:
         package_home = str(Path(__file__).parents[3])
         path = os.pathsep.join([package_home, *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
@@ -122,7 +122,7 @@ class Worker:
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": path},
         )
-        self._send((str(folder.absolute()), name, settings))
+        self._send((str(folder.absolute()), prefix, settings))
 
     def _send(self, message: object) -> None:
         try:
@@ -136,17 +136,17 @@ class Worker:
         assert self._process.stdin is not None
         return self._process.stdin
 
-    def give(self, documents: list[Document]) -> None:
-        """Hand over documents; waits while the worker is busy."""
+    def send_documents(self, documents: list[Document]) -> None:
+        """Send documents to the worker; blocks while it is busy."""
         # Tuples: pickling dataclasses with slots takes several times as long.
-        self._send([(d.docno, d.title, d.body, d.fields, d.place) for d in documents])
+        self._send([(d.docno, d.title, d.body, d.fields, d.location) for d in documents])
 
-    def end(self) -> None:
-        """Say that there are no more documents."""
+    def send_end(self) -> None:
+        """Tell the worker that there are no more documents."""
         self._send(None)
 
     def result(self) -> list[ShardRecord]:
-        """Wait for the shards that the worker wrote."""
+        """Wait for the worker to finish; returns the records of its shards."""
         answer = self._answer()
         if isinstance(answer, BaseException):
             raise answer
@@ -165,7 +165,7 @@ class Worker:
         return answer if isinstance(answer, BaseException) else WriteFailed("an indexing process ended early")
 
     def kill(self) -> None:
-        """End the process, whatever it is doing."""
+        """Kill the process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -177,15 +177,15 @@ class Worker:
 
 
 def main() -> None:
-    """The worker's end."""
-    # Ctrl-C reaches every process of the terminal; the parent decides, and ends us.
+    """The main function of a worker process."""
+    # Ctrl-C reaches every process of the terminal; the parent handles it and kills its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     inbox, outbox = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write into the answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints must not get into the answer
     answer: object
     try:
-        folder, name, settings = pickle.load(inbox)
-        shards = ShardSequence(Path(folder), name, settings)
+        folder, prefix, settings = pickle.load(inbox)
+        shards = RollingShardWriter(Path(folder), prefix, settings)
         while (documents := pickle.load(inbox)) is not None:
             for parts in documents:
                 shards.add(Document(*parts))

@@ -1,11 +1,11 @@
-"""Do the columns of a shard agree with each other?
+"""Consistency checks of a shard's columns.
 
-They hold the same numbers in several forms: postings by term and tokens by document, counts and lengths beside
-what they count, bitmaps beside lists. First every column must lead to places that are there, in order; then the
-forms are compared. What is told of each disagreement is the column that stands alone against the others.
+Columns hold the same numbers in several forms: postings by term and tokens by document, counts and lengths beside what
+they count, bitmaps beside lists. First every column is checked by itself: offsets and numbers must be in range and in
+order. Then the forms are compared; a finding names the column that disagrees with the others.
 
-Postings are sorted by term, tokens by document. They are compared without sorting, by the sum of a 64-bit hash of
-every term in every document, which is the same in any order: a difference escapes once in 2⁶⁴ times.
+Postings are sorted by term, tokens by document. They are compared without sorting, by the sum of a 64-bit hash of every
+term in every document, which does not depend on the order: a difference is missed with probability 2⁻⁶⁴.
 """
 
 from __future__ import annotations
@@ -16,89 +16,91 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
-from searchlab.indexing.storage.fields import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
+from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
 from searchlab.indexing.storage.streams import Stream, count_terms
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
-# Numbers that are hashed at once.
-PIECE = 1 << 20
+# The number of postings or tokens that are hashed at once.
+HASH_BLOCK = 1 << 20
 
-NO_OFFSETS = "does not ascend from 0"
-NO_TERM = "names a term that is not there"
+BAD_OFFSETS = "does not ascend from 0"
+UNKNOWN_TERM = "has the number of a term that does not exist"
 
 
-class Doubt(NamedTuple):
-    """A column, and what is wrong with it: the two read as a sentence."""
+class ColumnFinding(NamedTuple):
+    """A column and what is wrong with it; the two read as a sentence."""
 
     column: str
     problem: str
 
 
-def check_columns(columns: ShardColumns) -> list[Doubt]:
-    """What is doubtful about columns that fit together (see `open_columns`)."""
-    for check in (_doubt_order, _doubt_counts, _doubt_tokens):
-        if found := list(check(columns)):
-            return found  # what comes next would stumble over these
+def check_columns(columns: ShardColumns) -> list[ColumnFinding]:
+    """What is wrong with columns whose lengths agree (see `open_columns`)."""
+    for check in (_check_order, _check_counts, _check_tokens):
+        if findings := list(check(columns)):
+            return findings  # the next check relies on this one
     return []
 
 
-def _doubt_order(columns: ShardColumns) -> Iterator[Doubt]:
-    """Does every column lead to places that are there, in order?"""
+def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
+    """Check that offsets and numbers are in range and in order."""
     fields, n_docs, n_terms = columns.fields, columns.n_docs, len(columns.terms)
     strings = {"docnos": columns.docnos, "terms": columns.terms, "words": columns.words}
     strings |= {"field.names": fields.names, "field.terms": fields.terms, "field.values": fields.values}
     for name, texts in strings.items():
         if not _are_sorted(texts):
-            yield Doubt(name, "is not distinct strings in the order of their bytes")
+            yield ColumnFinding(name, "is not distinct strings in the order of their bytes")
 
     for name, stream in columns.streams.items():
-        yield from _doubt_lists(f"{name}.offsets", stream.offsets, f"{name}.docs", stream.docs, n_docs)
-        yield from _doubt_tfs(f"{name}.tfs", stream.tfs)
-    yield from _doubt_lists("field.postings", fields.postings, "field.docs", fields.docs, n_docs)
-    yield from _doubt_tfs("field.tfs", fields.tfs)
-    yield from _doubt_lists("field.entries", fields.entries, "field.entry_docs", fields.entry_docs, n_docs)
-    yield from _doubt_lists("field.value_offsets", fields.value_offsets, "field.value_docs", fields.value_docs, n_docs)
+        yield from _check_lists(f"{name}.offsets", stream.offsets, f"{name}.docs", stream.docs, n_docs)
+        yield from _check_tfs(f"{name}.tfs", stream.tfs)
+    yield from _check_lists("field.postings", fields.postings, "field.docs", fields.docs, n_docs)
+    yield from _check_tfs("field.tfs", fields.tfs)
+    yield from _check_lists("field.entries", fields.entries, "field.entry_docs", fields.entry_docs, n_docs)
+    yield from _check_lists("field.value_offsets", fields.value_offsets, "field.value_docs", fields.value_docs, n_docs)
     for kind in ("number", "date"):
-        yield from _doubt_sorted(kind, fields)
+        yield from _check_sorted(kind, fields)
 
-    if not _within(columns.word_terms, -1, n_terms):
-        yield Doubt("words.terms", NO_TERM)
+    if not _in_range(columns.word_terms, -1, n_terms):
+        yield ColumnFinding("words.terms", UNKNOWN_TERM)
     for name, offsets in (("tokens.offsets", columns.token_offsets), ("field.token_offsets", fields.token_offsets)):
-        if not _begins(offsets):
-            yield Doubt(name, NO_OFFSETS)
-    if not _within(columns.tokens, 0, n_terms):
-        yield Doubt("tokens", NO_TERM)
-    if not _within(fields.tokens[fields.tokens != GAP], 0, len(fields.terms)):
-        yield Doubt("field.tokens", NO_TERM)
+        if not _are_offsets(offsets):
+            yield ColumnFinding(name, BAD_OFFSETS)
+    if not _in_range(columns.tokens, 0, n_terms):
+        yield ColumnFinding("tokens", UNKNOWN_TERM)
+    if not _in_range(fields.tokens[fields.tokens != GAP], 0, len(fields.terms)):
+        yield ColumnFinding("field.tokens", UNKNOWN_TERM)
 
 
-def _doubt_lists(offsets_name: str, offsets: Array, docs_name: str, docs: Array, n_docs: int) -> Iterator[Doubt]:
-    """Does each list, which begins at its offset, name documents in ascending order?"""
-    if not _begins(offsets):
-        yield Doubt(offsets_name, NO_OFFSETS)
-    elif not _within(docs, 0, n_docs) or not _ascends(docs, offsets, strictly=True):
-        yield Doubt(docs_name, "is not numbers of documents in ascending order")
+def _check_lists(
+    offsets_name: str, offsets: Array, docs_name: str, docs: Array, n_docs: int
+) -> Iterator[ColumnFinding]:
+    """Check that each list, which begins at its offset, has numbers of documents in ascending order."""
+    if not _are_offsets(offsets):
+        yield ColumnFinding(offsets_name, BAD_OFFSETS)
+    elif not _in_range(docs, 0, n_docs) or not _ascend(docs, offsets, strictly=True):
+        yield ColumnFinding(docs_name, "is not numbers of documents in ascending order")
 
 
-def _doubt_tfs(name: str, tfs: Array) -> Iterator[Doubt]:
-    if not _within(tfs, 1, np.iinfo(np.int64).max):
-        yield Doubt(name, "has a term that occurs not even once")
+def _check_tfs(name: str, tfs: Array) -> Iterator[ColumnFinding]:
+    if not _in_range(tfs, 1, np.iinfo(np.int64).max):
+        yield ColumnFinding(name, "has a frequency below 1")
 
 
-def _doubt_sorted(kind: str, fields: FieldColumns) -> Iterator[Doubt]:
-    """Do the numbers, or the dates, of each field ascend?"""
+def _check_sorted(kind: str, fields: FieldColumns) -> Iterator[ColumnFinding]:
+    """Check that the numbers, or the dates, of each field ascend."""
     items, docs, offsets = (getattr(fields, f"{kind}{part}") for part in ("s", "_docs", "_offsets"))
-    if not _begins(offsets):
-        yield Doubt(f"field.{kind}_offsets", NO_OFFSETS)
-    elif not np.isfinite(items).all() or not _ascends(items, offsets, strictly=False):
-        yield Doubt(f"field.{kind}s", f"is not {kind}s in ascending order")
-    if not _within(docs, 0, fields.n_docs):
-        yield Doubt(f"field.{kind}_docs", "names a document that is not there")
+    if not _are_offsets(offsets):
+        yield ColumnFinding(f"field.{kind}_offsets", BAD_OFFSETS)
+    elif not np.isfinite(items).all() or not _ascend(items, offsets, strictly=False):
+        yield ColumnFinding(f"field.{kind}s", f"is not {kind}s in ascending order")
+    if not _in_range(docs, 0, fields.n_docs):
+        yield ColumnFinding(f"field.{kind}_docs", "has the number of a document that does not exist")
 
 
 def _are_sorted(strings: Strings) -> bool:
-    if not _begins(strings.arrays[1]):
+    if not _are_offsets(strings.arrays[1]):
         return False
     try:
         texts = strings.take(np.arange(len(strings)))
@@ -108,30 +110,30 @@ def _are_sorted(strings: Strings) -> bool:
     return all(map(str.__lt__, texts, texts[1:]))
 
 
-def _begins(offsets: Array) -> bool:
+def _are_offsets(offsets: Array) -> bool:
     return bool(offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all())
 
 
-def _within(numbers: Array, low: int, after: int) -> bool:
+def _in_range(numbers: Array, low: int, after: int) -> bool:
     return not len(numbers) or bool(low <= numbers.min() and numbers.max() < after)
 
 
-def _ascends(items: Array, offsets: Array, *, strictly: bool) -> bool:
-    """Whether the items of each list ascend."""
+def _ascend(items: Array, offsets: Array, *, strictly: bool) -> bool:
+    """Whether the items of each list are in ascending order."""
     rises = items[1:] > items[:-1] if strictly else items[1:] >= items[:-1]
     starts = offsets[(offsets > 0) & (offsets < len(items))]
     rises[starts - 1] = True
     return bool(rises.all())
 
 
-def _doubt_counts(columns: ShardColumns) -> Iterator[Doubt]:
+def _check_counts(columns: ShardColumns) -> Iterator[ColumnFinding]:
     for name, stream in columns.streams.items():
-        yield from _doubt_stream(name, stream, columns.n_docs)
-    yield from _doubt_fields(columns.fields)
+        yield from _check_stream(name, stream, columns.n_docs)
+    yield from _check_fields(columns.fields)
 
 
-def _doubt_stream(name: str, stream: Stream, n_docs: int) -> Iterator[Doubt]:
-    """Are counts, lengths and bitmaps those of the postings?"""
+def _check_stream(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFinding]:
+    """Check counts, lengths and bitmaps against the postings."""
     counts, max_tfs = count_terms(stream.offsets, stream.tfs)
     expected = {
         "counts": counts,
@@ -141,41 +143,43 @@ def _doubt_stream(name: str, stream: Stream, n_docs: int) -> Iterator[Doubt]:
     }
     wrong = [column for column, numbers in expected.items() if not np.array_equal(getattr(stream, column), numbers)]
     if len(wrong) == 1:
-        yield Doubt(f"{name}.{wrong[0]}", f"is not what the postings of {name} give")
+        yield ColumnFinding(f"{name}.{wrong[0]}", f"is not what the postings of {name} give")
     elif wrong:
-        yield Doubt(f"{name}.{'docs' if 'uniques' in wrong else 'tfs'}", f"does not agree with {' and '.join(wrong)}")
-    elif not (_within(stream.dense, 0, len(counts)) and (np.diff(stream.dense) > 0).all()):
-        yield Doubt(f"{name}.dense", "is not numbers of terms in ascending order")
+        yield ColumnFinding(
+            f"{name}.{'docs' if 'uniques' in wrong else 'tfs'}", f"does not agree with {' and '.join(wrong)}"
+        )
+    elif not (_in_range(stream.dense, 0, len(counts)) and (np.diff(stream.dense) > 0).all()):
+        yield ColumnFinding(f"{name}.dense", "is not numbers of terms in ascending order")
     else:
-        yield from _doubt_bitmaps(name, stream, n_docs)
+        yield from _check_bitmaps(name, stream, n_docs)
 
 
-def _doubt_bitmaps(name: str, stream: Stream, n_docs: int) -> Iterator[Doubt]:
+def _check_bitmaps(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFinding]:
     shape = (len(stream.dense), -(-n_docs // 64))
     for column in ("bits", "ranks"):
         if getattr(stream, column).shape != shape:
-            yield Doubt(f"{name}.{column}", f"has the shape {getattr(stream, column).shape}, expected {shape}")
+            yield ColumnFinding(f"{name}.{column}", f"has the shape {getattr(stream, column).shape}, expected {shape}")
             return
     for term, bits, ranks in zip(stream.dense.tolist(), stream.bits, stream.ranks, strict=True):
         has = np.unpackbits(bits.view(np.uint8), bitorder="little")
         if not np.array_equal(np.flatnonzero(has), stream.docs[stream.offsets[term] : stream.offsets[term + 1]]):
-            yield Doubt(f"{name}.bits", f"is not the documents of the dense terms of {name}")
+            yield ColumnFinding(f"{name}.bits", f"is not the documents of the dense terms of {name}")
             return
         if not np.array_equal(ranks[1:], np.cumsum(has.reshape(-1, 64).sum(axis=1))[:-1]) or ranks[:1].any():
-            yield Doubt(f"{name}.ranks", f"is not what {name}.bits counts")
+            yield ColumnFinding(f"{name}.ranks", f"is not what {name}.bits counts")
             return
 
 
-def _doubt_tokens(columns: ShardColumns) -> Iterator[Doubt]:
-    """Are the postings of each stream the tokens of the documents?"""
+def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
+    """Check the postings of each stream against the tokens of the documents."""
     title, body, both = (columns.streams[name].lengths for name in STREAMS)
     if not np.array_equal(title + body, both):
-        yield Doubt("both.lengths", "is not those of title and body together")
+        yield ColumnFinding("both.lengths", "is not the sum of those of title and body")
         return
     if not np.array_equal(np.diff(columns.token_offsets), both):
-        yield Doubt("tokens.offsets", "does not agree with both.lengths")
+        yield ColumnFinding("tokens.offsets", "does not agree with both.lengths")
         return
-    docs = _owners(columns.token_offsets)
+    docs = _list_of_each(columns.token_offsets)
     in_title = np.arange(len(docs)) < np.repeat(columns.token_offsets[:-1] + title, both)
     sums = {
         "title": _sum_hashes(columns.tokens[in_title], docs[in_title]),
@@ -184,66 +188,66 @@ def _doubt_tokens(columns: ShardColumns) -> Iterator[Doubt]:
     }
     wrong = [name for name, stream in columns.streams.items() if _sum_postings(stream) != sums[name]]
     if len(wrong) == 1:
-        yield Doubt(f"{wrong[0]}.docs", "and the frequencies beside it are not the tokens of the documents")
+        yield ColumnFinding(f"{wrong[0]}.docs", "and its frequencies do not agree with the tokens of the documents")
     elif wrong:
-        yield Doubt("tokens", f"is not the terms that {' and '.join(wrong)} have")
+        yield ColumnFinding("tokens", f"does not agree with the postings of {' and '.join(wrong)}")
 
 
-def _owners(offsets: Array) -> Array:
-    """For each item of lists, the list that it belongs to."""
+def _list_of_each(offsets: Array) -> Array:
+    """For each item of lists with these offsets, the number of its list."""
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
 
 
 def _sum_postings(stream: Stream | FieldColumns) -> int:
     offsets = stream.offsets if isinstance(stream, Stream) else stream.postings
-    return _sum_hashes(_owners(offsets), stream.docs, stream.tfs)
+    return _sum_hashes(_list_of_each(offsets), stream.docs, stream.tfs)
 
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _sum_hashes(terms: Array, docs: Array, times: Array | None = None) -> int:
-    """The sum of the hashes of terms in documents, each counted `times` times; the hash is that of SplitMix64."""
+    """The sum of the hashes of terms in documents, each counted `times` times; hashed as in SplitMix64."""
     total = 0
-    for start in range(0, len(terms), PIECE):
-        own = slice(start, start + PIECE)
-        mixed = (terms[own].astype(np.uint64) << np.uint64(32) | docs[own].astype(np.uint64)) + _GAMMA
+    for start in range(0, len(terms), HASH_BLOCK):
+        block = slice(start, start + HASH_BLOCK)
+        mixed = (terms[block].astype(np.uint64) << np.uint64(32) | docs[block].astype(np.uint64)) + _GAMMA
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         mixed ^= mixed >> np.uint64(31)
-        total += int((mixed if times is None else mixed * times[own].astype(np.uint64)).sum())
+        total += int((mixed if times is None else mixed * times[block].astype(np.uint64)).sum())
     return total % (1 << 64)
 
 
-def _doubt_fields(fields: FieldColumns) -> Iterator[Doubt]:
-    """Do the columns of the fields say the same of each field and document?"""
-    entry_fields = _owners(fields.entries)
+def _check_fields(fields: FieldColumns) -> Iterator[ColumnFinding]:
+    """Check the columns of the fields against each other."""
+    entry_fields = _list_of_each(fields.entries)
     real = fields.tokens != GAP
-    entries, tokens = _owners(fields.token_offsets)[real], fields.tokens[real]
+    entries, tokens = _list_of_each(fields.token_offsets)[real], fields.tokens[real]
     if not np.array_equal(np.bincount(entries, minlength=len(entry_fields)), fields.entry_lengths):
-        yield Doubt("field.entry_lengths", "is not what field.tokens counts")
+        yield ColumnFinding("field.entry_lengths", "is not what field.tokens counts")
     elif _sum_hashes(tokens, fields.entry_docs[entries]) != _sum_postings(fields):
-        yield Doubt("field.docs", "and the frequencies beside it are not those of field.tokens")
+        yield ColumnFinding("field.docs", "and its frequencies do not agree with field.tokens")
     term_fields, value_fields = _fields_of(fields.names, fields.terms), _fields_of(fields.names, fields.values)
     if term_fields is None or value_fields is None:
-        yield Doubt("field.names", "lacks the field of a term or of a value")
+        yield ColumnFinding("field.names", "lacks the field of a term or of a value")
         return
     if (term_fields[tokens] != entry_fields[entries]).any():
-        yield Doubt("field.tokens", "has a term of another field")
+        yield ColumnFinding("field.tokens", "has a term of another field")
     known = entry_fields.astype(np.int64) * fields.n_docs + fields.entry_docs
-    for column, docs, owners in (
-        ("value_docs", fields.value_docs, value_fields[_owners(fields.value_offsets)]),
-        ("number_docs", fields.number_docs, _owners(fields.number_offsets)),
-        ("date_docs", fields.date_docs, _owners(fields.date_offsets)),
+    for column, docs, fields_of_docs in (
+        ("value_docs", fields.value_docs, value_fields[_list_of_each(fields.value_offsets)]),
+        ("number_docs", fields.number_docs, _list_of_each(fields.number_offsets)),
+        ("date_docs", fields.date_docs, _list_of_each(fields.date_offsets)),
     ):
-        if not np.isin(owners.astype(np.int64) * fields.n_docs + docs, known).all():
-            yield Doubt(f"field.{column}", "has a document that does not have the field")
+        if not np.isin(fields_of_docs.astype(np.int64) * fields.n_docs + docs, known).all():
+            yield ColumnFinding(f"field.{column}", "has a document that does not have the field")
 
 
 def _fields_of(names: Strings, keys: Strings) -> Array | None:
-    """The field of each key (name, separator, text); None if the fields do not account for all keys."""
+    """The number of the field of each key (name, separator, text); None if some key belongs to no field."""
     starts = [keys.first_from(name + SEPARATOR) for name in names]
     ends = [keys.first_from(name + AFTER_SEPARATOR) for name in names]
     if [*starts, len(keys)] != [0, *ends]:
         return None
-    return _owners(np.array([0, *ends]))
+    return _list_of_each(np.array([0, *ends]))

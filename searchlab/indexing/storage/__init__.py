@@ -1,1 +1,1 @@
-"""The index on disk: manifest, shards, columns, and what is stored beside them."""
+"""The index on disk: manifest, locks, shards, columns and artefacts."""

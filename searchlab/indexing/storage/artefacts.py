@@ -1,24 +1,22 @@
-"""Where is kept what was learnt from an index, and when does a new version become true?
+"""Artefacts: what was learnt from an index, such as a semantic space or a topic model, in a folder beside its shards.
 
-A semantic space and the topics of documents are artefacts: numbers made from an index, in a folder of their own
-beside its shards, with a manifest and a writer's lock of their own. Making one takes minutes, and documents can be
-indexed meanwhile.
+An artefact has its own manifest and its own writer lock, because making one takes minutes and documents can be indexed
+meanwhile.
 
     HOME/
       manifest.json               what it was made from, each file with size and CRC-32, a checksum
-      writer.lock                 held by the one process that writes here
+      writer.lock                 locked by the process that is writing here
       terms-1a2b3c4d              what belongs to terms
       vectors-1a2b3c4d-SHARD      what belongs to a shard's documents, in the order of their numbers
 
-Files are written once. A change becomes true when a new manifest replaces the old one; what it does not name is
-removed. A reader that has opened a file keeps it, removed or not.
+Files are written once. A change takes effect when a new manifest replaces the old one; files that it does not name are
+removed. A reader that has opened a file can go on reading it after it is removed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -27,17 +25,18 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
-from searchlab.indexing.storage.manifest import LOCK, MANIFEST
-from searchlab.indexing.storage.shard import seal, sync_folder
+from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.layout import MANIFEST, WRITER_LOCK
+from searchlab.indexing.storage.manifest import json_checksum
 from searchlab.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
-    """What the manifest of an artefact says; each kind adds how and from what it was made.
+class ArtefactRecord:
+    """The manifest of an artefact; each kind adds how and from what it was made.
 
-    `terms` is the file of what belongs to terms, `vectors` names that of each shard that has one, and `files` has each
-    file's bytes and checksum.
+    `terms` is the name of the terms' file, `vectors` has the name of the vectors' file by shard, and `files` the size
+    and CRC-32 of each file.
     """
 
     terms: str
@@ -53,7 +52,7 @@ class Record:
 
     @classmethod
     def missing(cls, home: Path) -> str:
-        """What is said where there is none."""
+        """The message if there is no artefact in `home`."""
         raise NotImplementedError
 
     @property
@@ -63,38 +62,34 @@ class Record:
 
     @property
     def n_bytes(self) -> int:
-        """The size on disk."""
+        """The size of all files on disk."""
         return sum(size for size, _ in self.files.values())
 
     def to_json(self) -> dict[str, Any]:
-        """The record as it is written, its checksum included."""
+        """The record as it is written, with its checksum."""
         record = {"layout": self.layout_version, **asdict(self)}
-        return record | {"checksum": _checksum(record)}
+        return record | {"checksum": json_checksum(record)}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """The inverse of `to_json`; raises KeyError, TypeError or ValueError on anything else."""
+        """The inverse of `to_json`; raises KeyError, TypeError or ValueError for anything else."""
         checksum = record.pop("checksum")
-        if checksum != _checksum(record):
+        if checksum != json_checksum(record):
             raise ValueError("its checksum does not match")
         del record["layout"]
         return cls(**record | {"files": {name: (size, crc) for name, (size, crc) in record["files"].items()}})
 
     def with_file(self, home: Path, name: str, arrays: Mapping[str, Array], shard: str | None = None) -> Self:
-        """Write a file, with the vectors of `shard` if one is given; the record that names it."""
+        """Write a file (the vectors of `shard` if one is given); returns the record that names it."""
         write_arrays(home / name, arrays)
-        files = self.files | {name: seal(home / name)}
+        files = self.files | {name: sync_file(home / name)}
         return replace(self, files=files, vectors=self.vectors if shard is None else self.vectors | {shard: name})
 
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=ArtefactRecord)
 
 
-def _checksum(record: dict[str, Any]) -> int:
-    return zlib.crc32(json.dumps(record, sort_keys=True).encode())
-
-
-def read_record(home: Path, kind: type[R]) -> R:
+def read_artefact_record(home: Path, kind: type[R]) -> R:
     """The committed record of the artefact in `home`."""
     path = home / MANIFEST
     try:
@@ -114,15 +109,15 @@ def read_record(home: Path, kind: type[R]) -> R:
     raise IndexTooNew(f"{path}: layout {layout}, {reads}; update searchlab")
 
 
-def open_file(home: Path, record: Record, name: str, *, verify: bool = False) -> dict[str, Array]:
-    """Map the arrays of one of an artefact's files, checking its size or, to verify it, its checksum."""
+def open_artefact_file(home: Path, record: ArtefactRecord, name: str, *, verify: bool = False) -> dict[str, Array]:
+    """Map the arrays of one of an artefact's files; its size is checked, with `verify` also its checksum."""
     path = home / name
     try:
         size, crc = record.files[name]
-        found = path.stat().st_size
-        if found != size:
-            raise IndexCorrupt(f"{path}: {found} bytes, expected {size}; {record.remedy(home)}")
-        if verify and seal(path) != (size, crc):
+        n_bytes = path.stat().st_size
+        if n_bytes != size:
+            raise IndexCorrupt(f"{path}: {n_bytes} bytes, expected {size}; {record.remedy(home)}")
+        if verify and sync_file(path) != (size, crc):
             raise IndexCorrupt(f"{path}: its checksum does not match; {record.remedy(home)}")
     except (KeyError, OSError):
         raise IndexCorrupt(f"{path}: missing; {record.remedy(home)}") from None
@@ -132,30 +127,30 @@ def open_file(home: Path, record: Record, name: str, *, verify: bool = False) ->
         raise IndexCorrupt(f"{path}: not a readable file of vectors; {record.remedy(home)}") from None
 
 
-def commit(home: Path, record: Record) -> None:
-    """Make `record` the truth, atomically, and remove the files that it does not name."""
-    aside = home / f"{MANIFEST}.new"
-    with aside.open("w", encoding="utf-8") as file:
+def commit_artefact(home: Path, record: ArtefactRecord) -> None:
+    """Replace the manifest in `home` atomically, then remove the files that the new one does not name."""
+    temporary = home / f"{MANIFEST}.new"
+    with temporary.open("w", encoding="utf-8") as file:
         json.dump(record.to_json(), file, indent=1)
         file.flush()
         os.fsync(file.fileno())
     sync_folder(home)
-    aside.replace(home / MANIFEST)
+    temporary.replace(home / MANIFEST)
     sync_folder(home)
-    _sweep(home, record)
+    _remove_unreferenced(home, record)
 
 
 @contextmanager
-def swept(home: Path, kind: type[Record]) -> Iterator[None]:
-    """If the work in `home` fails before its commit, remove what it has written."""
+def remove_uncommitted(home: Path, kind: type[ArtefactRecord]) -> Iterator[None]:
+    """Afterwards remove the files that the manifest in `home` does not name: those of a block that failed."""
     try:
         yield
     finally:
         with suppress(StoreError):
-            _sweep(home, read_record(home, kind))
+            _remove_unreferenced(home, read_artefact_record(home, kind))
 
 
-def _sweep(home: Path, record: Record) -> None:
+def _remove_unreferenced(home: Path, record: ArtefactRecord) -> None:
     for path in home.iterdir():
-        if path.name not in {MANIFEST, LOCK, *record.files}:
+        if path.name not in {MANIFEST, WRITER_LOCK, *record.files}:
             path.unlink(missing_ok=True)

@@ -1,20 +1,20 @@
-"""How are a shard's numbers kept on disk?
+"""Columns of a shard: the numbers for scoring, as arrays in one memory-mapped file (see `array_file`).
 
-As arrays in one file that is memory-mapped when read (see `archive`). A shard's documents are numbered
-0 … n-1 in the order of their docnos, its terms in the order of their bytes; both orders are those of UTF-8.
+A shard's documents are numbered 0 … n-1 in the order of their docnos, its terms in the order of their bytes; both are
+the order of UTF-8.
 
     docnos, terms            sorted strings (see `Strings`)
     words, words.terms       every word seen, and the number of its term (-1: a stop word)
     S.offsets                where the postings of a term begin in the next two, for a stream S
     S.docs, S.tfs            the postings: document numbers, ascending, and term frequencies
     S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency
-    S.lengths, S.uniques     for each document: its terms in S, its distinct terms in S
+    S.lengths, S.uniques     for each document: its tokens in S, its distinct terms in S
     S.dense                  the terms that at least one in 32 documents has, ascending
-    S.bits, S.ranks          for each of these a row: its documents as bits, 64 a word, and how many there are
+    S.bits, S.ranks          a row for each dense term: its documents as bits in 64-bit words, and the number of bits
                              before each word; so a document is looked up without reading the postings
     tokens, tokens.offsets   the terms of each document in their order, those of the title first
-    digests                  for each document, sixteen bytes that tell whether it has changed
-    field.*                  the other fields of the documents (see `fields`)
+    digests                  for each document sixteen bytes that change with its content (see `digest`)
+    field.*                  the other fields of the documents (see `field_columns`)
 
 The streams are title, body, and both (the two texts as one).
 """
@@ -31,14 +31,12 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import open_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES
-from searchlab.indexing.storage.fields import FieldColumns
+from searchlab.indexing.storage.field_columns import FieldColumns
 from searchlab.indexing.storage.streams import Passages, Stream, Text
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 STREAMS = ("title", "body", "both")
-
-
 STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
 
 
@@ -58,15 +56,15 @@ class ShardColumns:
 
     @property
     def n_docs(self) -> int:
-        """How many documents the shard holds."""
+        """The number of documents of the shard, deleted ones included."""
         return len(self.docnos)
 
     def term_of(self, word: str) -> str | None:
-        """The term of a word, None for a stop word; KeyError for a word that the shard has not seen."""
-        place = self.words.find(word)
-        if place < 0:
+        """The term of a word, None for a stop word; raises KeyError for a word that the shard does not have."""
+        word_number = self.words.find(word)
+        if word_number < 0:
             raise KeyError(word)
-        number = int(self.word_terms[place])
+        number = int(self.word_terms[word_number])
         return None if number < 0 else str(self.terms[number])
 
     def words_of(self, term: int) -> list[str]:
@@ -77,13 +75,13 @@ class ShardColumns:
 
     @cached_property
     def _by_term(self) -> tuple[Array, Array]:
-        """The words in the order of their terms, and the numbers of these."""
+        """The numbers of the words in the order of their terms, and the numbers of these terms."""
         order = np.argsort(self.word_terms, kind="stable")
         return order, self.word_terms[order]
 
     def all_words(self) -> dict[str, str | None]:
         """The term of every word, None for stop words."""
-        terms = [*self.terms.take(np.arange(len(self.terms))), None]  # a stop word has the number -1
+        terms = [*self.terms.take(np.arange(len(self.terms))), None]  # -1, the number of stop words, is the last
         numbers = self.word_terms.tolist()
         words = self.words.take(np.arange(len(self.words)))
         return {word: terms[number] for word, number in zip(words, numbers, strict=True)}
@@ -92,7 +90,7 @@ class ShardColumns:
     def _texts(self) -> dict[str, Text]:
         docs, starts, ends = np.arange(self.n_docs), self.token_offsets[:-1], self.token_offsets[1:]
         middles = starts + self.streams["title"].lengths
-        # No phrase begins in the title and ends in the body: the two are passages of their own.
+        # Title and body are separate passages, so that no phrase begins in one and ends in the other.
         passages = {
             "title": Passages(self.tokens, docs, starts, middles),
             "body": Passages(self.tokens, docs, middles, ends),
@@ -112,7 +110,7 @@ class ShardColumns:
 
 
 def open_columns(path: Path) -> ShardColumns:
-    """Map a shard's columns into memory, checking that they fit together."""
+    """Map a shard's columns into memory, and check that their lengths agree."""
     arrays = open_arrays(path)
 
     def load(name: str) -> Array:

@@ -1,20 +1,14 @@
-"""Where does an index live, and when does a change become true?
+"""The manifest of an index: which shards it consists of, and how a change is committed.
 
-An index is a folder: `manifest.json` names the shards that it consists of, each a folder beside it. All
-writing happens in new shard folders; the change becomes true at one instant, when a new manifest takes
-the place of the old one (written aside, brought to disk, renamed). Whatever happens before leaves the
-index as it was, and the next writer sweeps away shards that no manifest names. One writer at a time
-holds `writer.lock`; readers need no lock.
+All writing happens in new shard folders. A change takes effect at one instant, when a new manifest replaces the old one
+(written to a temporary file, synced, renamed). Whatever fails before that leaves the index unchanged, and the next
+writer removes shards that no manifest names.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import getpass
 import json
 import os
-import platform
 import secrets
 import shutil
 import zlib
@@ -29,24 +23,20 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import (
     REBUILD,
     IndexCorrupt,
-    IndexLocked,
     IndexMissing,
     IndexOutdated,
     IndexTooNew,
     StoreError,
-    WriteFailed,
 )
-from searchlab.indexing.storage.shard import DEAD_PREFIX, ShardRecord, hold, sync_folder
-
-MANIFEST = "manifest.json"
-LOCK = "writer.lock"
-SHARD_PREFIX = "shard-"
-LAYOUT_VERSION = 2
+from searchlab.indexing.storage.file_sync import sync_folder
+from searchlab.indexing.storage.layout import DELETED_PREFIX, LAYOUT_VERSION, MANIFEST, SHARD_PREFIX
+from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.shard import ShardRecord
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index consists of."""
+    """The settings, shards and sources of an index; each commit has the next generation number."""
 
     settings: AnalysisSettings
     shards: tuple[ShardRecord, ...]
@@ -55,9 +45,9 @@ class Manifest:
     written: str = ""
 
     def next(self, shards: Iterable[ShardRecord], sources: Iterable[str] | None = None) -> Manifest:
-        """The manifest that follows this one."""
-        kept = self.sources if sources is None else tuple(sources)
-        return Manifest(self.settings, tuple(shards), kept, self.generation + 1)
+        """The manifest of the next generation."""
+        sources = self.sources if sources is None else tuple(sources)
+        return Manifest(self.settings, tuple(shards), sources, self.generation + 1)
 
     @property
     def n_docs(self) -> int:
@@ -66,11 +56,11 @@ class Manifest:
 
     @property
     def n_bytes(self) -> int:
-        """The size on disk."""
+        """The size of all shards on disk."""
         return sum(shard.n_bytes for shard in self.shards)
 
     def to_json(self) -> dict[str, Any]:
-        """The manifest as it is written, its checksum included."""
+        """The manifest as it is written, with its checksum."""
         record: dict[str, Any] = {
             "layout": LAYOUT_VERSION,
             "generation": self.generation,
@@ -80,13 +70,13 @@ class Manifest:
             "analysis_fingerprint": self.settings.fingerprint,
             "shards": [shard.to_json() for shard in self.shards],
         }
-        return record | {"checksum": _checksum(record)}
+        return record | {"checksum": json_checksum(record)}
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Manifest:
-        """The inverse of `to_json`; raises KeyError, TypeError or ValueError on anything else."""
+        """The inverse of `to_json`; raises KeyError, TypeError or ValueError for anything else."""
         checksum = record.pop("checksum")
-        if checksum != _checksum(record):
+        if checksum != json_checksum(record):
             raise ValueError("its checksum does not match")
         return cls(
             AnalysisSettings.from_json(record["analysis"]),
@@ -97,11 +87,12 @@ class Manifest:
         )
 
 
-def _checksum(record: dict[str, Any]) -> int:
+def json_checksum(record: dict[str, Any]) -> int:
+    """The CRC-32 of a JSON object, independent of the order of its keys."""
     return zlib.crc32(json.dumps(record, sort_keys=True).encode())
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_index_manifest(folder: Path) -> Manifest:
     """The committed manifest of the index in `folder`."""
     path = folder / MANIFEST
     try:
@@ -129,117 +120,69 @@ def read_manifest(folder: Path) -> Manifest:
         raise IndexCorrupt(f"{path}: damaged ({error}); {REBUILD}") from None
 
 
-def commit(folder: Path, manifest: Manifest) -> None:
-    """Make `manifest` the truth, atomically, and sweep away what it no longer names."""
-    stamped = manifest.to_json() if manifest.written else _stamp(manifest).to_json()
-    aside = folder / f"{MANIFEST}.new"
-    with aside.open("w", encoding="utf-8") as file:
-        json.dump(stamped, file, indent=1)
+def commit_manifest(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest in `folder` atomically, then remove what the new one no longer names."""
+    record = manifest.to_json() if manifest.written else _stamp(manifest).to_json()
+    temporary = folder / f"{MANIFEST}.new"
+    with temporary.open("w", encoding="utf-8") as file:
+        json.dump(record, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    aside.replace(folder / MANIFEST)
+    temporary.replace(folder / MANIFEST)
     sync_folder(folder)
-    sweep(folder, manifest)
+    remove_unreferenced(folder, manifest)
 
 
 def _stamp(manifest: Manifest) -> Manifest:
     return replace(manifest, written=datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def sweep(folder: Path, manifest: Manifest | None) -> None:
-    """Remove shards, lists of the dead, and half-written manifests, that the manifest does not name."""
+def remove_unreferenced(folder: Path, manifest: Manifest | None) -> None:
+    """Remove shards and lists of deleted documents that the manifest does not name, and uncommitted manifests."""
     named = {shard.name: shard for shard in manifest.shards} if manifest else {}
     for path in folder.glob(f"{SHARD_PREFIX}*"):
         if path.name not in named:
             _remove_unless_in_use(path)
             continue
-        # Readers have read such a list when they opened the index, and do not come back to it.
-        for old in path.glob(f"{DEAD_PREFIX}*"):
-            if old.name != named[path.name].dead:
+        # Readers read such a list once, when they open the index.
+        for old in path.glob(f"{DELETED_PREFIX}*"):
+            if old.name != named[path.name].deleted_file:
                 old.unlink(missing_ok=True)
     (folder / f"{MANIFEST}.new").unlink(missing_ok=True)
 
 
 @contextmanager
-def new_shards(folder: Path) -> Iterator[str]:
-    """A name for new shards to begin with; if the work on them fails before its commit, they are removed."""
-    name = f"{SHARD_PREFIX}{secrets.token_hex(4)}"
+def new_shard_prefix(folder: Path) -> Iterator[str]:
+    """A new prefix for names of shards; if the block fails before its commit, shards with this prefix are removed."""
+    prefix = f"{SHARD_PREFIX}{secrets.token_hex(4)}"
     try:
-        yield name
+        yield prefix
     except BaseException:
-        if not _is_committed(folder, name):
-            for leftover in folder.glob(f"{name}*"):
+        if not _is_committed(folder, prefix):
+            for leftover in folder.glob(f"{prefix}*"):
                 shutil.rmtree(leftover, ignore_errors=True)
             with suppress(StoreError):
-                sweep(folder, read_manifest(folder))  # new lists of the dead
+                # Also lists of deleted documents that were just written.
+                remove_unreferenced(folder, read_index_manifest(folder))
         raise
 
 
-def _is_committed(folder: Path, name: str) -> bool:
+def _is_committed(folder: Path, prefix: str) -> bool:
     with suppress(StoreError):
-        return any(shard.name.startswith(name) for shard in read_manifest(folder).shards)
+        return any(shard.name.startswith(prefix) for shard in read_index_manifest(folder).shards)
     return False
 
 
 def _remove_unless_in_use(shard: Path) -> None:
-    """Remove a shard; one that a reader still holds is left for the sweep of a later writer."""
+    """Remove a shard; one that a reader still uses is left for a later writer to remove."""
     try:
-        held = hold(shard, alone=True)
+        descriptor = lock_shard(shard, exclusive=True)
     except IndexCorrupt:
-        shutil.rmtree(shard, ignore_errors=True)  # half-written: it has no readers
+        shutil.rmtree(shard, ignore_errors=True)  # half-written, so it has no readers
         return
     except OSError:
         return
     try:
         shutil.rmtree(shard, ignore_errors=True)
     finally:
-        os.close(held)
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Hold the index in `folder` for writing; a new folder that ends up without an index is removed."""
-    existed = folder.exists()
-    with _refusals_of_the_disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        _lock(lock, folder)
-        try:
-            with _refusals_of_the_disk(folder):
-                yield
-        finally:
-            os.ftruncate(lock, 0)
-            if not existed and not (folder / MANIFEST).exists():
-                shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        os.close(lock)
-
-
-def _lock(descriptor: int, folder: Path) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-            raise WriteFailed(f"{folder}: cannot be locked ({error.strerror})") from None
-        holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip()
-        raise IndexLocked(f"{folder}: being written by {holder or 'another process'}; try again later") from None
-    now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
-    note = f"process {os.getpid()} ({_user()} on {platform.node()}) since {now}\n"
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, note.encode(), 0)
-
-
-def _user() -> str:
-    with suppress(OSError, KeyError):
-        return getpass.getuser()
-    return f"user {os.getuid()}"
-
-
-@contextmanager
-def _refusals_of_the_disk(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        place = error.filename or folder
-        raise WriteFailed(f"{place}: cannot be written ({error.strerror or error}); the index is as it was") from error
+        os.close(descriptor)

@@ -1,18 +1,15 @@
-"""What is a shard?
+"""Shards: the folders that hold an index's documents.
 
-A folder with some of an index's documents, written once and never changed: its columns (numbers for scoring)
-and the same postings, with positions and the stored documents, as a Whoosh index. Documents that were deleted
-or replaced since are named in a list of the dead, a file beside these that is written anew whenever it
-grows; the manifest says which list is true.
+A shard is written once and never changed: its columns (numbers for scoring), and the same postings with positions and
+stored documents as a Whoosh index. The documents that were deleted or replaced later are listed in a file of their own,
+which is written again whenever the list grows; the manifest names the current one.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import weakref
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,64 +17,43 @@ from typing import Any
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Recall
+from searchlab.analysis.analyzer import TermLookup
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
+from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, WHOOSH
+from searchlab.indexing.storage.lock import lock_shard
 from searchlab.indexing.whoosh.stored_documents import WhooshShard
 from searchlab.records import Document
 from searchlab.types import Array
 
-COLUMNS = "columns"
-WHOOSH = "whoosh"
-IN_USE = "in-use"
-DEAD_PREFIX = "dead-"
-# Up to so many words it is faster to read them all than to look for some thousands one by one.
-WORDS_AT_ONCE = 500_000
-
-
-def hold(folder: Path, *, alone: bool = False) -> int:
-    """Hold a shard, together with other readers or alone; a descriptor, which is to be closed in the end.
-
-    The lock belongs to the process, so that it ends with it however it ends. Raises BlockingIOError where
-    the shard is in use and should be held alone.
-    """
-    try:
-        descriptor = os.open(folder / IN_USE, os.O_RDONLY)
-    except OSError:
-        raise IndexCorrupt(f"{folder / IN_USE}: missing; {REBUILD}") from None
-    try:
-        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        if alone:
-            raise
-        raise IndexCorrupt(f"{folder}: is being removed; {REBUILD}") from None
-    return descriptor
+# Up to this size, reading all words is faster than looking up some thousands of them one by one.
+MAX_WORDS_READ_AT_ONCE = 500_000
 
 
 @dataclass(frozen=True)
 class ShardRecord:
-    """What the manifest says of a shard: its folder, its documents and words, and each file with bytes and checksum.
+    """A shard's entry in the manifest: its folder, its documents and words, and the size and CRC-32 of each file.
 
-    `dead` is the file that lists the dead documents, "" if there are none, and `n_dead` how many they are.
+    `deleted_file` lists the numbers of the `n_deleted` deleted documents; it is "" if there are none.
     """
 
     name: str
     n_docs: int
     n_words: int
     files: dict[str, tuple[int, int]]
-    dead: str = ""
-    n_dead: int = 0
+    deleted_file: str = ""
+    n_deleted: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The record as the manifest holds it."""
+        """The record as it is written to the manifest."""
         return {
             "name": self.name,
             "n_docs": self.n_docs,
             "n_words": self.n_words,
-            "dead": self.dead,
-            "n_dead": self.n_dead,
+            "dead": self.deleted_file,
+            "n_dead": self.n_deleted,
             "files": {k: list(v) for k, v in self.files.items()},
         }
 
@@ -96,12 +72,12 @@ class ShardRecord:
 
     @property
     def n_live(self) -> int:
-        """The documents that are not dead."""
-        return self.n_docs - self.n_dead
+        """The number of documents that are not deleted."""
+        return self.n_docs - self.n_deleted
 
     @property
     def n_live_words(self) -> int:
-        """About how many words the live documents have."""
+        """The estimated number of words of the live documents."""
         return self.n_words * self.n_live // self.n_docs
 
     @property
@@ -111,10 +87,10 @@ class ShardRecord:
 
 
 class Shard:
-    """A shard opened for reading; until it is closed, or forgotten, no writer removes its folder."""
+    """A shard opened for reading; until it is closed or garbage-collected, no writer removes its folder."""
 
     def __init__(self, folder: Path, record: ShardRecord) -> None:
-        self._let_go = weakref.finalize(self, os.close, hold(folder))
+        self._unlock = weakref.finalize(self, os.close, lock_shard(folder))
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
@@ -129,83 +105,48 @@ class Shard:
         self.whoosh = WhooshShard(folder / WHOOSH)
         if self.columns.n_docs != record.n_docs:
             raise IndexCorrupt(f"{folder}: {self.columns.n_docs} documents, expected {record.n_docs}")
-        # Which documents are not dead; None, which saves a look at each, if all are alive.
-        self.alive = read_alive(folder, record)
+        # For each document whether it is live; None if all are, which saves the test of each.
+        self.live = read_live(folder, record)
 
     def close(self) -> None:
-        """Let go of the shard: a writer may then remove it."""
+        """Unlock the shard; a writer may then remove it."""
         self.whoosh.close()
-        self._let_go()
+        self._unlock()
 
     def document(self, number: int) -> Document:
         """The stored document with this number."""
         return self.whoosh.document(number)
 
 
-def recall_largest(shards: Sequence[Shard]) -> Recall | None:
-    """What the shard with the most words knows of them: most words of new documents have been stemmed before."""
+def largest_shard_lookup(shards: Sequence[Shard]) -> TermLookup | None:
+    """The term lookup of the shard with the most words: most words of new documents then need no stemming."""
     if not shards:
         return None
     columns = max((shard.columns for shard in shards), key=lambda columns: len(columns.words))
-    return columns.all_words().__getitem__ if len(columns.words) <= WORDS_AT_ONCE else columns.term_of
+    return columns.all_words().__getitem__ if len(columns.words) <= MAX_WORDS_READ_AT_ONCE else columns.term_of
 
 
-def read_alive(folder: Path, record: ShardRecord) -> Array | None:
-    """For each document of a shard, whether it is alive; None if all are."""
-    if not record.dead:
+def read_live(folder: Path, record: ShardRecord) -> Array | None:
+    """For each document of a shard whether it is live; None if all are."""
+    if not record.deleted_file:
         return None
-    path = folder / record.dead
-    alive = np.ones(record.n_docs, bool)
+    path = folder / record.deleted_file
+    live = np.ones(record.n_docs, bool)
     try:
-        alive[open_arrays(path)["dead"]] = False
+        live[open_arrays(path)["dead"]] = False
     except (KeyError, IndexError):
-        raise IndexCorrupt(f"{path}: not a list of dead documents; {REBUILD}") from None
-    if np.count_nonzero(alive) != record.n_live:
-        n_dead = record.n_docs - np.count_nonzero(alive)
-        raise IndexCorrupt(f"{path}: {n_dead} dead documents, expected {record.n_dead}; {REBUILD}")
-    return alive
+        raise IndexCorrupt(f"{path}: not a list of deleted documents; {REBUILD}") from None
+    if np.count_nonzero(live) != record.n_live:
+        n_deleted = record.n_docs - np.count_nonzero(live)
+        raise IndexCorrupt(f"{path}: {n_deleted} deleted documents, expected {record.n_deleted}; {REBUILD}")
+    return live
 
 
-def bury(folder: Path, record: ShardRecord, dead: Array) -> ShardRecord:
-    """Write the list of a shard's dead documents, old and new; the shard's record with the new list."""
-    name = f"{DEAD_PREFIX}{secrets.token_hex(4)}"
-    write_arrays(folder / name, {"dead": np.sort(dead).astype(np.uint32)})
-    files = {path: sealed for path, sealed in record.files.items() if path != record.dead}
-    files[name] = seal(folder / name)
+def write_deletions(folder: Path, record: ShardRecord, deleted: Array) -> ShardRecord:
+    """Write the numbers of all deleted documents of a shard; returns the shard's record with the new list."""
+    name = f"{DELETED_PREFIX}{secrets.token_hex(4)}"
+    write_arrays(folder / name, {"dead": np.sort(deleted).astype(np.uint32)})
+    files = {path: entry for path, entry in record.files.items() if path != record.deleted_file}
+    files[name] = sync_file(folder / name)
     sync_folder(folder)
-    return replace(record, files=files, dead=name, n_dead=len(dead))
-
-
-def seal(path: Path) -> tuple[int, int]:
-    """Bring a file safely to disk; its size and its CRC-32."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        checksum = size = 0
-        while piece := os.read(descriptor, 1 << 20):
-            checksum = zlib.crc32(piece, checksum)
-            size += len(piece)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    return size, checksum
-
-
-def seal_folder(folder: Path) -> dict[str, tuple[int, int]]:
-    """Bring everything below a folder safely to disk; each file with its size and CRC-32."""
-    sealed = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            sealed[path.relative_to(folder).as_posix()] = seal(path)
-        else:
-            sync_folder(path)
-    sync_folder(folder)
-    return sealed
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring to disk which files a folder holds."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return replace(record, files=files, deleted_file=name, n_deleted=len(deleted))

@@ -1,7 +1,7 @@
-"""What can be searched in a document, and what is known of it?
+"""Texts that can be searched: the title, the body, both as one, or a field such as the authors.
 
-A text: the title, the body, both as one, or a field such as the authors. Each has its terms, their
-postings and lengths (a `Stream`), and its terms in the order of the text (`Passages`), for phrases.
+Each has its terms, their postings and lengths (a `Stream`), and its terms in the order of the text (`Passages`), for
+phrases.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Stream:
 class Passages:
     """The terms of documents in the order of their texts: passage i, of docs[i], is tokens[starts[i]:ends[i]].
 
-    Passages stand in the order of their documents, of which some have none and some have two.
+    Passages are in the order of their documents; a document can have none or several.
     """
 
     tokens: Array
@@ -47,8 +47,8 @@ class Passages:
 class Text:
     """One text of all documents of a shard.
 
-    `terms` holds its terms, each behind `prefix`, at the numbers `numbers`; the stream counts terms from
-    the first of these, the passages name them by their number.
+    Its terms are those with the numbers `numbers` of `terms`, each after `prefix`. The stream numbers them from the
+    first of these; the passages have their numbers in `terms`.
     """
 
     terms: Strings
@@ -58,18 +58,18 @@ class Text:
     passages: Passages
 
     def find(self, term: str) -> int:
-        """The place of a term in the stream, -1 if it does not occur in the shard."""
+        """The number of a term in the stream, -1 if it does not occur in the shard."""
         number = self.terms.find(self.prefix + term)
         return number - self.numbers.start if number >= 0 else -1
 
-    def postings(self, place: int) -> tuple[Array, Array]:
-        """The documents of the term at a place, and its frequencies there."""
-        own = slice(self.stream.offsets[place], self.stream.offsets[place + 1])
-        return self.stream.docs[own], self.stream.tfs[own]
+    def postings(self, number: int) -> tuple[Array, Array]:
+        """The documents of a term, given by its number in the stream, and its frequencies in them."""
+        rows = slice(self.stream.offsets[number], self.stream.offsets[number + 1])
+        return self.stream.docs[rows], self.stream.tfs[rows]
 
 
 def make_stream(offsets: Array, docs: Array, tfs: Array, lengths: Array) -> Stream:
-    """A stream without bitmaps; what can be counted is counted."""
+    """A stream without bitmaps; its counts are computed from the postings."""
     counts, max_tfs = count_terms(offsets, tfs)
     uniques = np.bincount(docs, minlength=len(lengths)).astype(np.int32)
     none = np.zeros((0, 0), np.uint64)

@@ -1,7 +1,7 @@
-"""How are many distinct strings kept, so that opening costs nothing and one is found at once?
+"""String tables: many distinct strings that can be memory-mapped and searched.
 
-Sorted by their bytes, all in one array of bytes, with an array that says where each begins; both can be
-memory-mapped. A string is found by bisection; its number is its standing in the order.
+The strings are sorted by their bytes and stored in one array of bytes, with an array of offsets. A string is found by
+bisection; its number is its rank in the order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from searchlab.types import Array
 
 
 class Strings(Sequence[str]):
-    """Distinct strings in byte order: all their bytes, and where each one begins."""
+    """Distinct strings in byte order: all their bytes, and the offset of each."""
 
     def __init__(self, blob: Array, offsets: Array) -> None:
         self.arrays = blob, offsets
@@ -37,7 +37,7 @@ class Strings(Sequence[str]):
         return self.bytes_at(range(len(self))[number]).decode()
 
     def take(self, numbers: Array) -> list[str]:
-        """The strings with these numbers: their bytes are gathered at once, and then cut."""
+        """The strings with these numbers; their bytes are gathered in one step, which is faster than one by one."""
         blob, offsets = self.arrays
         starts = offsets[numbers]
         lengths = offsets[numbers + 1] - starts
@@ -50,13 +50,13 @@ class Strings(Sequence[str]):
         return [gathered[start:end].decode() for start, end in bounds]
 
     def find(self, text: str) -> int:
-        """The number of a string, -1 if it is not here."""
-        place = self.first_from(text)
+        """The number of a string, -1 if it is not in the table."""
+        number = self.first_from(text)
         wanted = text.encode("utf-8", "surrogatepass")
-        return place if place < len(self) and self.bytes_at(place) == wanted else -1
+        return number if number < len(self) and self.bytes_at(number) == wanted else -1
 
     def first_from(self, text: str) -> int:
-        """The number of the first string that is `text` or comes after it; their count if there is none."""
+        """The number of the first string that is not smaller than `text`; the number of strings if there is none."""
         return bisect_left(range(len(self)), text.encode("utf-8", "surrogatepass"), key=self.bytes_at)
 
     @staticmethod

@@ -1,1 +1,1 @@
-"""Whoosh's part of a shard: schema, segment writer, stored documents. No other indexing module imports Whoosh."""
+"""The Whoosh index of a shard: schema, segment writer, stored documents. Only these indexing modules import Whoosh."""

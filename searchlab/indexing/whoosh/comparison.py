@@ -1,8 +1,8 @@
-"""Does Whoosh say the same of a shard as its columns?
+"""Comparison of a shard's Whoosh index with its columns.
 
-Compared are the stored documents (their docnos, and their digests), for every term of title and body in how many
-documents it occurs and how often, and the postings themselves: of all terms, or of some that are drawn, since
-Whoosh reads no more than some hundred thousand postings a second. Positions are not compared.
+Compared are the stored documents (docnos and digests), the document frequency and number of occurrences of every term
+of title and body, and the postings: of all terms or of a random sample, since Whoosh reads no more than some hundred
+thousand postings a second. Positions are not compared.
 """
 
 from __future__ import annotations
@@ -21,99 +21,103 @@ from searchlab.indexing.storage.streams import Stream
 from searchlab.indexing.whoosh.stored_documents import WhooshShard
 from searchlab.types import Array
 
-# The texts that Whoosh has as fields of its own.
-FIELDS = ("title", "body")
+# The texts that are indexed fields in Whoosh.
+WHOOSH_TEXTS = ("title", "body")
 SEED = 42
-# Documents, or terms, between two signs of progress.
-STEP = 1000
+# Documents between two progress reports.
+PROGRESS_STEP = 1000
 
-# Called as work goes on, with how much was done since the last call.
+# Called with the work done since the last call.
 Tick = Callable[[int], None]
 
 
-class Disagreement(NamedTuple):
-    """What differs: the part of the shard, and how."""
+class WhooshMismatch(NamedTuple):
+    """A difference: the part of the shard that it is in, and what differs."""
 
     part: str
     problem: str
 
 
-Comparison = Iterator[Disagreement]
+Comparison = Iterator[WhooshMismatch]
 
 
 def count_postings(columns: ShardColumns) -> int:
-    """How many postings Whoosh should have in all."""
-    return sum(len(columns.streams[field].docs) for field in FIELDS)
+    """The number of postings that Whoosh should have."""
+    return sum(len(columns.streams[field].docs) for field in WHOOSH_TEXTS)
 
 
-def compare_contents(folder: Path, columns: ShardColumns, tick: Tick) -> Disagreement | None:
-    """Compare the stored documents, and the statistics of all terms; `tick` counts documents."""
-    return _first(folder, lambda reader: chain(_documents(reader, columns, tick), _terms(reader, columns)))
+def compare_contents(folder: Path, columns: ShardColumns, tick: Tick) -> WhooshMismatch | None:
+    """Compare the stored documents and the statistics of all terms; `tick` counts documents."""
+    return _first_mismatch(
+        folder, lambda reader: chain(_compare_documents(reader, columns, tick), _compare_terms(reader, columns))
+    )
 
 
-def compare_postings(folder: Path, columns: ShardColumns, share: float, tick: Tick) -> Disagreement | None:
-    """Compare the postings of terms that are drawn, about this share of all postings; `tick` counts postings."""
-    return _first(folder, lambda reader: _postings(reader, columns, share, tick))
+def compare_postings(folder: Path, columns: ShardColumns, share: float, tick: Tick) -> WhooshMismatch | None:
+    """Compare the postings of sampled terms, about `share` of all postings; `tick` counts postings."""
+    return _first_mismatch(folder, lambda reader: _compare_postings(reader, columns, share, tick))
 
 
-def _first(folder: Path, compare: Callable[[WhooshShard], Comparison]) -> Disagreement | None:
-    """The first thing that differs: what is written wrongly differs in many places."""
+def _first_mismatch(folder: Path, compare: Callable[[WhooshShard], Comparison]) -> WhooshMismatch | None:
+    """The first difference; one cause usually makes many."""
     with closing(WhooshShard(folder)) as whoosh:
         try:
             return next(compare(whoosh), None)
-        except Exception as error:  # whatever bytes that Whoosh did not write make of it, of zlib and of pickle
-            return Disagreement(folder.name, f"cannot be read ({error or type(error).__name__})")
+        except Exception as error:  # damaged bytes can raise anything in Whoosh, zlib and pickle
+            return WhooshMismatch(folder.name, f"cannot be read ({error or type(error).__name__})")
 
 
-def _documents(whoosh: WhooshShard, columns: ShardColumns, tick: Tick) -> Comparison:
+def _compare_documents(whoosh: WhooshShard, columns: ShardColumns, tick: Tick) -> Comparison:
     n_docs = whoosh.reader.doc_count()
     if n_docs != columns.n_docs:
-        yield Disagreement("whoosh", f"{n_docs} documents, but {columns.n_docs} in the columns")
+        yield WhooshMismatch("whoosh", f"{n_docs} documents, but {columns.n_docs} in the columns")
     for number in range(columns.n_docs):
         document, docno = whoosh.document(number), columns.docnos[number]
         if document.docno != docno:
-            yield Disagreement("whoosh", f"document {number} is {document.docno!r}, but {docno!r} in the columns")
+            yield WhooshMismatch("whoosh", f"document {number} is {document.docno!r}, but {docno!r} in the columns")
         if digest(document) != columns.digests[number].tobytes():
-            yield Disagreement("columns", f"digests is not what {docno!r} has as Whoosh stored it")
-        if number % STEP == STEP - 1:
-            tick(STEP)
-    tick(columns.n_docs % STEP)
+            yield WhooshMismatch("columns", f"the digest of {docno!r} is not that of its stored document")
+        if number % PROGRESS_STEP == PROGRESS_STEP - 1:
+            tick(PROGRESS_STEP)
+    tick(columns.n_docs % PROGRESS_STEP)
 
 
-def _terms(whoosh: WhooshShard, columns: ShardColumns) -> Comparison:
+def _compare_terms(whoosh: WhooshShard, columns: ShardColumns) -> Comparison:
     names = columns.terms.take(np.arange(len(columns.terms)))
-    for field in FIELDS:
+    for field in WHOOSH_TEXTS:
         column = columns.streams[field]
-        used = _used(column)
+        used = _occurring_terms(column)
         doc_freqs, weights = np.diff(column.offsets)[used], column.counts[used].astype(np.float32)  # as Whoosh has them
         ours = zip([names[number] for number in used], doc_freqs.tolist(), weights.tolist(), strict=True)
         items = whoosh.reader.iter_field(field)
         theirs = ((text.decode(), info.doc_frequency(), info.weight()) for text, info in items)
         for our, their in zip_longest(ours, theirs):
             if our != their:
-                yield Disagreement("whoosh", f"{field}: {_tell(their)}, but {_tell(our)} in the columns")
+                yield WhooshMismatch(
+                    "whoosh", f"{field}: {_describe_term(their)}, but {_describe_term(our)} in the columns"
+                )
 
 
-def _tell(term: tuple[str, int, float] | None) -> str:
+def _describe_term(term: tuple[str, int, float] | None) -> str:
     return "no further term" if term is None else f"{term[0]!r} occurs {term[2]:.0f} times in {term[1]} documents"
 
 
-def _postings(whoosh: WhooshShard, columns: ShardColumns, share: float, tick: Tick) -> Comparison:
+def _compare_postings(whoosh: WhooshShard, columns: ShardColumns, share: float, tick: Tick) -> Comparison:
     rng = np.random.default_rng(SEED)
-    for field in FIELDS:
+    for field in WHOOSH_TEXTS:
         column = columns.streams[field]
-        for number in _draw(column, share, rng).tolist():
-            own = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
-            found = _read(whoosh.reader.postings(field, columns.terms.bytes_at(number)))
-            if found != (column.docs[own].tolist(), column.tfs[own].tolist()):
-                yield Disagreement(
-                    "whoosh", f"{field}: other postings of {columns.terms[number]!r} than in the columns"
+        for number in _sample_terms(column, share, rng).tolist():
+            rows = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
+            postings = _read_postings(whoosh.reader.postings(field, columns.terms.bytes_at(number)))
+            if postings != (column.docs[rows].tolist(), column.tfs[rows].tolist()):
+                yield WhooshMismatch(
+                    "whoosh", f"{field}: the postings of {columns.terms[number]!r} are not those of the columns"
                 )
-            tick(own.stop - own.start)
+            tick(rows.stop - rows.start)
 
 
-def _read(matcher: Any) -> tuple[list[int], list[float]]:
-    """The documents and weights of a term, as Whoosh's own matcher reads them."""
+def _read_postings(matcher: Any) -> tuple[list[int], list[float]]:
+    """The documents and weights of a term, read by Whoosh's matcher."""
     docs, weights = [], []
     while matcher.is_active():
         docs.append(matcher.id())
@@ -122,14 +126,14 @@ def _read(matcher: Any) -> tuple[list[int], list[float]]:
     return docs, weights
 
 
-def _used(column: Stream) -> Array:
+def _occurring_terms(column: Stream) -> Array:
     """The numbers of the terms that occur in a text."""
     return np.flatnonzero(np.diff(column.offsets))
 
 
-def _draw(column: Stream, share: float, rng: np.random.Generator) -> Array:
-    """Terms that have about a share of all postings."""
+def _sample_terms(column: Stream, share: float, rng: np.random.Generator) -> Array:
+    """A random sample of terms with about this share of all postings."""
     if share >= 1:
-        return _used(column)
-    mixed = rng.permutation(_used(column))
-    return mixed[: np.searchsorted(np.cumsum(np.diff(column.offsets)[mixed]), share * len(column.docs)) + 1]
+        return _occurring_terms(column)
+    shuffled = rng.permutation(_occurring_terms(column))
+    return shuffled[: np.searchsorted(np.cumsum(np.diff(column.offsets)[shuffled]), share * len(column.docs)) + 1]

@@ -1,4 +1,4 @@
-"""Which fields does a shard have for Whoosh, and how does Whoosh see our terms?"""
+"""The Whoosh schema of every shard, and our analyzer as a Whoosh analyzer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
 
 
 class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
-    """Our analyser as Whoosh calls it, so that Whoosh's queries see the terms that are indexed."""
+    """Our analyzer in Whoosh's interface, so that Whoosh's queries use the terms that are indexed."""
 
     def __init__(self, settings: AnalysisSettings) -> None:
         self.settings = settings
@@ -36,7 +36,7 @@ class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
         mode: str = "",
         **options: Any,
     ) -> Iterator[Token]:
-        """The tokens of a text, in Whoosh's calling convention; one token object is used over and over, as there."""
+        """The tokens of a text in Whoosh's calling convention; as in Whoosh, one token object is reused."""
         token = Token(positions, chars, removestops=True, mode=mode)
         position = start_pos
         for span in self._analyzer.spans(value):
@@ -56,7 +56,7 @@ class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
 
 
 def make_schema(settings: AnalysisSettings) -> Schema:
-    """The Whoosh fields of every shard."""
+    """The Whoosh schema for these analysis settings."""
     analyzer = SearchlabAnalyzer(settings)
     return Schema(
         docno=ID(unique=True, stored=True),

@@ -1,11 +1,11 @@
-"""How does a shard become a real Whoosh index, quickly?
+"""Segment writer: writes a shard as a Whoosh index, block by block.
 
-Whoosh's own writer collects one Python tuple a posting, sorts them, and adds them one by one: about 7 µs
-a posting. Our columns hold the same postings sorted already, so they go to Whoosh's codec a block at a
-time. What is written is Whoosh's ordinary format: `whoosh.index.open_dir` reads it.
+Whoosh's own writer collects one Python tuple a posting, sorts them, and adds them one by one: about 7 µs a posting. Our
+columns already hold the same postings sorted, so they go to Whoosh's codec a block at a time. The result is Whoosh's
+ordinary format: `whoosh.index.open_dir` reads it.
 
-Two liberties that the format leaves to the writer: blocks are pickled with protocol 4 (Whoosh writes
-protocol 2, in which bytes are slow and large), and blocks too small to gain are not compressed.
+Two choices that the format leaves to the writer: blocks are pickled with protocol 4 (Whoosh writes protocol 2, in which
+bytes are slow and large), and blocks too small to gain are not compressed.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.indexing.building.inversion import Inverted
+from searchlab.indexing.building.inversion import Postings
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.records import Document
 from searchlab.types import Array
 
-BLOCK = 128
+BLOCK_POSTINGS = 128
 COMPRESSION = 3
-# Below this size zlib's set-up costs more than the bytes that it saves.
-WORTH_COMPRESSING = 120
-# Postings that are held as Python objects at once.
-BATCH = 1 << 19
+# Below this size the set-up of zlib costs more than the bytes that it saves.
+MIN_COMPRESSED_BYTES = 120
+# The number of postings that are held as Python objects at once.
+BATCH_POSTINGS = 1 << 19
 
 
 def write_whoosh(
@@ -44,7 +44,7 @@ def write_whoosh(
     settings: AnalysisSettings,
     documents: Sequence[Document],
     terms: Sequence[str],
-    inverted: dict[str, Inverted],
+    inverted: dict[str, Postings],
     lengths: dict[str, Array],
 ) -> None:
     """Write documents (in docno order) and the postings of title and body as a Whoosh index."""
@@ -61,20 +61,20 @@ def write_whoosh(
     writer.commit(merge=False)
 
 
-def _one_each(n: int) -> Inverted:
+def _one_each(n: int) -> Postings:
     """Postings in which term i occurs once, in document i."""
     docs = np.arange(n, dtype=np.uint32)
     ones = np.ones(n, np.uint32)
-    return Inverted(np.arange(n + 1, dtype=np.int64), docs, ones, np.zeros(n, np.uint32))
+    return Postings(np.arange(n + 1, dtype=np.int64), docs, ones, np.zeros(n, np.uint32))
 
 
 class _BlockWriter(SegmentWriter):  # type: ignore[misc]
-    """Whoosh's segment writer, fed with sorted postings instead of documents."""
+    """Whoosh's segment writer for sorted postings instead of documents."""
 
-    fields: dict[str, tuple[Sequence[bytes], Inverted, Array | None]]
+    fields: dict[str, tuple[Sequence[bytes], Postings, Array | None]]
 
     def store(self, documents: Sequence[Document], lengths: dict[str, Array]) -> None:
-        """Write what is kept for each document: stored fields, and Whoosh's one-byte lengths."""
+        """Write the stored fields and Whoosh's one-byte length of each document."""
         writer, schema = self.perdocwriter, self.schema
         title, body, docno, fields = schema["title"], schema["body"], schema["docno"], schema["fields"]
         rows = zip(documents, lengths["title"].tolist(), lengths["body"].tolist(), strict=True)
@@ -100,27 +100,27 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
         self.fieldwriter.close()
 
     def _write_terms(
-        self, field: FieldType, terms: Sequence[bytes], inverted: Inverted, length_codes: Array, batch: range
+        self, field: FieldType, terms: Sequence[bytes], inverted: Postings, length_codes: Array, batch: range
     ) -> None:
-        """Write the blocks and the dictionary entries of a run of terms."""
+        """Write the blocks and the dictionary entries of a range of terms."""
         offsets = inverted.offsets[batch.start : batch.stop + 1]
         if offsets[0] == offsets[-1]:
             return
         blocks = _Blocks.make(inverted, offsets, length_codes, with_positions=field.format.supports("positions"))
         posts, dictionary = self.fieldwriter._postfile, self.fieldwriter._tindex
         field_key = pack_ushort(self.fieldwriter._fieldid)
-        # Gathered here and written at once: most terms are rare, and calls of the file would take most of the time.
+        # Collected and written at once: most terms are rare, and separate writes would take most of the time.
         written, start = bytearray(), posts.tell()
         block = 0
         for number, doc_freq in zip(batch, np.diff(offsets).tolist(), strict=True):
             if not doc_freq:
                 continue
-            begin, after = len(written), block - (-doc_freq // BLOCK)
+            begin, after = len(written), block - (-doc_freq // BLOCK_POSTINGS)
             written += WHOOSH3_HEADER_MAGIC
-            for place in range(block, after):
-                head, data = blocks.encode(place)
+            for number_of_block in range(block, after):
+                head, data = blocks.encode(number_of_block)
                 size = len(head) + len(data)
-                written += pack_int(size if place < after - 1 else -size)
+                written += pack_int(size if number_of_block < after - 1 else -size)
                 written += head
                 written += data
             info = blocks.term_info(block, after, doc_freq, start + begin, len(written) - begin)
@@ -130,9 +130,9 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
 
 
 class _Blocks(NamedTuple):
-    """The postings of a run of terms, cut into Whoosh's blocks: block b has the postings bounds[b]:bounds[b + 1].
+    """The postings of a range of terms in Whoosh's blocks: block b has the postings bounds[b]:bounds[b + 1].
 
-    Plain lists, since Python reads single items of them much faster than those of arrays.
+    Plain lists, since Python reads single items of lists much faster than those of arrays.
     """
 
     bounds: list[int]
@@ -148,7 +148,7 @@ class _Blocks(NamedTuple):
     max_length: list[int]
 
     @classmethod
-    def make(cls, inverted: Inverted, offsets: Array, length_codes: Array, *, with_positions: bool) -> _Blocks:
+    def make(cls, inverted: Postings, offsets: Array, length_codes: Array, *, with_positions: bool) -> _Blocks:
         first, last = int(offsets[0]), int(offsets[-1])
         starts = _block_starts(offsets - first)
         bounds = np.append(starts, last - first)
@@ -172,20 +172,20 @@ class _Blocks(NamedTuple):
         )
 
     def encode(self, block: int) -> tuple[bytes, bytes]:
-        """A block as Whoosh reads it: its statistics, and its postings."""
-        own = slice(self.bounds[block], self.bounds[block + 1])
+        """A block in Whoosh's format: its statistics and its postings."""
+        rows = slice(self.bounds[block], self.bounds[block + 1])
         weights: Any = None  # all are 1
         if self.min_weight[block] < self.max_weight[block]:
-            weights = tuple(self.weights[own])
+            weights = tuple(self.weights[rows])
         elif self.max_weight[block] != 1.0:
             weights = self.max_weight[block]
-        positions = None if self.positions is None else tuple(self.positions[own])
-        data = pickle.dumps((tuple(self.gaps[own]), weights, positions), 4)
-        compression = COMPRESSION if len(data) >= WORTH_COMPRESSING else 0
+        positions = None if self.positions is None else tuple(self.positions[rows])
+        data = pickle.dumps((tuple(self.gaps[rows]), weights, positions), 4)
+        compression = COMPRESSION if len(data) >= MIN_COMPRESSED_BYTES else 0
         if compression:
             data = zlib.compress(data, compression)
         head = (
-            own.stop - own.start,
+            rows.stop - rows.start,
             self.last_doc[block],
             self.max_weight[block],
             compression,
@@ -195,15 +195,15 @@ class _Blocks(NamedTuple):
         return pickle.dumps(head, 4), data
 
     def term_info(self, block: int, after: int, doc_freq: int, offset: int, size: int) -> bytes:
-        """The dictionary entry of the term that has the blocks from `block` to `after`."""
-        own = slice(block, after)
+        """The dictionary entry of the term with the blocks from `block` up to `after`."""
+        blocks = slice(block, after)
         return _TERM_INFO.pack(
-            0,  # its postings are not inlined
-            sum(self.total_weight[own]),
+            0,  # the postings are not inlined
+            sum(self.total_weight[blocks]),
             doc_freq,
-            min(self.min_length[own]),
-            max(self.max_length[own]),
-            max(self.max_weight[own]),
+            min(self.min_length[blocks]),
+            max(self.max_length[blocks]),
+            max(self.max_weight[blocks]),
             self.first_doc[block],
             self.last_doc[after - 1],
             offset,
@@ -211,40 +211,40 @@ class _Blocks(NamedTuple):
         )
 
 
-# As W3TermInfo writes itself, but that would encode lengths, and ours are codes already. At the end stands where the
-# postings are.
+# The format that W3TermInfo writes; it would encode lengths, but ours are encoded already. The last two numbers are the
+# offset and size of the postings.
 _TERM_INFO = struct.Struct(W3TermInfo._struct.format + "qi")
 
 
 def _length_codes(lengths: Array) -> Array:
     """Whoosh's one-byte code of each document's length."""
-    distinct, places = np.unique(lengths, return_inverse=True)
-    return np.array([length_to_byte(int(length)) for length in distinct], np.uint8)[places]
+    distinct, inverse = np.unique(lengths, return_inverse=True)
+    return np.array([length_to_byte(int(length)) for length in distinct], np.uint8)[inverse]
 
 
 def _batches(offsets: Array) -> Iterator[range]:
-    """Runs of terms with about BATCH postings each."""
+    """Ranges of terms with about BATCH_POSTINGS postings each."""
     n_terms = len(offsets) - 1
     start = 0
     while start < n_terms:
-        stop = max(int(np.searchsorted(offsets, offsets[start] + BATCH)), start + 1)
+        stop = max(int(np.searchsorted(offsets, offsets[start] + BATCH_POSTINGS)), start + 1)
         stop = min(stop, n_terms)
         yield range(start, stop)
         start = stop
 
 
 def _block_starts(offsets: Array) -> Array:
-    """Where blocks begin: at each term that has postings, and after every BLOCK postings of it."""
+    """Where blocks begin: at each term that has postings, and after every BLOCK_POSTINGS postings of it."""
     begins, doc_freqs = offsets[:-1], np.diff(offsets)
-    n_blocks = -(-doc_freqs // BLOCK)
+    n_blocks = -(-doc_freqs // BLOCK_POSTINGS)
     of_term = np.repeat(begins, n_blocks)
     firsts = np.repeat(np.cumsum(n_blocks) - n_blocks, n_blocks)
-    starts: Array = of_term + BLOCK * (np.arange(len(of_term)) - firsts)
+    starts: Array = of_term + BLOCK_POSTINGS * (np.arange(len(of_term)) - firsts)
     return starts
 
 
-def _encode_positions(inverted: Inverted, first: int, last: int) -> list[bytes]:
-    """The positions of each posting in Whoosh's encoding: how many, and a pickled list of their gaps."""
+def _encode_positions(inverted: Postings, first: int, last: int) -> list[bytes]:
+    """The positions of each posting in Whoosh's encoding: their number, and a pickled list of their gaps."""
     tfs = inverted.tfs[first:last].astype(np.int64)
     ends = np.cumsum(tfs)
     begin = int(inverted.tfs[:first].sum(dtype=np.int64))
@@ -252,19 +252,19 @@ def _encode_positions(inverted: Inverted, first: int, last: int) -> list[bytes]:
     gaps = np.diff(positions, prepend=0)
     gaps[ends - tfs] = positions[ends - tfs]
 
-    # Most terms occur once in a document: the few thousand distinct single values are encoded once each.
+    # Most terms occur once in a document: each of the few thousand distinct single values is encoded once.
     singles: dict[int, bytes] = {}
     gap_list = gaps.tolist()
     values = []
-    place = 0
+    start = 0
     for tf in tfs.tolist():
         if tf == 1:
-            gap = gap_list[place]
+            gap = gap_list[start]
             value = singles.get(gap)
             if value is None:
                 value = singles[gap] = pack_uint(1) + pickle.dumps([gap], 2)
         else:
-            value = pack_uint(tf) + pickle.dumps(gap_list[place : place + tf], 2)
+            value = pack_uint(tf) + pickle.dumps(gap_list[start : start + tf], 2)
         values.append(value)
-        place += tf
+        start += tf
     return values

@@ -1,7 +1,7 @@
-"""How are stored documents, and whatever else Whoosh keeps, read back?
+"""Stored documents of a shard, and access to its Whoosh index.
 
-Whoosh reads by moving about in an open file, which two threads cannot do at once. Documents are read by many, so their
-file is mapped into memory; everything else is left to Whoosh, for one thread at a time.
+Whoosh reads by moving about in an open file, which two threads cannot do at once. Documents are read by many threads:
+their file is mapped into memory; everything else goes through Whoosh's reader, one thread at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from searchlab.records import Document
 
 
 class WhooshShard:
-    """The Whoosh side of one shard, opened when first needed."""
+    """The Whoosh index of one shard, opened when first needed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class WhooshShard:
 
     @property
     def reader(self) -> Any:
-        """Whoosh's own reader."""
+        """Whoosh's reader, for one thread at a time."""
         with self._opening:
             if self._reader is None:
                 from whoosh import index as whoosh_index
@@ -47,7 +47,7 @@ class WhooshShard:
             return self._reader
 
     def document(self, number: int) -> Document:
-        """The stored document with this number; several threads may read at once."""
+        """The stored document with this number; safe to call from several threads."""
         column = self._stored or self._open_stored(self.reader)
         try:
             stored = column[number]
@@ -58,7 +58,7 @@ class WhooshShard:
             raise IndexCorrupt(f"{self.folder}: stored document {number} cannot be read ({error})") from None
 
     def _open_stored(self, reader: Any) -> Sequence[dict[str, Any]]:
-        """Whoosh's column of stored documents, over a file that is mapped into memory."""
+        """Whoosh's column of stored documents, on a file that is mapped into memory."""
         from whoosh.codec.whoosh3 import STORED_COLUMN, W3Codec
         from whoosh.filedb.structfile import StructFile
 

@@ -1,4 +1,4 @@
-"""How good is what needs no learning: one feature, or weights that somebody chose?"""
+"""Baselines: fixed weights given by hand, and a single feature."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from searchlab.types import Floats
 class LinearRanker(Ranker):
     """Fixed weights, given by hand: score Σ_k w_k · x_k.
 
-    `weights` has a number for each feature; None stands for 1 everywhere, the sum of all features.
+    `weights` has a number for each feature; None is 1 for every feature, the sum of all.
     """
 
     name: ClassVar[str] = "linear"
@@ -30,9 +30,9 @@ class LinearRanker(Ranker):
         self.weights = weights
 
     def _check_settings(self) -> None:
-        self._numbers()
+        self._weights_array()
 
-    def _numbers(self) -> Floats | None:
+    def _weights_array(self) -> Floats | None:
         if self.weights is None:
             return None
         try:
@@ -45,7 +45,7 @@ class LinearRanker(Ranker):
 
     def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         n_features = training.X.shape[1]
-        numbers = self._numbers()
+        numbers = self._weights_array()
         if numbers is None:
             numbers = np.ones(n_features)
         if len(numbers) != n_features:
@@ -54,10 +54,10 @@ class LinearRanker(Ranker):
 
 
 class SingleFeatureRanker(Ranker):
-    """One feature as it is: score sign · x_k.
+    """One feature: score sign · x_k.
 
-    `feature` is the number of its column, counted from 0; None is the one of the highest MAP on the training rows, the
-    first of equals. `sign` is 1, or −1 if less is better.
+    `feature` is the number of its column, from 0; None is the one with the highest MAP on the training rows, the first
+    of equals. `sign` is 1, or −1 if smaller values are better.
     """
 
     name: ClassVar[str] = "single"
@@ -80,21 +80,21 @@ class SingleFeatureRanker(Ranker):
 
     def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         n_features = training.X.shape[1]
-        feature = self._best(training) if self.feature is None else int(self.feature)
+        feature = self._best_feature(training) if self.feature is None else int(self.feature)
         if feature >= n_features:
             raise SettingError(f"feature is {feature}, expected a column from 0 to {n_features - 1}")
         weights = np.zeros(n_features)
         weights[feature] = self.sign
         return LinearModel(weights), {"feature": feature}
 
-    def _best(self, training: TrainingData) -> int:
+    def _best_feature(self, training: TrainingData) -> int:
         if not training.X.shape[1]:
             raise SettingError("X has no features, expected at least one to choose from")
-        found = [_mean_precision(self.sign * column, training) for column in training.X.T]
-        return int(np.argmax(found))
+        precisions = [_mean_average_precision(self.sign * column, training) for column in training.X.T]
+        return int(np.argmax(precisions))
 
 
-def _mean_precision(scores: Floats, training: TrainingData) -> float:
+def _mean_average_precision(scores: Floats, training: TrainingData) -> float:
     """MAP by the rules of LETOR 3.0: grades from 1 are relevant."""
     if not len(training.offsets) > 1:
         return 0.0

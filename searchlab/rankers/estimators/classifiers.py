@@ -1,11 +1,11 @@
-"""How are documents ranked by a classifier that tells relevant from not relevant?
+"""Pointwise rankers: classifiers that separate relevant from other documents, and rank by the decision value.
 
-Every row is an example of its own, whatever its query: relevant if its grade is at least `relevant`. Documents are
-ranked by the decision value (Nallapati, SIGIR 2004; Chen, Learning to Rank using Language Models and SVMs). An
-intercept is learnt, but as it is the same for all documents, linear models do without it.
+Every row is an independent example, relevant if its grade is at least `relevant` (Nallapati, SIGIR 2004; Chen, Learning
+to Rank using Language Models and SVMs). An intercept is learnt, but dropped from linear models, as it is the same for
+all documents.
 
-With `class_weight="balanced"` both classes weigh the same altogether, and a row as much as before in the mean: of many
-rows few are relevant, and calling none of them so would be a cheap success.
+With `class_weight="balanced"` both classes have the same total weight, and the mean weight of a row is unchanged: since
+few rows are relevant, a classifier that predicts none of them would otherwise have a low loss.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from searchlab.types import Array, Floats
 
 CLASS_WEIGHTS = (None, "balanced")
 
-# So many steps an optimiser may make; a kernel machine makes many small ones, of two rows each.
-STEPS = 2_000
-KERNEL_STEPS = 100_000
+# Limits of the optimisers; a kernel machine makes many small steps, of two rows each.
+MAX_ITERATIONS = 2_000
+MAX_KERNEL_ITERATIONS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Rows with their class, True for relevant, and how much each counts."""
+    """Rows with their class, True for relevant, and their weights."""
 
     X: Floats
     labels: Array
@@ -46,7 +46,7 @@ class Examples:
 
     @classmethod
     def of(cls, training: TrainingData, relevant: float, class_weight: str | None) -> Examples:
-        """The rows of a training that count for anything."""
+        """The rows of positive weight."""
         weights = np.ones(len(training.X)) if training.weights is None else training.weights
         used = weights > 0
         X, labels, weights = training.X[used], training.grades[used] >= relevant, weights[used]
@@ -59,15 +59,15 @@ class Examples:
         return cls(X, labels, weights)
 
     def sampled(self, n_rows: int, seed: int) -> Examples:
-        """At most so many rows, drawn from each class by its share; they weigh what all did."""
+        """A stratified sample of at most `n_rows` rows, with the total weight of all rows."""
         if len(self.X) <= n_rows:
             return self
         random = np.random.default_rng(seed)
         n_true = min(max(round(n_rows * float(self.labels.mean())), 1), n_rows - 1)
         drawn = []
         for label, size in ((True, n_true), (False, n_rows - n_true)):
-            own = np.flatnonzero(self.labels == label)
-            drawn.append(random.permutation(own)[:size])
+            rows_of_class = np.flatnonzero(self.labels == label)
+            drawn.append(random.permutation(rows_of_class)[:size])
         rows = np.sort(np.concatenate(drawn))
         factor = self.weights.sum() / self.weights[rows].sum()
         return Examples(self.X[rows], self.labels[rows], self.weights[rows] * factor)
@@ -82,9 +82,10 @@ class SVMClassifier(Ranker):
     with y_i = ±1, the weights v_i, and φ by the kernel: `poly` (γ x·v + coef0)^degree, `rbf` exp(−γ‖x − v‖²).
     `gamma="scale"` is 1 / (features × variance of all values).
 
-    Deviations: the linear machine has the squared hinge, for which there is a quick and repeatable solver. A kernel
-    machine takes time that grows with the square of the rows: of more than `max_rows` as many are drawn, by `seed`,
-    and weigh what all did (`details_["n_rows"]`). It may make 100,000 steps (`details_["converged"]`).
+    Deviations: the linear machine has the squared hinge, for which there is a fast and deterministic solver. The time
+    of a kernel machine grows with the square of the rows: if there are more than `max_rows`, as many are drawn by
+    `seed`, with the total weight of all (`details_["n_rows"]`). It makes at most 100,000 steps
+    (`details_["converged"]`).
     """
 
     name: ClassVar[str] = "svm"
@@ -132,14 +133,14 @@ class SVMClassifier(Ranker):
         examples = Examples.of(training, self.relevant, self.class_weight)
         details = {"n_relevant": int(examples.labels.sum()), "n_not_relevant": int((~examples.labels).sum())}
         if self.kernel == "linear":
-            machine = LinearSVC(C=self.C, dual=False, tol=1e-6, max_iter=STEPS, random_state=self.seed)
+            machine = LinearSVC(C=self.C, dual=False, tol=1e-6, max_iter=MAX_ITERATIONS, random_state=self.seed)
             converged = _fit(machine, examples)
             return LinearModel(machine.coef_[0]), details | {"n_rows": len(examples.X), "converged": converged}
         drawn = examples.sampled(self.max_rows, self.seed)
         gamma = _scaled_gamma(training) if self.gamma == "scale" else float(self.gamma)
         machine = SVC(
             C=self.C, kernel=self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0,
-            cache_size=500, max_iter=KERNEL_STEPS, random_state=self.seed,
+            cache_size=500, max_iter=MAX_KERNEL_ITERATIONS, random_state=self.seed,
         )  # fmt: skip
         converged = _fit(machine, drawn)
         model = KernelModel(
@@ -151,8 +152,8 @@ class SVMClassifier(Ranker):
             int(self.degree),
             float(self.coef0),
         )
-        found = {"n_rows": len(drawn.X), "n_vectors": len(model.vectors), "converged": converged}
-        return model, details | found
+        details |= {"n_rows": len(drawn.X), "n_vectors": len(model.vectors), "converged": converged}
+        return model, details
 
 
 class MaxEntClassifier(Ranker):
@@ -161,8 +162,8 @@ class MaxEntClassifier(Ranker):
         P(relevant | x) = 1 / (1 + exp(−(w·x + b)))
         minimise ½‖w‖² + C·Σ_i v_i·(−ln P(class of i | x_i));  score w·x
 
-    The score orders as the probability does. Sources: Nallapati (SIGIR 2004) and Chen, who name it as a discriminative
-    model beside the SVM. Deviation: the Gaussian prior ½‖w‖².
+    The score has the order of the probability. Sources: Nallapati (SIGIR 2004) and Chen, as a discriminative model
+    beside the SVM. Deviation: the Gaussian prior ½‖w‖².
     """
 
     name: ClassVar[str] = "maxent"
@@ -183,7 +184,7 @@ class MaxEntClassifier(Ranker):
 
     def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         examples = Examples.of(training, self.relevant, self.class_weight)
-        machine = LogisticRegression(C=self.C, solver="newton-cholesky", tol=1e-6, max_iter=STEPS)
+        machine = LogisticRegression(C=self.C, solver="newton-cholesky", tol=1e-6, max_iter=MAX_ITERATIONS)
         converged = _fit(machine, examples)
         n_relevant = int(examples.labels.sum())
         details = {"n_relevant": n_relevant, "n_not_relevant": len(examples.X) - n_relevant}
@@ -191,7 +192,7 @@ class MaxEntClassifier(Ranker):
 
 
 def _fit(machine: Any, examples: Examples) -> bool:
-    """Train, and tell whether the optimum was reached."""
+    """Fit a scikit-learn estimator; returns whether it converged."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         machine.fit(examples.X, examples.labels, sample_weight=examples.weights)

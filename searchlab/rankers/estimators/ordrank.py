@@ -1,12 +1,12 @@
-"""How do several hyperplanes vote on the order of documents?
+"""Rankers of several hyperplanes that vote: OrdRank and MHR.
 
-For two grades, a Ranking SVM learns to tell documents of the one from documents of the other: its hyperplane. OrdRank
-(Sun et al. 2008) has one for each two *adjacent* grades, k − 1 of k grades (eq. 2); MHR (Qin et al. 2007) one for each
-two grades whatever. At a query, each hyperplane lets every document win or lose against every other, and documents are
-ranked by their mean vote (OrdRank eq. 3–5; MHR: Borda count, which orders alike).
+A Ranking SVM trained on documents of two grades is a hyperplane that separates them. OrdRank (Sun et al. 2008) has one
+for each two *adjacent* grades, k − 1 of k grades (eq. 2); MHR (Qin et al. 2007) one for each two grades. For a query,
+each hyperplane compares every document with every other, and documents are ranked by their mean vote (OrdRank eq. 3–5;
+MHR: Borda count, which gives the same order).
 
-Votes are counted, or weighed by the margin by which they are won (`votes="score"`): weighted voting is what Sun et al.
-name as future work. `VotingModel` has both formulas.
+Votes are counted, or weighted by their margin (`votes="score"`), which Sun et al. name as future work. `VotingModel`
+has both formulas.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive
-from searchlab.rankers.estimators.ranksvm import USUAL, WORTH_TRYING
+from searchlab.rankers.estimators.ranksvm import DEFAULT_STRENGTH, STRENGTHS
 from searchlab.rankers.models.model import Model
 from searchlab.rankers.models.voting_model import VOTES, VotingModel
 from searchlab.rankers.solvers.pair_weights import GradePair
@@ -47,7 +47,7 @@ class MHR(Ranker):
 
     @property
     def averaged(self) -> bool:  # type: ignore[override]
-        """Counted votes are the papers' own, one hyperplane for two grades; weighed ones may be those of several C."""
+        """Counted votes are as in the papers, one hyperplane for two grades; weighted ones may be of several C."""
         return self.votes == "score"
 
     @property
@@ -56,37 +56,37 @@ class MHR(Ranker):
         return self.votes == "score"
 
     def values(self, training: TrainingData) -> Sequence[float]:
-        """C from one that hardly learns to one that hardly forgives."""
-        sizes = self._pairs(training)
-        return [float(value) for value in WORTH_TRYING / (sum(sizes.values()) / len(sizes))] if sizes else [1.0]
+        """C from strong to weak regularisation."""
+        sizes = self._pair_counts(training)
+        return [float(value) for value in STRENGTHS / (sum(sizes.values()) / len(sizes))] if sizes else [1.0]
 
     def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
-        """A fitted ranker for each C; each hyperplane begins where the one of the C before ended."""
+        """A fitted ranker for each C; each hyperplane is warm-started from the previous C."""
         rankers = [clone(self).set_params(C=value) for value in values]
         for each in rankers:
             each._check_settings()
-        sizes = self._pairs(training)
+        sizes = self._pair_counts(training)
         paths = [self._solve(training, pair, values, sizes[pair]) for pair in sizes]
         for each, *solutions in zip(rankers, *paths, strict=True):
-            yield each._set_model(training, *each._told(training, sizes, solutions))
+            yield each._set_model(training, *each._make_model(training, sizes, solutions))
 
     def _learn(self, training: TrainingData) -> tuple[Model, Mapping[str, Any]]:
-        sizes = self._pairs(training)
+        sizes = self._pair_counts(training)
         solutions = [next(self._solve(training, pair, [self.C], sizes[pair])) for pair in sizes]
-        return self._told(training, sizes, solutions)
+        return self._make_model(training, sizes, solutions)
 
-    def _wanted(self, grades: list[float]) -> list[GradePair]:
-        """Which grades, given in falling order, have a hyperplane."""
+    def _grade_pairs(self, grades: list[float]) -> list[GradePair]:
+        """The pairs of grades, given in descending order, that have a hyperplane."""
         return list(combinations(grades, 2))
 
-    def _pairs(self, training: TrainingData) -> dict[GradePair, float]:
-        """How many pairs of documents there are for each hyperplane; those without any have none."""
+    def _pair_counts(self, training: TrainingData) -> dict[GradePair, float]:
+        """The number of pairs of documents for each hyperplane; grades without pairs have none."""
         grades = training.grades if training.weights is None else training.grades[training.weights > 0]
-        wanted = self._wanted(sorted(set(grades.tolist()), reverse=True))
-        sizes = dict.fromkeys(wanted, 0.0)
-        for found in training.pairs:
-            for pair in found.keys() & sizes.keys():
-                sizes[pair] += found[pair]
+        pairs = self._grade_pairs(sorted(set(grades.tolist()), reverse=True))
+        sizes = dict.fromkeys(pairs, 0.0)
+        for counts in training.pairs:
+            for pair in counts.keys() & sizes.keys():
+                sizes[pair] += counts[pair]
         return {pair: size for pair, size in sizes.items() if size > 0}
 
     def _solve(
@@ -96,15 +96,17 @@ class MHR(Ranker):
         sums = np.concatenate([[0], np.cumsum(chosen)])
         offsets = sums[training.offsets]
         weights = None if training.weights is None else training.weights[chosen]
-        lams = [1 / (2 * (USUAL / size if C is None else C)) for C in strengths]
+        lams = [1 / (2 * (DEFAULT_STRENGTH / size if C is None else C)) for C in strengths]
         rows: tuple[Floats, Any, Floats] = training.X[chosen], offsets, training.grades[chosen]
         return solve_path(*rows, None, lams, row_weights=weights, tolerance=self.tolerance)
 
-    def _told(
+    def _make_model(
         self, training: TrainingData, sizes: Mapping[GradePair, float], solutions: Sequence[Solution]
     ) -> tuple[Model, dict[str, Any]]:
         if not sizes:
-            raise SettingError(f"no two documents of a query have different grades: {self.name} has nothing to learn")
+            raise SettingError(
+                f"no two documents of a query have different grades: {self.name} has nothing to learn from"
+            )
         model = VotingModel(np.array([solution.weights for solution in solutions]), tuple(sizes), self.votes)
         return model, {
             "C": self.C,
@@ -129,5 +131,5 @@ class OrdRank(MHR):
     name: ClassVar[str] = "ordrank"
     title: ClassVar[str] = "Adjacent-grade hyperplanes, mean vote"
 
-    def _wanted(self, grades: list[float]) -> list[GradePair]:
+    def _grade_pairs(self, grades: list[float]) -> list[GradePair]:
         return list(pairwise(grades))

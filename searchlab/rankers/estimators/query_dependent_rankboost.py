@@ -1,4 +1,4 @@
-"""Which weights order documents best, if queries want different things?"""
+"""Query-dependent RankBoost: a linear ranker whose exponential loss depends on the category of the query."""
 
 from __future__ import annotations
 
@@ -17,48 +17,48 @@ from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentia
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
-# Gives the value at a point and the gradient there.
+# The value and the gradient at a point.
 Objective = Callable[[Floats], tuple[float, Floats]]
 
 CATEGORIES = ("informational", "transactional", "navigational")
 
-# A gradient, or a step, no longer than this ends a descent: ε_g and ε_x.
-LEAST_GRADIENT = 1e-8
-LEAST_STEP = 1e-10
-# A loss of e to the power of this is refused like any larger one, and does not overflow.
-LARGEST = 600.0
-# So many steps are looked back upon to see whether a descent still gets anywhere.
+# A descent ends at a gradient, or a step, no longer than these: ε_g and ε_x.
+MIN_GRADIENT = 1e-8
+MIN_STEP = 1e-10
+# Larger logarithms of losses are clipped to this, so that losses do not overflow; any such step is rejected.
+MAX_LOG_LOSS = 600.0
+# A descent ends if this number of steps lowers the loss by no more than the tolerance.
 PATIENCE = 10
 
 
 class QueryDependentRankBoost(Ranker):
     """Query-dependent RankBoost (Lwin and Kham, Query Dependent Ranking by Using Query-Dependent Loss Function).
 
-    A linear f = w·x with the exponential loss of RankBoost, of which each query has three, one for each of Broder's
-    categories, mixed by how much it belongs to them (eq. 5):
+    A linear f = w·x with the exponential loss of RankBoost. Each query has three losses, one for each of Broder's
+    categories, mixed by the shares of the categories in the query (eq. 5):
 
         L(w, γ) = (1/|Q|)·Σ_q (α_q·L_I + β_q·L_T + θ_q·L_N) + λ·‖w‖² + δ·‖γ‖²
         L_c(w; q) = mean over the pairs (i, j) of category c of exp(−(f(x_i) − f(x_j)))
         (α_q, β_q, θ_q) = softmax of γ_I·z_q, γ_T·z_q, γ_N·z_q
         z_q = variance of each feature over the `top` documents of q by mean feature value (eq. 1–2)
 
-    w and γ are learnt in turn (Figure 2), each by gradient descent (§3.2.2), until a turn lowers L by no more than
-    `tolerance`, ε. What is left is w: one model serves all queries. L never rises, and pairs are never listed.
+    w and γ are learnt alternately (Figure 2), each by gradient descent (§3.2.2), until an alternation lowers L by no
+    more than `tolerance`, ε. The model is w: one for all queries. L never rises, and pairs are not enumerated.
 
-    Deviations. Eq. 3 and 5 print −f − f, a misprint. As printed, the three losses are one and the same, and γ could do
-    nothing; here a category is a ranking objective: informational queries want all pairs in order, transactional ones
-    what is relevant (`relevant` is the least grade that is) before what is not, navigational ones the documents of
-    the query's highest grade before all others. Each is divided by the number of its pairs, so that queries and
-    categories count alike; a category without pairs has no share. γ would take each query for what it is easiest as,
-    and w grow as long as that separates anything: both are held back, by δ (`share_decay`) and λ (`decay`). A descent
-    that would diverge (step 5, where f(x_{t+1}) > f(x_t) is meant) takes half the step instead of ending, and steps are
-    those of Barzilai and Borwein; it also ends when ten steps lower L by no more than ε. The start is w = 0 and γ = 0,
-    equal shares, not random. z_q is standardised over queries and gets a constant 1. Features are divided by their
-    standard deviation within queries, which decay then relates to.
+    Deviations. Eq. 3 and 5 print −f − f, a misprint. As printed, the three losses are identical, and γ has no effect;
+    here a category is a ranking objective: all pairs in order for informational queries, relevant documents (those of
+    at least the grade `relevant`) before others for transactional ones, and documents of the query's highest grade
+    before all others for navigational ones. Each loss is divided by the number of its pairs, so that queries and
+    categories have equal weights; a category without pairs has no share. Unregularised, γ would give each query the
+    category of the lowest loss, and w would grow without bound on separable data: both are penalised, by δ
+    (`share_decay`) and λ (`decay`). A descent that would diverge (step 5, where f(x_{t+1}) > f(x_t) is meant) halves
+    the step instead of ending, and steps are those of Barzilai and Borwein; it also ends when ten steps lower L by no
+    more than ε. The start is w = 0 and γ = 0, equal shares, not random. z_q is standardised over queries and extended
+    by a constant 1. Features are divided by their standard deviation within queries, to which the decay is relative.
 
-    With `categories=False` all queries are informational: plain linear exponential loss, to compare with. Where queries
-    have only two grades, that is the same. `turns` and `iterations` are the most that are made, of alternations and of
-    steps in each descent.
+    With `categories=False` all queries are informational: the plain linear exponential loss, for comparison. For
+    queries with only two grades that is the same. `turns` and `iterations` limit the alternations and the steps of each
+    descent.
     """
 
     name: ClassVar[str] = "rankboost-qd"
@@ -126,8 +126,8 @@ class QueryDependentRankBoost(Ranker):
 class QueryLoss:
     """L(w, γ) and its gradients.
 
-    `X` has the rows of `rows`, divided by `scales`. `levels` are for each category what stands for the grade: its pairs
-    are those of different levels. `log_counts` has ln of the number of pairs for each query and category.
+    `X` has the rows of `rows`, divided by `scales`. `levels` replace the grades in each category: its pairs are those
+    of different levels. `log_counts` has ln of the number of pairs for each query and category.
     """
 
     X: Floats
@@ -141,7 +141,7 @@ class QueryLoss:
 
     @classmethod
     def of(cls, training: TrainingData, settings: QueryDependentRankBoost) -> QueryLoss:
-        """What a training gives to learn from."""
+        """The loss on some training data."""
         rows = GradedRows.of(training)
         X = training.X[rows.rows]
         scales = spreads_within(X, rows)
@@ -153,8 +153,8 @@ class QueryLoss:
             levels += [each.astype(np.float64) for each in wanted]
         zero = np.zeros(len(X))
         log_counts = np.empty((rows.n_queries, len(levels)))
-        for category, own in enumerate(levels):
-            log_counts[:, category] = pair_potentials(zero, own, rows.log_weights, rows.offsets)[0]
+        for category, category_levels in enumerate(levels):
+            log_counts[:, category] = pair_potentials(zero, category_levels, rows.log_weights, rows.offsets)[0]
         described = standardise(describe_queries(X, rows, settings.top))
         return cls(X / scales, scales, rows, levels, log_counts, described, settings.decay, settings.share_decay)
 
@@ -173,8 +173,8 @@ class QueryLoss:
             losses, slopes = self.category_losses(w)
             mixed = factors * losses
             pull = np.zeros(len(self.X))
-            for category, own in enumerate(slopes):
-                pull += mixed[queries, category] * own
+            for category, category_slopes in enumerate(slopes):
+                pull += mixed[queries, category] * category_slopes
             value = float(mixed.sum()) + self.decay * float(w @ w) + penalty
             return value, 2 * self.decay * w - pull @ self.X
 
@@ -195,30 +195,30 @@ class QueryLoss:
         return evaluate
 
     def shares(self, share_weights: Floats) -> Floats:
-        """How much each query (row) belongs to each category (column): 0 where it has no pairs for it."""
+        """The share of each category (column) in each query (row): 0 where the category has no pairs."""
         logits = self.query_features @ share_weights.T
         logits[np.isneginf(self.log_counts)] = -np.inf
         raised = np.exp(logits - np.max(logits, axis=1, keepdims=True))
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
     def category_losses(self, w: Floats) -> tuple[Floats, list[Floats]]:
-        """L_c of each query and category, 0 if it has no pairs, and of each category the slopes of ln L_c."""
+        """L_c of each query and category, 0 where there are no pairs, and the slopes of ln L_c for each category."""
         scores = self.X @ w
         losses, slopes = np.zeros_like(self.log_counts), []
         for category, levels in enumerate(self.levels):
-            logs, own = pair_potentials(scores, levels, self.rows.log_weights, self.rows.offsets)
+            logs, category_slopes = pair_potentials(scores, levels, self.rows.log_weights, self.rows.offsets)
             found = np.isfinite(logs)
             means = logs[found] - self.log_counts[found, category]
-            losses[found, category] = np.exp(np.minimum(means, LARGEST))
-            slopes.append(own)
+            losses[found, category] = np.exp(np.minimum(means, MAX_LOG_LOSS))
+            slopes.append(category_slopes)
         return losses, slopes
 
 
 def minimise(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
-    """Where gradient descent leads to, and whether it came to rest there before the last of the iterations.
+    """The end point of gradient descent, and whether it converged before the last iteration.
 
-    It rests where the gradient vanishes, where steps do, or where ten steps lower the value by less than the tolerance.
-    A step that does not lower the value by 10⁻⁴ of what the gradient promises is halved (Armijo).
+    It has converged if the gradient or the step vanishes, or if ten steps lower the value by no more than the
+    tolerance. A step is halved until it lowers the value by 10⁻⁴ of the decrease that the gradient predicts (Armijo).
     """
     x = start
     value, gradient = function(x)
@@ -226,7 +226,7 @@ def minimise(function: Objective, start: Floats, iterations: int, tolerance: flo
     step = 1.0
     for _ in range(iterations):
         squares = float((gradient**2).sum())
-        if math.sqrt(squares) <= LEAST_GRADIENT:
+        if math.sqrt(squares) <= MIN_GRADIENT:
             return x, True
         if len(values) > PATIENCE and values[-1 - PATIENCE] - value <= tolerance:
             return x, True
@@ -234,7 +234,7 @@ def minimise(function: Objective, start: Floats, iterations: int, tolerance: flo
         new_value, new_gradient = function(moved)
         while not new_value <= value - 1e-4 * step * squares:
             step /= 2
-            if step * math.sqrt(squares) <= LEAST_STEP:
+            if step * math.sqrt(squares) <= MIN_STEP:
                 return x, True
             moved = x - step * gradient
             new_value, new_gradient = function(moved)
@@ -259,7 +259,7 @@ def spreads_within(X: Floats, rows: GradedRows) -> Floats:
 
 
 def describe_queries(X: Floats, rows: GradedRows, top: int) -> Floats:
-    """For each query the variance of each feature over its `top` documents by mean feature value (eq. 1–2)."""
+    """The variance of each feature over the `top` documents by mean feature value, for each query (eq. 1–2)."""
     described = np.zeros((rows.n_queries, X.shape[1]))
     weights = np.exp(rows.log_weights)
     queries = rows.query_of_rows()
@@ -269,7 +269,7 @@ def describe_queries(X: Floats, rows: GradedRows, top: int) -> Floats:
     ordered = weights[order]
     before = np.cumsum(ordered) - ordered
     before -= before[rows.offsets[:-1]][queries]
-    # A row of weight 2 stands there twice, and it may be that only a part of it is among the first.
+    # A row of weight 2 counts as two rows, of which only one may be among the first.
     taken = np.clip(top - before, 0.0, ordered)[:, None]
     sizes = np.add.reduceat(taken, rows.offsets[:-1])
     chosen = X[order]
@@ -278,7 +278,7 @@ def describe_queries(X: Floats, rows: GradedRows, top: int) -> Floats:
 
 
 def standardise(described: Floats) -> Floats:
-    """Query features with mean 0 and standard deviation 1 over queries, 0 where all are equal; and a column of 1."""
+    """Query features with mean 0 and standard deviation 1 over queries, 0 where all are equal; and a column of ones."""
     if not len(described):
         return np.ones((0, described.shape[1] + 1))
     spread = described.std(axis=0)

@@ -1,4 +1,4 @@
-"""Which few rules, such as "BM25 is above 0.4", order documents best together?"""
+"""RankBoost: boosting of threshold rules, such as "BM25 is above 0.4", on pairs of documents."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from searchlab.types import Array, Floats, Ints
 
 WEIGHINGS = ("pair", "query")
 
-# r is not taken to be nearer to 1 than this: a rule that no pair contradicts would have an infinite weight.
-LEAST_DOUBT = 1e-6
+# A lower bound of 1 − |r|: a rule that no pair contradicts would have an infinite weight.
+MIN_DISAGREEMENT = 1e-6
 
-# What gains less than this is noise of the sums.
-LEAST_GAIN = 1e-12
+# A smaller |r| is rounding error.
+MIN_GAIN = 1e-12
 
 
 class RankBoost(Ranker):
     """RankBoost (Freund, Iyer, Schapire and Singer, JMLR 2003) with threshold rules.
 
     From f = 0, each round adds the rule h(x) = [x_k > θ] that agrees most with the distribution D over the pairs of a
-    query whose first document has the higher grade, and D then shifts to pairs that are still in the wrong order:
+    query whose first document has the higher grade; D then shifts to pairs that are still in the wrong order:
 
         D(i, j) ∝ w_i·w_j·exp(f(x_j) − f(x_i))
         r = Σ D(i, j)·(h(x_i) − h(x_j)),     the rule with the largest |r| is taken
         α = ½·ln((1 + r) / (1 − r)),         f ← f + ν·α·h
 
     With ν = 1 each round lowers the exponential loss at least by the factor √(1 − r²) (their Theorem 1 and §3.2, third
-    method). D is never listed: it is a product, and r is a sum over rows (`potentials.py`; their §3.3 does so for two
-    grades).
+    method). Pairs are not enumerated: D is a product, and r is a sum over rows (`exponential_loss.py`; their §3.3 does
+    so for two grades).
 
-    `rounds` is how many rules are added; a rule may come again. Thresholds stand halfway between neighbouring values of
-    a feature; with `n_thresholds` at most so many are tried for a feature, which cut its rows into about equal parts.
+    `rounds` is the number of rules that are added; a rule may be added again. Thresholds lie halfway between adjacent
+    values of a feature; `n_thresholds` limits their number per feature, and they split its rows into about equal parts.
     `learning_rate` is ν.
 
-    Deviations: any number of grades; `weighing="query"` divides the pairs of a query by their number, so that each
-    query counts alike in the first D; 1 − |r| is taken to be at least 10⁻⁶. There are no missing values, so rules
-    have no default.
+    Deviations: any number of grades; `weighing="query"` divides the weights of a query's pairs by their number, so that
+    each query has the same weight in the first D; 1 − |r| is at least 10⁻⁶. There are no missing values, so rules have
+    no default.
     """
 
     name: ClassVar[str] = "rankboost"
@@ -77,23 +77,23 @@ class RankBoost(Ranker):
             raise SettingError(f"weighing is {self.weighing!r}, expected one of {', '.join(WEIGHINGS)}")
 
     def values(self, training: TrainingData) -> Sequence[int]:
-        """Numbers of rounds up to `rounds`, each half as large again as the one before.
+        """Numbers of rounds from 10 to `rounds`, each half as large again as the previous one.
 
-        They begin at 10. Fewer rules leave most documents with equal scores, whose order in the file then decides: a
-        few validation queries would often choose that by luck.
+        With fewer than 10 rules most documents have equal scores, ordered as in the file: on a few validation queries
+        such a model would often be chosen by chance.
         """
-        found = [min(10, self.rounds)]
-        while found[-1] < self.rounds:
-            found.append(min(self.rounds, found[-1] * 3 // 2))
-        return found
+        values = [min(10, self.rounds)]
+        while values[-1] < self.rounds:
+            values.append(min(self.rounds, values[-1] * 3 // 2))
+        return values
 
     def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
-        """One run of boosting, of which each ranker has the first rounds."""
-        each = [clone(self).set_params(rounds=value) for value in values]
-        for ranker in each:
+        """A ranker for each number of rounds, all from a single run of boosting."""
+        rankers = [clone(self).set_params(rounds=value) for value in values]
+        for ranker in rankers:
             ranker._check_settings()
         boosting = self._boost(training, max(values, default=0))
-        for ranker in each:
+        for ranker in rankers:
             yield ranker._set_model(training, *boosting.first(ranker.rounds))
 
     def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
@@ -116,10 +116,10 @@ class RankBoost(Ranker):
             shares, log_loss = _shares(logs - shifts)
             losses.append(log_loss)
             rule, gain = best_rule(codes, starts, slopes * shares[queries])
-            if abs(gain) < LEAST_GAIN:
+            if abs(gain) < MIN_GAIN:
                 break
             feature = int(np.searchsorted(starts, rule, "right")) - 1
-            gain = math.copysign(min(abs(gain), 1 - LEAST_DOUBT), gain)
+            gain = math.copysign(min(abs(gain), 1 - MIN_DISAGREEMENT), gain)
             weight = self.learning_rate * 0.5 * math.log((1 + gain) / (1 - gain))
             scores[codes[feature] > rule - starts[feature]] += weight
             features.append(feature)
@@ -142,7 +142,7 @@ class RankBoost(Ranker):
 
 @dataclass(frozen=True, eq=False)
 class Boosting:
-    """The rules of a run in the order in which they were found, and the mean loss of a pair before and after each."""
+    """The rules of a run in the order of their rounds, and the mean loss of a pair before and after each."""
 
     features: Ints
     thresholds: Floats
@@ -153,7 +153,7 @@ class Boosting:
     n_queries: int
 
     def first(self, rounds: int) -> tuple[RuleModel, dict[str, Any]]:
-        """What was known after so many rounds."""
+        """The model after this number of rounds, and its details."""
         model = RuleModel(self.features[:rounds], self.thresholds[:rounds], self.weights[:rounds], self.n_columns)
         n_rules = len(set(zip(model.features.tolist(), model.thresholds.tolist(), strict=True)))
         return model, {
@@ -166,12 +166,12 @@ class Boosting:
 
 
 def cut_features(X: Floats, n_thresholds: int | None = None) -> tuple[list[Floats], Array]:
-    """The thresholds of each feature, rising, and for each feature and row how many of them the value is above."""
+    """The ascending thresholds of each feature, and for each feature and row the number of those below the value."""
     thresholds = []
     codes = np.empty(X.shape[::-1], dtype=np.int32)
     for feature, column in enumerate(X.T):
-        found, counts = np.unique(column, return_counts=True)
-        cuts = _halfway(found)
+        distinct, counts = np.unique(column, return_counts=True)
+        cuts = _halfway(distinct)
         if n_thresholds is not None and len(cuts) > n_thresholds:
             below = np.cumsum(counts)[:-1]
             wanted = np.arange(1, n_thresholds + 1) / (n_thresholds + 1) * len(column)
@@ -181,15 +181,15 @@ def cut_features(X: Floats, n_thresholds: int | None = None) -> tuple[list[Float
     return thresholds, codes
 
 
-def _halfway(rising: Floats) -> Floats:
-    """A number from each value up to, but below, the next."""
-    low, high = rising[:-1], rising[1:]
+def _halfway(ascending: Floats) -> Floats:
+    """The middle of each two adjacent values, at least the lower one and below the higher one after rounding."""
+    low, high = ascending[:-1], ascending[1:]
     middle = low / 2 + high / 2
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def _shares(logs: Floats) -> tuple[Floats, float]:
-    """Each query's share in the sum of all losses, and the logarithm of that sum."""
+    """The share of each query in the total loss, and the logarithm of that total."""
     largest = float(np.max(logs))
     shares = np.exp(logs - largest)
     total = float(shares.sum())

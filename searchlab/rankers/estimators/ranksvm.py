@@ -1,14 +1,14 @@
-"""How does a Ranking SVM learn to order documents?
+"""Ranking SVM and RSVM-IR: linear rankers with a hinge loss on pairs of documents.
 
     minimise  ½‖w‖² + C · Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
 
 With c = 1 this is the Ranking SVM (Herbrich et al.; Joachims 2002; Cao et al. SIGIR 2006, eq. 6–8). RSVM-IR (Cao et al.
-§5, eq. 9) weighs each pair by c = τ·μ (`pairs.py`): τ is what a mistake between these two grades costs the measure, μ
-lets queries with few pairs count as much as those with many. Either can be left out: τ alone is also the cost-sensitive
-SVM of Xu et al. (2006).
+§5, eq. 9) weights each pair by c = τ·μ (`pair_weights.py`): τ is the loss of the measure when documents of these two
+grades are swapped, μ gives queries with few pairs the same total weight as those with many. Either can be left out:
+τ alone is also the cost-sensitive SVM of Xu et al. (2006).
 
-C is 1/(2λ) of the paper, and what scikit-learn's LinearSVC calls C on explicit pairs. What is a good C depends on how
-many pairs there are, so the default, None, and the values worth trying are relative to what all pairs cost together.
+C is 1/(2λ) of the paper, and the C of scikit-learn's LinearSVC on explicit pairs. A good C depends on the number of
+pairs, so the default, None, and the values to try are relative to the total cost of all pairs.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors, 
 from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve_path
 from searchlab.rankers.training_data import TrainingData
 
-# C times the cost of all pairs: the default, and the values worth trying.
-USUAL = 100.0
-WORTH_TRYING = 10.0 ** np.arange(0.25, 4.1, 0.25)
+# C times the total cost of all pairs: the default, and the values to try.
+DEFAULT_STRENGTH = 100.0
+STRENGTHS = 10.0 ** np.arange(0.25, 4.1, 0.25)
 SOLVERS = ("qp", "gd")
 
 
 class RankSVM(Ranker):
-    """RSVM: every pair of a query counts the same.
+    """RSVM: every pair has the same weight.
 
-    Settings: `C`, None for 100 / (the cost of all pairs); `tolerance`, the relative duality gap that is certified.
+    Settings: `C`, None for 100 / (the total cost of all pairs); `tolerance`, the relative duality gap that is
+    certified.
     """
 
     name: ClassVar[str] = "rsvm"
@@ -50,23 +51,23 @@ class RankSVM(Ranker):
         self.tolerance = tolerance
 
     def values(self, training: TrainingData) -> Sequence[float]:
-        """C from one that hardly learns to one that hardly forgives."""
-        total = self._total(training)
-        return [float(value) for value in WORTH_TRYING / total] if total > 0 else [1.0]
+        """C from strong to weak regularisation."""
+        total = self._total_cost(training)
+        return [float(value) for value in STRENGTHS / total] if total > 0 else [1.0]
 
     def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
-        """A fitted ranker for each C, each begun where the one before ended."""
+        """A fitted ranker for each C, warm-started from the previous one."""
         rankers = [clone(self).set_params(C=value) for value in values]
         for each in rankers:
             each._check_settings()
         strengths = [each._strength(training) for each in rankers]
         for each, strength, solution in zip(rankers, strengths, self._solve_path(training, strengths), strict=True):
-            yield each._set_model(training, *self._told(training, strength, solution))
+            yield each._set_model(training, *self._make_model(training, strength, solution))
 
     def _learn(self, training: TrainingData) -> tuple[Model, Mapping[str, Any]]:
         strength = self._strength(training)
         (solution,) = self._solve_path(training, [strength])
-        return self._told(training, strength, solution)
+        return self._make_model(training, strength, solution)
 
     def _solve_path(self, training: TrainingData, strengths: Sequence[float]) -> Iterator[Solution]:
         rows = training.X, training.offsets, training.grades, self._cost(training)
@@ -75,11 +76,11 @@ class RankSVM(Ranker):
         )
 
     def _cost(self, training: TrainingData) -> Cost | None:
-        """The cost of a pair of grades in a query; None if all cost 1."""
+        """The cost of a pair of grades in a query; None if every pair costs 1."""
         return None
 
-    def _total(self, training: TrainingData) -> float:
-        """What all pairs cost together."""
+    def _total_cost(self, training: TrainingData) -> float:
+        """The total cost of all pairs."""
         cost = self._cost(training)
         return sum(
             number * (1.0 if cost is None else cost(query, *pair))
@@ -90,10 +91,10 @@ class RankSVM(Ranker):
     def _strength(self, training: TrainingData) -> float:
         if self.C is not None:
             return float(self.C)
-        total = self._total(training)
-        return USUAL / total if total > 0 else 1.0
+        total = self._total_cost(training)
+        return DEFAULT_STRENGTH / total if total > 0 else 1.0
 
-    def _told(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
+    def _make_model(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
         return LinearModel(solution.weights), {
             "C": strength,
             "n_pairs": training.n_pairs,
@@ -111,11 +112,11 @@ class RankSVM(Ranker):
 
 
 class RankSVMIR(RankSVM):
-    """RSVM-IR: pairs weighed by τ and μ.
+    """RSVM-IR: pairs weighted by τ and μ.
 
-    Settings, beside those of RSVM: `depth`, the k of the NDCG@k that τ is derived from (the paper has 1); `draws`,
-    None for the exact τ, a number for the paper's simulation with so many draws a query, and `seed` for these;
-    `solver`, "qp" for the exact solution, "gd" for the gradient descent of the paper's Figure 3.
+    Settings, beside those of RSVM: `depth`, the k of the NDCG@k that τ is derived from (1 in the paper); `draws`, None
+    for the exact τ, or the number of draws per query of the paper's simulation, with their `seed`; `solver`, "qp" for
+    the exact solution, "gd" for the gradient descent of the paper's Figure 3.
     """
 
     name: ClassVar[str] = "rsvm-ir"
@@ -163,19 +164,19 @@ class RankSVMIR(RankSVM):
     def _rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
         key = "τ", self.depth, self.draws, self.seed
         if key not in training.cache:
-            training.cache[key] = self._find_rank_factors(training)
+            training.cache[key] = self._compute_rank_factors(training)
         factors: dict[tuple[float, float], float] = training.cache[key]
         return factors
 
-    def _find_rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
+    def _compute_rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
         if self.draws is None:
             return rank_factors(training.offsets, training.grades, self.depth, training.weights)
         if training.weights is not None:
             raise SettingError("sample_weight cannot be simulated, expected draws=None, the exact τ")
         return simulate_rank_factors(training.offsets, training.grades, self.depth, self.draws, self.seed)
 
-    def _told(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
-        model, details = super()._told(training, strength, solution)
+    def _make_model(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
+        model, details = super()._make_model(training, strength, solution)
         if self.by_rank:
             factors = self._rank_factors(training)
             details["tau"] = {f"{high:g} over {low:g}": factor for (high, low), factor in factors.items()}
@@ -192,7 +193,7 @@ class RankSVMIR(RankSVM):
 
 
 class RankSVMIRRank(RankSVMIR):
-    """RSVM-IR-Rank: pairs weighed by τ alone; also the cost-sensitive SVM for ranking of Xu et al. (2006)."""
+    """RSVM-IR-Rank: pairs weighted by τ alone; also the cost-sensitive SVM for ranking of Xu et al. (2006)."""
 
     name: ClassVar[str] = "rsvm-ir-rank"
     title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by grades alone"
@@ -200,7 +201,7 @@ class RankSVMIRRank(RankSVMIR):
 
 
 class RankSVMIRQuery(RankSVMIR):
-    """RSVM-IR-Query: pairs weighed by μ alone."""
+    """RSVM-IR-Query: pairs weighted by μ alone."""
 
     name: ClassVar[str] = "rsvm-ir-query"
     title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by query alone"

@@ -1,1 +1,1 @@
-"""Solvers of the pairwise losses that rankers minimise."""
+"""Solvers for the pairwise losses of rankers."""

@@ -1,9 +1,9 @@
-"""How much does each document suffer from the exponential loss of all its pairs?
+"""The exponential loss of all pairs of a query and its derivatives, without enumerating pairs (compiled).
 
     L_q(f) = Σ_{i,j in q: y_i > y_j} w_i·w_j·exp(f_j − f_i)
 
-A term is a product, so the sum over the pairs of a row is its own factor times a sum over the rows of lower (or higher)
-levels: no pair is looked at. Where scores are too far apart for that, sums are kept as logarithms. Compiled.
+Each term is a product, so the sum over the pairs of a row is the row's factor times a sum over the rows of lower (or
+higher) levels. Where scores are too far apart for that, sums are computed as logarithms.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from numba import njit
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Array, Floats, Ints
 
-# Scores of a query that are no further apart, and a loss between these two, fit into plain numbers with room to spare.
-WIDEST = 600.0
-SMALLEST, LARGEST = 1e-200, 1e200
+# Within this range of scores in a query, and a loss between these two, plain numbers neither overflow nor underflow.
+MAX_SCORE_RANGE = 600.0
+MIN_LOSS, MAX_LOSS = 1e-200, 1e200
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @dataclass(frozen=True, eq=False)
 class GradedRows:
-    """The rows of a training that are in a pair, by query, and within it from the lowest grade to the highest.
+    """The rows of training data that are in a pair, by query, and within a query in ascending order of grade.
 
-    `rows` are their places in the training, `grades` and `log_weights` are theirs. Query q of those that have pairs has
-    the rows `offsets[q]:offsets[q + 1]`, and is query `queries[q]` of the training.
+    `rows` are their numbers in the training data; `grades` and `log_weights` belong to them. Query q of those that have
+    pairs has the rows `offsets[q]:offsets[q + 1]`, and is query `queries[q]` of the training data.
     """
 
     rows: Ints
@@ -39,7 +39,7 @@ class GradedRows:
 
     @classmethod
     def of(cls, training: TrainingData) -> GradedRows:
-        """Leave out rows of weight 0 and queries whose documents are all of one grade."""
+        """The rows without those of weight 0 and without queries whose documents all have the same grade."""
         sizes = np.diff(training.offsets)
         queries = np.repeat(np.arange(len(sizes)), sizes)
         weights = np.ones(len(training.grades)) if training.weights is None else training.weights
@@ -56,19 +56,19 @@ class GradedRows:
 
     @property
     def n_queries(self) -> int:
-        """How many queries have pairs."""
+        """The number of queries that have pairs."""
         return len(self.queries)
 
     def query_of_rows(self) -> Ints:
-        """The query of each row, counted among those that have pairs."""
+        """The query of each row, numbered among those that have pairs."""
         return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
 
 
 def pair_potentials(scores: Floats, levels: Floats, log_weights: Floats, offsets: Ints) -> tuple[Floats, Floats]:
-    """ln L_q of each query, and of each row −∂ ln L_q / ∂f: how much its pairs want it to rise.
+    """ln L_q of each query, and −∂ ln L_q / ∂f of each row.
 
-    Levels must not fall within a query. A query without pairs has −∞, and its rows 0. With all scores 0, ln L_q is the
-    logarithm of the number of its pairs, each weighted by its rows.
+    Levels must be ascending within a query. A query without pairs has −∞, and its rows 0. With all scores 0, ln L_q is
+    the logarithm of the number of its pairs, each weighted by its rows.
     """
     logs, slopes = _pair_potentials(scores, levels, log_weights, offsets)
     return logs, slopes
@@ -84,7 +84,7 @@ def _pair_potentials(scores: Array, levels: Array, log_weights: Array, offsets: 
         if end - begin < 2 or levels[begin] == levels[end - 1]:
             continue
         loss = _add_products(scores, levels, log_weights, begin, end, won, slopes)
-        if SMALLEST < loss < LARGEST:
+        if MIN_LOSS < loss < MAX_LOSS:
             logs[query] = np.log(loss)
         else:
             logs[query] = _add_logarithms(scores, levels, log_weights, begin, end, won, slopes)
@@ -95,42 +95,42 @@ def _pair_potentials(scores: Array, levels: Array, log_weights: Array, offsets: 
 def _add_products(
     scores: Array, levels: Array, log_weights: Array, begin: int, end: int, won: Array, slopes: Array
 ) -> float:
-    """L_q of one query and its slopes, by plain numbers; NaN if its scores are too far apart."""
+    """L_q of one query and its slopes, in plain numbers; NaN if its scores are too far apart."""
     low, high = np.inf, -np.inf
     for row in range(begin, end):
         low, high = min(low, scores[row]), max(high, scores[row])
-    if not high - low < WIDEST:
+    if not high - low < MAX_SCORE_RANGE:
         return np.nan
     middle = low + (high - low) / 2
     below, loss = 0.0, 0.0
-    place = begin
-    while place < end:
+    start = begin
+    while start < end:
         group = 0.0
-        stop = place
-        while stop < end and levels[stop] == levels[place]:
+        stop = start
+        while stop < end and levels[stop] == levels[start]:
             lift = np.exp(scores[stop] - middle)
             weight = 1.0 if log_weights[stop] == 0.0 else np.exp(log_weights[stop])
-            # Kept here for the way back.
+            # Stored here for the backward pass.
             slopes[stop] = weight * lift
             won[stop] = weight / lift * below
             loss += won[stop]
             group += weight * lift
             stop += 1
         below += group
-        place = stop
+        start = stop
     above = 0.0
     stop = end
     while stop > begin:
         group = 0.0
-        place = stop
+        start = stop
         level = levels[stop - 1]
-        while place > begin and levels[place - 1] == level:
-            place -= 1
-            weight = 1.0 if log_weights[place] == 0.0 else np.exp(2.0 * log_weights[place])
-            group += weight / slopes[place]
-            slopes[place] = (won[place] - slopes[place] * above) / loss
+        while start > begin and levels[start - 1] == level:
+            start -= 1
+            weight = 1.0 if log_weights[start] == 0.0 else np.exp(2.0 * log_weights[start])
+            group += weight / slopes[start]
+            slopes[start] = (won[start] - slopes[start] * above) / loss
         above += group
-        stop = place
+        stop = start
     return loss
 
 
@@ -140,20 +140,20 @@ def _add_logarithms(
 ) -> float:
     """ln L_q of one query and its slopes, however far apart its scores are.
 
-    The logarithm of a sum is that of its largest term plus that of `total`, the terms over the largest.
+    The logarithm of a sum is that of its largest term plus that of `total`, the sum of the terms over the largest.
     """
     largest, total, top = -np.inf, 0.0, -np.inf
-    place = begin
-    while place < end:
-        stop = place
+    start = begin
+    while start < end:
+        stop = start
         below = largest + np.log(total) if total > 0 else -np.inf
-        while stop < end and levels[stop] == levels[place]:
+        while stop < end and levels[stop] == levels[start]:
             won[stop] = below + log_weights[stop] - scores[stop]
             top = max(top, won[stop])
             stop += 1
-        for row in range(place, stop):
+        for row in range(start, stop):
             largest, total = _add_term(largest, total, log_weights[row] + scores[row])
-        place = stop
+        start = stop
     loss = 0.0
     for row in range(begin, end):
         won[row] = np.exp(won[row] - top)
@@ -161,14 +161,14 @@ def _add_logarithms(
     largest, total = -np.inf, 0.0
     stop = end
     while stop > begin:
-        place = stop
+        start = stop
         above = largest + np.log(total) - top if total > 0 else -np.inf
-        while place > begin and levels[place - 1] == levels[stop - 1]:
-            place -= 1
-            slopes[place] = (won[place] - np.exp(above + log_weights[place] + scores[place])) / loss
-        for row in range(place, stop):
+        while start > begin and levels[start - 1] == levels[stop - 1]:
+            start -= 1
+            slopes[start] = (won[start] - np.exp(above + log_weights[start] + scores[start])) / loss
+        for row in range(start, stop):
             largest, total = _add_term(largest, total, log_weights[row] - scores[row])
-        stop = place
+        stop = start
     return float(top + np.log(loss))
 
 
@@ -180,10 +180,10 @@ def _add_term(largest: float, total: float, term: float) -> tuple[float, float]:
 
 
 def best_rule(codes: Array, starts: Ints, slopes: Floats) -> tuple[int, float]:
-    """Which rule gains most, and r, what it gains: the sum of the slopes of all rows for which it holds.
+    """The rule of the largest |r|, and its r: the sum of the slopes of all rows for which the rule holds.
 
-    Rule t of feature k, of those numbered from starts[k], holds for a row if codes[k, row] > t − starts[k]. The first
-    of equals wins; without rules the answer is −1.
+    Rule t of feature k, whose rules are numbered from starts[k], holds for a row if codes[k, row] > t − starts[k]. Of
+    equal rules the first is returned; −1 if there are no rules.
     """
     rule, gain = _best_rule(codes, starts, slopes)
     return int(rule), float(gain)
@@ -192,10 +192,10 @@ def best_rule(codes: Array, starts: Ints, slopes: Floats) -> tuple[int, float]:
 @compiled  # type: ignore[untyped-decorator]
 def _best_rule(codes: Array, starts: Array, slopes: Array) -> tuple[int, float]:
     best, gain = -1, 0.0
-    most = 0
+    max_rules = 0
     for feature in range(len(starts) - 1):
-        most = max(most, starts[feature + 1] - starts[feature])
-    sums = np.empty(most + 1)
+        max_rules = max(max_rules, starts[feature + 1] - starts[feature])
+    sums = np.empty(max_rules + 1)
     for feature in range(len(starts) - 1):
         n_rules = starts[feature + 1] - starts[feature]
         if n_rules == 0:

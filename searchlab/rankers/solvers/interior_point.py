@@ -1,4 +1,4 @@
-"""How is the problem solved exactly, if its pairs are few enough to be listed?"""
+"""Interior-point method for the pairwise hinge loss on listed pairs (Mehrotra 1992), and a robust linear solver."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from searchlab.types import Array
 def solve_listed(
     differences: Array, costs: Array, pull: Array, lam: float, start: Array, enough: float
 ) -> tuple[Array, Array, int]:
-    """The α of listed pairs to a gap of `enough`, weights, the number of steps; `pull` is Σ α(x_i − x_j) of all others.
+    """The α of listed pairs to a gap of `enough`, the weights, and the number of steps.
 
-    The conditions are 2λw = pull + Δᵀα, Δw + ξ − s = 1, α·s = 0 and (c − α)·ξ = 0, with all but w from 0. Newton's
-    method is applied to them with both products equal to a target that goes to 0.
+    `differences` are the rows Δ of x_i − x_j, and `pull` is Σ α(x_i − x_j) of all other pairs. The optimality
+    conditions are 2λw = pull + Δᵀα, Δw + ξ − s = 1, α·s = 0 and (c − α)·ξ = 0, with all but w ≥ 0. Newton's method is
+    applied to them with both products equal to a target that goes to 0.
     """
     weights = start
     alphas = costs / 2
@@ -27,7 +28,7 @@ def solve_listed(
     n_steps = 0
     while n_steps < 100:
         dual_weights = (pull + alphas @ differences) / (2 * lam)
-        # Both kinds of weights become the same; where α have to cancel each other, those that are free are more exact.
+        # Both kinds of weights converge to the same; where the α cancel each other, the free weights are more exact.
         dual = float(alphas.sum()) - lam * float(dual_weights @ dual_weights)
         for candidate in (dual_weights, weights):
             missing = float(costs @ np.maximum(1.0 - differences @ candidate, 0))
@@ -45,10 +46,10 @@ def solve_listed(
         if not np.isfinite(system).all():
             break
         products = float(alphas @ surplus + rest @ loss) / (2 * len(costs))
-        target, first_bend, second_bend = 0.0, np.zeros_like(alphas), np.zeros_like(alphas)
-        # Twice: to see how far one could go, and again with the right target and the curvature seen.
+        target, first_correction, second_correction = 0.0, np.zeros_like(alphas), np.zeros_like(alphas)
+        # Predictor and corrector: first the longest possible step, then the right target and second-order terms.
         for _ in range(2):
-            first, second = target - alphas * surplus - first_bend, target - rest * loss + second_bend
+            first, second = target - alphas * surplus - first_correction, target - rest * loss + second_correction
             right = off_margin - second / rest + first / alphas
             if not np.isfinite(right).all():
                 return np.clip(best, 0.0, costs), best_weights, n_steps
@@ -56,9 +57,9 @@ def solve_listed(
             d_alphas = slack * (right - differences @ d_weights)
             d_surplus = (first - surplus * d_alphas) / alphas
             d_loss = (second + loss * d_alphas) / rest
-            first_bend, second_bend = d_alphas * d_surplus, d_alphas * d_loss
-            dual_step = min(_room(alphas, d_alphas), _room(rest, -d_alphas))
-            step = min(dual_step, _room(surplus, d_surplus), _room(loss, d_loss))
+            first_correction, second_correction = d_alphas * d_surplus, d_alphas * d_loss
+            dual_step = min(_max_step(alphas, d_alphas), _max_step(rest, -d_alphas))
+            step = min(dual_step, _max_step(surplus, d_surplus), _max_step(loss, d_loss))
             ahead = (alphas + step * d_alphas) @ (surplus + step * d_surplus)
             ahead += (rest - step * d_alphas) @ (loss + step * d_loss)
             target = products * min(1.0, float(ahead) / (2 * len(costs)) / products) ** 3
@@ -73,26 +74,26 @@ def solve_listed(
     return np.clip(best, 0.0, costs), best_weights, n_steps
 
 
-def _room(values: Array, changes: Array) -> float:
-    """How much of the changes, at most all of them, leaves the values above 0."""
+def _max_step(values: Array, changes: Array) -> float:
+    """The largest factor, at most 1, of the changes that leaves the values at or above 0."""
     falling = changes < 0
     return min(1.0, float(np.min(-values[falling] / changes[falling]))) if falling.any() else 1.0
 
 
 def solve_positive(matrix: Array, right: Array, least: float) -> Array:
-    """The solution of a symmetric system, of which no eigenvalue is below `least` but by rounding."""
-    # With a diagonal of ones, features of any size do each other no harm.
+    """The solution of a symmetric system without eigenvalues below `least`, except by rounding."""
+    # With a diagonal of ones, features of different magnitudes do not impair the precision.
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(matrix), least))
     scaled = matrix * scale[:, None] * scale
     # No eigenvalue of the scaled matrix is below this.
-    is_sound = bool(np.all(least * scale * scale > 1e-8))
-    if not is_sound:
+    is_well_conditioned = bool(np.all(least * scale * scale > 1e-8))
+    if not is_well_conditioned:
         try:
-            is_sound = bool(np.diagonal(np.linalg.cholesky(scaled)).min() > 1e-5)
+            is_well_conditioned = bool(np.diagonal(np.linalg.cholesky(scaled)).min() > 1e-5)
         except np.linalg.LinAlgError:
-            is_sound = False
-    if is_sound:
+            is_well_conditioned = False
+    if is_well_conditioned:
         return np.asarray(scale * np.linalg.solve(scaled, scale * right))
-    # Features that say nearly the same: directions in which only rounding errors are left are not followed far.
+    # Nearly collinear features: steps are bounded in directions in which only rounding errors are left.
     values, vectors = np.linalg.eigh(scaled)
     return np.asarray(scale * (vectors @ ((vectors.T @ (scale * right)) / np.maximum(values, 1e-14))))

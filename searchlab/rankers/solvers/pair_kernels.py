@@ -1,7 +1,7 @@
-"""How are sums over all pairs formed without a look at each?
+"""Compiled kernels for sums over all pairs of documents, by sweeps over sorted scores.
 
-In a query, the documents of each grade are sorted by score; those that a given document loses to, or has in its band,
-stand together, and a sweep over the sorted scores adds them up. Compiled.
+The documents of each grade of a query are sorted by score; those that a given document loses to, or that are in its
+band, are adjacent, and one sweep adds them up.
 
 With t = 1 − (score of the better − score of the worse), the band is −h/2 ≤ t < h/2, and α = c·(½ + t/h) in it, 0 below
 and c above. The cost of a pair is that of its blocks times the masses of its two rows.
@@ -14,65 +14,65 @@ from numba import njit
 
 from searchlab.types import Array
 
-# What all sweeps go through: sorted scores, masses in the same order, the rows that they belong to; then, of the
-# problem, where blocks start, better blocks, worse blocks and costs.
+# The arguments of all sweeps: sorted scores, masses in the same order, the rows that they belong to; then, of the
+# problem, the starts of blocks, better blocks, worse blocks and costs.
 Blocks = tuple[Array, Array, Array, Array, Array, Array, Array]
 
-# Up to so many neighbours are added up one by one, which is more exact than a difference of prefix sums.
-SHORT = 256
+# Up to this number of neighbours are added one by one, which is more exact than a difference of prefix sums.
+MAX_ADDED_SINGLY = 256
 
-# Beyond so many moves a row, sorting anew is faster.
-MOVES = 8
+# Beyond this mean number of moves per row, sorting from scratch is faster than insertion.
+MAX_MOVES_PER_ROW = 8
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @compiled  # type: ignore[untyped-decorator]
 def rank_scores(scores: Array, mass: Array, starts: Array, known: Array) -> tuple[Array, Array, Array]:
-    """The scores of each block in rising order, masses in the same order, and the rows that they belong to.
+    """The scores of each block in ascending order, masses in the same order, and the rows that they belong to.
 
-    `known` is an order of earlier scores: from it, a few rows are moved to their places, unless there are many.
+    `known` is the order of earlier scores: it is repaired by insertion sort, unless too many rows have moved.
     """
     ranked = np.empty_like(scores)
     masses = np.empty_like(scores)
     order = known.copy()
     for block in range(len(starts) - 1):
         begin, end = starts[block], starts[block + 1]
-        n_moves, most = 0, MOVES * (end - begin)
+        n_moves, most = 0, MAX_MOVES_PER_ROW * (end - begin)
         for k in range(begin, end):
             row = order[k]
             score = scores[row]
-            place = k
-            while place > begin and ranked[place - 1] > score:
-                ranked[place] = ranked[place - 1]
-                order[place] = order[place - 1]
-                place -= 1
-            ranked[place] = score
-            order[place] = row
-            n_moves += k - place
+            position = k
+            while position > begin and ranked[position - 1] > score:
+                ranked[position] = ranked[position - 1]
+                order[position] = order[position - 1]
+                position -= 1
+            ranked[position] = score
+            order[position] = row
+            n_moves += k - position
             if n_moves > most:
                 break
         if n_moves > most:
-            places = np.argsort(scores[begin:end], kind="mergesort")
+            sorted_rows = np.argsort(scores[begin:end], kind="mergesort")
             for k in range(end - begin):
-                order[begin + k] = begin + places[k]
-                ranked[begin + k] = scores[begin + places[k]]
+                order[begin + k] = begin + sorted_rows[k]
+                ranked[begin + k] = scores[begin + sorted_rows[k]]
         for k in range(begin, end):
             masses[k] = mass[order[k]]
     return ranked, masses, order
 
 
 @compiled  # type: ignore[untyped-decorator]
-def advance(ranked: Array, place: int, end: int, base: float, limit: float) -> int:
-    """The first place from this one on with t = base + score ≥ limit; for the next better row it can only be later."""
-    while place < end and base + ranked[place] < limit:
-        place += 1
-    return place
+def advance(ranked: Array, position: int, end: int, base: float, limit: float) -> int:
+    """The first position from `position` on with t = base + score ≥ limit; it grows from one better row to the next."""
+    while position < end and base + ranked[position] < limit:
+        position += 1
+    return position
 
 
 @compiled  # type: ignore[untyped-decorator]
 def sweep_pairs(blocks: Blocks, width: float) -> tuple[Array, float, float, float, int, float]:
-    """For each row the α of pairs that it should win less those that it should lose; and of all pairs.
+    """For each row, Σ α of the pairs that it should win minus those that it should lose; and sums over all pairs.
 
     These are Σ hinge, Σ rounded hinge, Σ α, the number of pairs in the band and Σ c of their blocks.
     """
@@ -80,8 +80,8 @@ def sweep_pairs(blocks: Blocks, width: float) -> tuple[Array, float, float, floa
     half = width / 2
     n_blocks = len(starts) - 1
     largest = 0
-    # From each place to the end of its block: mass, mass · score and mass · score². From the end, so that what is lost,
-    # which stands there, is no difference of larger numbers.
+    # Suffix sums of each block: mass, mass · score and mass · score². Sums from the end, because the pairs that are
+    # lost are there, and would otherwise be differences of larger numbers.
     amounts = np.zeros(len(ranked) + n_blocks)
     sums = np.zeros(len(ranked) + n_blocks)
     squares = np.zeros(len(ranked) + n_blocks)
@@ -92,7 +92,7 @@ def sweep_pairs(blocks: Blocks, width: float) -> tuple[Array, float, float, floa
             sums[k + block] = sums[k + block + 1] + masses[k] * ranked[k]
             squares[k + block] = squares[k + block + 1] + masses[k] * ranked[k] * ranked[k]
     slopes = np.zeros(len(ranked))
-    # Of the worse documents: what was added one by one, and where what holds from a place on begins and ends.
+    # For the worse documents: amounts added one by one, and differences whose prefix sums are amounts of ranges.
     single = np.zeros(largest + 1)
     lost = np.zeros(largest + 1)
     bases = np.zeros(largest + 1)
@@ -115,7 +115,7 @@ def sweep_pairs(blocks: Blocks, width: float) -> tuple[Array, float, float, floa
             far = advance(ranked, far, end, base, half)
             raised = base + half
             band, band_squares, band_hinge = 0.0, 0.0, 0.0
-            if far - near <= SHORT:
+            if far - near <= MAX_ADDED_SINGLY:
                 for j in range(near, far):
                     above = raised + ranked[j]
                     band += masses[j] * above
@@ -159,7 +159,7 @@ def sweep_pairs(blocks: Blocks, width: float) -> tuple[Array, float, float, floa
 
 @compiled  # type: ignore[untyped-decorator]
 def add_neighbours(features: Array, blocks: Blocks, width: float) -> tuple[Array, Array, Array]:
-    """For each row, c/h summed over its pairs in the band; and of better rows that have any, the c/h·x of the worse."""
+    """For each row, Σ c/h over its pairs in the band; for each better row that has any, Σ c/h·x of the worse rows."""
     ranked, masses, order, starts, better, worse, costs = blocks
     n_features = features.shape[1]
     totals = np.zeros(len(features))
@@ -220,14 +220,14 @@ def add_neighbours(features: Array, blocks: Blocks, width: float) -> tuple[Array
 
 
 @compiled  # type: ignore[untyped-decorator]
-def sort_out_pairs(
+def select_pairs(
     blocks: Blocks, lowest: float, highest: float, room: int, quantum: float
 ) -> tuple[int, Array, Array, Array, Array, float]:
-    """The pairs with lowest ≤ t < highest, and what the others give if those above have α = c and those below 0.
+    """The pairs with lowest ≤ t < highest, and the sums of the others, α = c for those above and 0 for those below.
 
-    First how many lie between; then, as long as there is room, the row that should win, the row that should lose, the
-    cost; then α by row, as in `sweep_pairs`, and Σ α of the pairs above. If blocks cost less than a quantum, every
-    second, third, … pair is listed, for the cost of those that it stands for.
+    Returns the number of pairs between; for at most `room` of them the row that should win, the row that should lose
+    and the cost; then α by row, as in `sweep_pairs`, and Σ α of the pairs above. If blocks cost less than a quantum,
+    only every second, third, … pair is listed, with the cost of those that it represents.
     """
     ranked, masses, order, starts, better, worse, costs = blocks
     slopes = np.zeros(len(ranked))
@@ -236,7 +236,7 @@ def sort_out_pairs(
     prices = np.empty(room)
     total = 0.0
     n_between, n_listed = 0, 0
-    # What is still to be passed before the next pair is listed.
+    # The cost to skip before the next pair is listed.
     due = 0.0
     for pair in range(len(costs)):
         high, low, cost = better[pair], worse[pair], costs[pair]
@@ -270,10 +270,10 @@ def sort_out_pairs(
 
 @compiled  # type: ignore[untyped-decorator]
 def subtract_rows(features: Array, winners: Array, losers: Array, factors: Array) -> Array:
-    """factor·(x_i − x_j) of listed pairs."""
+    """factor·(x_i − x_j) of each listed pair."""
     differences = np.empty((len(winners), features.shape[1]))
-    for place in range(len(winners)):
-        winner, loser, factor = features[winners[place]], features[losers[place]], factors[place]
+    for pair in range(len(winners)):
+        winner, loser, factor = features[winners[pair]], features[losers[pair]], factors[pair]
         for k in range(features.shape[1]):
-            differences[place, k] = factor * (winner[k] - loser[k])
+            differences[pair, k] = factor * (winner[k] - loser[k])
     return differences

@@ -1,10 +1,9 @@
-"""How many pairs of documents does each query have, and how much should each of them count?
+"""Weights of pairs: τ by grades and μ by query (RSVM-IR), and the number of pairs of each query.
 
-Cao et al. (SIGIR 2006, §5) weigh the loss of a pair by τ, how much the measure suffers when documents of these two
-grades change places, times μ, which lets a query with few pairs count as much as one with many.
+Cao et al. (SIGIR 2006, §5) weight the loss of a pair by τ, the drop of the measure when documents of these two grades
+are swapped, times μ, which gives a query with few pairs the same total weight as one with many.
 
-With weights of rows, a row of weight 2 counts as if it were there twice, one of weight 0 as if it were not there.
-Weights between whole numbers give what lies between.
+A row of weight 2 counts as if it occurred twice, one of weight 0 as if it were absent; fractional weights interpolate.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ GradePair = tuple[float, float]
 def count_pairs(
     offsets: npt.ArrayLike, grades: npt.ArrayLike, row_weights: npt.ArrayLike | None = None
 ) -> list[dict[GradePair, float]]:
-    """For each query, how many pairs it has of each (grade, lower grade); whole numbers if rows have no weights."""
+    """For each query, the number of pairs of each (grade, lower grade); whole numbers if rows have no weights."""
     return [
-        {(high, low): n_high * n_low for place, (high, n_high) in enumerate(sizes) for low, n_low in sizes[place + 1 :]}
+        {(high, low): n_high * n_low for rank, (high, n_high) in enumerate(sizes) for low, n_low in sizes[rank + 1 :]}
         for sizes in _grade_sizes(offsets, grades, row_weights)
     ]
 
@@ -36,7 +35,7 @@ def count_pairs(
 def query_factors(
     offsets: npt.ArrayLike, grades: npt.ArrayLike, row_weights: npt.ArrayLike | None = None
 ) -> npt.NDArray[np.float64]:
-    """μ of each query: the largest number of pairs of any query / its own (eq. 10); 1 if it has none."""
+    """μ of each query: the largest number of pairs of any query / that of the query (eq. 10); 1 if it has none."""
     sizes = [float(sum(pairs.values())) for pairs in count_pairs(offsets, grades, row_weights)]
     counts = np.array(sizes)
     factors: npt.NDArray[np.float64] = np.ones(len(counts))
@@ -50,22 +49,22 @@ def rank_factors(
     depth: int = 1,
     row_weights: npt.ArrayLike | None = None,
 ) -> dict[GradePair, float]:
-    """τ of each (grade, lower grade): the mean drop of NDCG@depth if one document of each change places.
+    """τ of each (grade, lower grade): the mean drop of NDCG@depth if one document of each are swapped.
 
-    The places are those of the perfect ranking, each document of a grade is as likely as any other, and the mean is
-    taken over the queries that have both grades. The paper simulates this (`simulate_rank_factors`), but with
+    Documents are swapped in the ideal ranking, each document of a grade with equal probability, and the mean is taken
+    over the queries that have both grades. The paper simulates this (`simulate_rank_factors`), but with
     gain 2^grade − 1 and discount 1/log2(1 + rank), 0 beyond the depth, the expectation is
 
-        (gain(a) − gain(b)) · (mean discount of the places of a − mean discount of the places of b) / ideal DCG@depth
+        (gain(a) − gain(b)) · (mean discount of the ranks of a − mean discount of the ranks of b) / ideal DCG@depth
 
-    At depth 1 only the highest grade of a query has a discount, 1/(its number of documents) in the mean. A row of
-    weight k takes k places; a part of a place has that part of its discount.
+    At depth 1 only the highest grade of a query has a discount, 1/(its number of documents) on average. A row of
+    weight k occupies k ranks; a fraction of a rank has that fraction of its discount.
     """
     drops: dict[GradePair, list[float]] = defaultdict(list)
     for sizes in _grade_sizes(offsets, grades, row_weights):
         gains = _gains([grade for grade, _ in sizes])
-        places = np.cumsum([0.0, *(size for _, size in sizes)])
-        sums = np.diff(_total_discounts(places, depth))
+        bounds = np.cumsum([0.0, *(size for _, size in sizes)])
+        sums = np.diff(_total_discounts(bounds, depth))
         ideal = float(gains @ sums)
         means = [total / size for total, (_, size) in zip(sums.tolist(), sizes, strict=True)]
         for high in range(len(sizes)):
@@ -78,32 +77,32 @@ def rank_factors(
 def simulate_rank_factors(
     offsets: npt.ArrayLike, grades: npt.ArrayLike, depth: int = 1, n_draws: int = 1000, seed: int = 0
 ) -> dict[GradePair, float]:
-    """τ as the paper finds it (§5.2): two documents at random change places, n_draws times for each query."""
+    """τ by the simulation of the paper (§5.2): two random documents are swapped, n_draws times for each query."""
     if n_draws < 1:
         raise SettingError(f"n_draws is {n_draws}, expected at least 1")
     random = np.random.default_rng(seed)
     drops: dict[GradePair, list[float]] = defaultdict(list)
-    n_most = int(np.diff(np.asarray(offsets)).max(initial=0))
-    discounts = np.diff(_total_discounts(np.arange(n_most + 1.0), depth))
+    max_docs = int(np.diff(np.asarray(offsets)).max(initial=0))
+    discounts = np.diff(_total_discounts(np.arange(max_docs + 1.0), depth))
     for sizes in _grade_sizes(offsets, grades):
         counts = [int(size) for _, size in sizes]
         gains = np.repeat(_gains([grade for grade, _ in sizes]), counts)
-        places = np.cumsum([0, *counts]).tolist()
-        perfect = float(gains @ discounts[: len(gains)])
+        bounds = np.cumsum([0, *counts]).tolist()
+        ideal = float(gains @ discounts[: len(gains)])
         for high in range(len(sizes)):
             for low in range(high + 1, len(sizes)):
-                upper = random.integers(places[high], places[high + 1], n_draws)
-                lower = random.integers(places[low], places[low + 1], n_draws)
+                upper = random.integers(bounds[high], bounds[high + 1], n_draws)
+                lower = random.integers(bounds[low], bounds[low + 1], n_draws)
                 # A swap moves the difference of two gains over the difference of two discounts.
                 lost = (gains[upper] - gains[lower]) * (discounts[upper] - discounts[lower])
-                drops[sizes[high][0], sizes[low][0]].append(float(np.mean(lost)) / perfect)
+                drops[sizes[high][0], sizes[low][0]].append(float(np.mean(lost)) / ideal)
     return _means(drops)
 
 
 def _grade_sizes(
     offsets: npt.ArrayLike, grades: npt.ArrayLike, row_weights: npt.ArrayLike | None = None
 ) -> Iterator[list[tuple[float, float]]]:
-    """For each query its grades, highest first, and how many documents have them."""
+    """For each query its grades, highest first, and the number of documents of each."""
     levels = np.asarray(grades, dtype=np.float64)
     bounds = np.asarray(offsets, dtype=np.int64)
     if bounds.ndim != 1 or not len(bounds) or bounds[0] or bounds[-1] != len(levels) or (np.diff(bounds) < 0).any():
@@ -115,32 +114,32 @@ def _grade_sizes(
     sizes: Array
     for begin, end in pairwise(bounds.tolist()):
         if mass is None:
-            found, sizes = np.unique(levels[begin:end], return_counts=True)
+            distinct, sizes = np.unique(levels[begin:end], return_counts=True)
         else:
             weights = mass[begin:end]
-            found, kinds = np.unique(levels[begin:end][weights > 0], return_inverse=True)
-            sizes = np.bincount(kinds, weights[weights > 0], len(found))
-        yield list(zip(found[::-1].tolist(), sizes[::-1].tolist(), strict=True))
+            distinct, numbers = np.unique(levels[begin:end][weights > 0], return_inverse=True)
+            sizes = np.bincount(numbers, weights[weights > 0], len(distinct))
+        yield list(zip(distinct[::-1].tolist(), sizes[::-1].tolist(), strict=True))
 
 
-def _gains(falling: list[float]) -> Array:
-    """2^grade − 1 of grades that fall, divided by 2^highest, which leaves NDCG as it is and cannot overflow."""
-    if falling and falling[-1] < 0:
-        raise SettingError(f"grade is {falling[-1]:g}, expected a number from 0, for which NDCG has a gain")
-    highest = falling[0] if falling else 0.0
-    gains: Array = np.exp2(np.array(falling) - highest) - np.exp2(-highest)
+def _gains(descending: list[float]) -> Array:
+    """2^grade − 1 of descending grades, divided by 2^highest, which leaves NDCG unchanged and cannot overflow."""
+    if descending and descending[-1] < 0:
+        raise SettingError(f"grade is {descending[-1]:g}, expected a number from 0, for which NDCG has a gain")
+    highest = descending[0] if descending else 0.0
+    gains: Array = np.exp2(np.array(descending) - highest) - np.exp2(-highest)
     return gains
 
 
-def _total_discounts(places: Array, depth: int) -> Array:
-    """The discounts of the first ranks, up to each place; between two places, a part of that of the rank."""
+def _total_discounts(n_documents: Array, depth: int) -> Array:
+    """The sum of the discounts of the first n ranks, for each n; linearly interpolated between whole numbers."""
     if depth < 1:
         raise SettingError(f"depth is {depth}, expected at least 1")
-    n_ranks = min(depth, int(np.ceil(np.max(places))))
+    n_ranks = min(depth, int(np.ceil(np.max(n_documents))))
     totals = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(1.0 + np.arange(1, n_ranks + 1)))])
-    found: Array = np.interp(places, np.arange(n_ranks + 1.0), totals)
-    return found
+    sums: Array = np.interp(n_documents, np.arange(n_ranks + 1.0), totals)
+    return sums
 
 
 def _means(drops: Mapping[GradePair, list[float]]) -> dict[GradePair, float]:
-    return {pair: float(np.mean(found)) for pair, found in sorted(drops.items(), reverse=True)}
+    return {pair: float(np.mean(values)) for pair, values in sorted(drops.items(), reverse=True)}

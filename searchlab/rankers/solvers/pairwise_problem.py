@@ -1,11 +1,11 @@
-"""What is to be minimised, and what is it worth at given weights?
+"""The pairwise hinge problem: its data, and the objective, gradient, curvature and duality bound at given weights.
 
     P(w) = λ‖w‖² + Σ_q Σ_{i,j in q: y_i > y_j} m_i · m_j · c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
 
-m are weights of rows, 1 if none are given: a row of weight 2 counts as if it were there twice. The corner of the hinge
-is rounded over a width h: with t = 1 − w·(x_i − x_j), the slope is clip(½ + t/h, 0, 1), and ∫ slope dt the smooth
-hinge. These slopes times costs are dual variables (`hinge.py`). A band around the corner, instead of one from it, makes
-the gap a quarter as large: a pair in it adds h/24 in the mean, not h/6.
+m are weights of rows, 1 by default: a row of weight 2 counts as if it occurred twice. The corner of the hinge is
+rounded over a width h: with t = 1 − w·(x_i − x_j), the slope is clip(½ + t/h, 0, 1), and the smooth hinge is ∫ slope
+dt. These slopes times costs are dual variables (`pairwise_hinge.py`). A band centred on the corner, instead of one that
+starts there, makes the gap a quarter as large: a pair in it adds h/24 on average, not h/6.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from searchlab.rankers.solvers.pair_kernels import (
     Blocks,
     add_neighbours,
     rank_scores,
-    sort_out_pairs,
+    select_pairs,
     subtract_rows,
     sweep_pairs,
 )
@@ -33,15 +33,15 @@ from searchlab.types import Array
 
 Cost = Callable[[int, float, float], float]
 
-# Features beyond, squared and added up, come near the end of float64's range.
+# Larger features, squared and added up, come near the limits of float64.
 MAX_MAGNITUDE = 1e100
-# So many numbers are scaled and multiplied at a time: they stay in the processor's cache.
-CHUNK = 50_000
+# Numbers scaled and multiplied at a time, so that they stay in the processor's cache.
+CHUNK_NUMBERS = 50_000
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Weights, and what is known of them.
+    """Weights and their certificate.
 
     `objective` is P(w) and `dual_objective` a D(α) of feasible α: the optimum lies between them. `gap` is (P − D)/P.
     """
@@ -56,11 +56,11 @@ class Solution:
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows in blocks, one for each grade of a query, and the pairs of blocks that count.
+    """Rows in blocks, one for each grade of a query, and the pairs of blocks that have a cost.
 
     The rows of block k are `starts[k]:starts[k + 1]`, and their weights are in `mass`. Each document of block
-    `better[p]` should be above each of block `worse[p]`, and `costs[p]` is what it costs if it is not. Masses and costs
-    are at most 1; `unit` is what the objective has to be multiplied by.
+    `better[p]` should rank above each of block `worse[p]`, at the cost `costs[p]` if it does not. Masses and costs are
+    scaled to at most 1; the true objective is that of the scaled problem times `unit`.
     """
 
     features: Array
@@ -73,13 +73,13 @@ class Problem:
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs of documents count."""
+        """The number of pairs of documents."""
         sizes = np.diff(self.starts)
         return int(sizes[self.better] @ sizes[self.worse])
 
     @property
     def total_cost(self) -> float:
-        """Σ c over all pairs: what zero weights lose."""
+        """Σ c over all pairs: the objective at zero weights."""
         if not len(self.costs):
             return 0.0
         masses = np.add.reduceat(self.mass, self.starts[:-1])
@@ -88,7 +88,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Bound:
-    """Of feasible α, Σ α and Σ α(x_i − x_j); and D(α) for some λ."""
+    """Σ α and Σ α(x_i − x_j) of feasible α, and the lower bound D(α) for some λ."""
 
     total: float
     pull: Array
@@ -96,23 +96,23 @@ class Bound:
 
     @classmethod
     def at(cls, lam: float, total: float, pull: Array) -> Bound:
-        """The bound that feasible α with these sums give."""
+        """The bound of feasible α with these sums."""
         return cls(total, pull, total - float(pull @ pull) / (4 * lam))
 
     def joined(self, lam: float, other: Bound) -> Bound:
-        """The best between two: D is a parabola there, and all between feasible α are feasible."""
+        """The best bound between two: D is a parabola there, and convex combinations of feasible α are feasible."""
         change = other.pull - self.pull
-        bend = float(change @ change) / (2 * lam)
+        quadratic = float(change @ change) / (2 * lam)
         slope = other.total - self.total - float(self.pull @ change) / (2 * lam)
-        share = min(1.0, max(0.0, slope / bend)) if bend > 0 else float(slope > 0)
+        share = min(1.0, max(0.0, slope / quadratic)) if quadratic > 0 else float(slope > 0)
         between = Bound.at(lam, self.total + share * (other.total - self.total), self.pull + share * change)
-        # Rounding must not make the best known worse.
+        # Rounding must not replace the best bound by a worse one.
         return max(self, between, other, key=lambda bound: bound.value)
 
 
 @dataclass(frozen=True)
 class Point:
-    """What is known at some weights: the smooth objective and its gradient, and both sides of the certificate."""
+    """An evaluation at some weights: the smooth objective and its gradient, and both sides of the certificate."""
 
     weights: Array
     width: float
@@ -127,7 +127,7 @@ class Point:
 
     @property
     def band_gap(self) -> float:
-        """What the gap P(w) − D(α) would be if the gradient were 0: Σ hinge − α·t, to which pairs in the band add."""
+        """The gap P(w) − D(α) if the gradient were 0: Σ (hinge − α·t), to which only pairs in the band contribute."""
         return self.objective - self.bound.value - self.residual
 
 
@@ -138,7 +138,7 @@ def make_problem(
     cost: Cost | None,
     row_weights: npt.ArrayLike | None = None,
 ) -> Problem:
-    """Check what was given, and lay out by query and grade the rows that have pairs."""
+    """Check the arguments, and arrange the rows that have pairs by query and grade."""
     rows = np.asarray(X, dtype=np.float64)
     bounds = np.asarray(offsets, dtype=np.int64)
     levels = np.asarray(grades, dtype=np.float64)
@@ -151,7 +151,7 @@ def make_problem(
     if not np.isfinite(levels).all():
         row = int(np.flatnonzero(~np.isfinite(levels))[0])
         raise SettingError(f"row {row + 1}: grade is {levels[row]}, expected a finite number")
-    # Not isfinite, which takes memory for the whole table; and NaN is in no range.
+    # isfinite would allocate an eighth of the table; NaN fails the comparison too.
     if rows.size and not (np.min(rows) >= -MAX_MAGNITUDE and np.max(rows) <= MAX_MAGNITUDE):
         row, column = np.argwhere(~(np.abs(rows) <= MAX_MAGNITUDE))[0]
         expected = f"a finite number, at most {MAX_MAGNITUDE:g} in size"
@@ -171,22 +171,22 @@ def make_problem(
     starts = np.concatenate([[0], np.cumsum(np.diff(starts)[used])]).astype(np.int64)
     masses = np.ones(len(order)) if mass is None else mass[order]
     features = rows[order]
-    # Only differences within a query count: small numbers around 0 leave the most digits for them.
+    # Only differences within a query matter: centred features keep the most digits of them.
     ends = np.flatnonzero(np.diff(queries[order], append=-1)) + 1
     begin = 0
     for end in ends.tolist():
         features[begin:end] -= features[begin:end].mean(axis=0)
         begin = end
-    # Masses and costs of 1 at most: the weights are the same, and nothing overflows.
-    heaviest = float(np.max(masses)) if len(masses) else 1.0
-    dearest = float(np.max(costs)) if len(costs) else 1.0
+    # With masses and costs of at most 1 the weights are the same, and nothing overflows.
+    max_mass = float(np.max(masses)) if len(masses) else 1.0
+    max_cost = float(np.max(costs)) if len(costs) else 1.0
     return Problem(
-        features, masses / heaviest, starts, number[better], number[worse], costs / dearest, dearest * heaviest**2
+        features, masses / max_mass, starts, number[better], number[worse], costs / max_cost, max_cost * max_mass**2
     )
 
 
 def scale_lambda(problem: Problem, lam: float) -> float:
-    """λ in the unit of the problem."""
+    """λ of the scaled problem."""
     if not (math.isfinite(lam) and lam > 0):
         raise SettingError(f"lam is {lam}, expected a number above 0")
     unit = problem.unit
@@ -196,21 +196,21 @@ def scale_lambda(problem: Problem, lam: float) -> float:
 
 
 def check_row_weights(row_weights: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """The weights of rows as an array, if there are any."""
+    """The weights of rows as a checked array, if there are any."""
     if row_weights is None:
         return None
     mass = np.asarray(row_weights, dtype=np.float64)
     if mass.shape != (n_rows,):
         raise SettingError(f"row_weights have the shape {mass.shape}, expected a weight for each of {n_rows} rows")
-    is_sound = (mass >= 0) & (mass <= MAX_MAGNITUDE)
-    if not is_sound.all():
-        row = int(np.flatnonzero(~is_sound)[0])
+    is_valid = (mass >= 0) & (mass <= MAX_MAGNITUDE)
+    if not is_valid.all():
+        row = int(np.flatnonzero(~is_valid)[0])
         raise SettingError(f"row {row + 1}: weight is {mass[row]}, expected a number from 0 to {MAX_MAGNITUDE:g}")
     return mass
 
 
 def _pair_blocks(queries: Array, levels: Array, cost: Cost | None) -> tuple[Array, Array, Array, Array]:
-    """Where blocks of equal grade start, in rows sorted by query and grade; and which two blocks cost how much."""
+    """The starts of blocks of equal grade, in rows sorted by query and grade; the pairs of blocks and their costs."""
     changes = np.flatnonzero((np.diff(queries) != 0) | (np.diff(levels) != 0)) + 1
     starts = np.concatenate([[0], changes, [len(levels)]]).astype(np.int64) if len(levels) else np.zeros(1, np.int64)
     better, worse, costs = [], [], []
@@ -232,9 +232,9 @@ def _pair_blocks(queries: Array, levels: Array, cost: Cost | None) -> tuple[Arra
 
 
 def evaluate(problem: Problem, lam: float, weights: Array, width: float, near: Point | None = None) -> Point:
-    """Everything about some weights that one sort of the scores and one pass can tell.
+    """Evaluate weights by one sort of the scores and one sweep.
 
-    If a `near` point is known, documents are sorted from their order there.
+    If a `near` point is known, sorting starts from the order there.
     """
     known = np.arange(len(problem.features)) if near is None else near.blocks[2]
     ranked = rank_scores(problem.features @ weights, problem.mass, problem.starts, known)
@@ -243,7 +243,7 @@ def evaluate(problem: Problem, lam: float, weights: Array, width: float, near: P
 
 
 def evaluate_ranked(problem: Problem, lam: float, weights: Array, width: float, blocks: Blocks) -> Point:
-    """The same, if the scores are already sorted."""
+    """Evaluate weights whose scores are already sorted."""
     slopes, hinge, rounded, total, n_in_band, cost_in_band = sweep_pairs(blocks, width)
     pull = slopes @ problem.features
     size = lam * float(weights @ weights)
@@ -260,8 +260,8 @@ def curvature(
 ) -> Array:
     """The Hessian of the smooth objective: 2λ, and c/h·(x_i − x_j)(x_i − x_j)ᵀ of the pairs in the band.
 
-    It may be that of another width than the point's. If the band has more pairs than `n_sampled`, about so many stand
-    for all, the dear ones rather than the cheap.
+    The width may differ from the point's. If the band has more pairs than `n_sampled`, about that number represent all,
+    preferring expensive ones.
     """
     features = problem.features
     n_features = features.shape[1]
@@ -269,15 +269,15 @@ def curvature(
     width = point.width if width is None else width
     quantum = 0.0 if n_sampled is None else point.cost_in_band * width / point.width / n_sampled
     room = len(features) + 1
-    _, winners, losers, costs, _, _ = sort_out_pairs(point.blocks, -width / 2, width / 2, room, quantum)
+    _, winners, losers, costs, _, _ = select_pairs(point.blocks, -width / 2, width / 2, room, quantum)
     if len(winners) < room:
         differences = subtract_rows(features, winners, losers, np.sqrt(costs / width))
         hessian += differences.T @ differences
     else:
         counts, rows, sums = add_neighbours(features, point.blocks, width)
-        # Rounding may leave a little less than none.
+        # By rounding, a sum of 0 may be slightly negative.
         factors = np.sqrt(np.maximum(counts, 0.0))[:, None]
-        step = CHUNK // max(1, n_features) + 1
+        step = CHUNK_NUMBERS // max(1, n_features) + 1
         space = np.empty((min(step, len(features)), n_features))
         for begin in range(0, len(features), step):
             chunk = features[begin : begin + step]
@@ -298,6 +298,6 @@ def _controller() -> Any:
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Products of matrices run in one thread: with some dozens of columns more would only wait for each other."""
+    """Run matrix products in one thread: with a few dozen columns, several threads would only wait for each other."""
     limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limit

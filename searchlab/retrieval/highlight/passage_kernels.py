@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from searchlab.analysis.analyzer import MAX_WORD_LENGTH
+from searchlab.analysis.tokenizer import MAX_WORD_LENGTH
 from searchlab.types import Array
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")

@@ -12,7 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Analyzer, trim
+from searchlab.analysis.analyzer import Analyzer
+from searchlab.analysis.tokenizer import trim_word
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.highlight.passage_kernels import find_passages, hash_signs, sift_of
 from searchlab.retrieval.highlight.snippets import WIDTH, Snippet, cut, make_snippet, mark_line
@@ -72,7 +73,7 @@ class Finder:
         if start < 0:
             return Snippet("", ())
         marks = [(begin - base, stop - base) for begin, stop in places[first:after]]
-        if not all(trim(text[begin:stop].lower()) in self._forms for begin, stop in marks):
+        if not all(trim_word(text[begin:stop].lower()) in self._forms for begin, stop in marks):
             return None
         return cut(text, start - base, end - base, marks)
 

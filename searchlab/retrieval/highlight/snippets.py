@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
 
-from searchlab.analysis.analyzer import Analyzer, Located
+from searchlab.analysis.analyzer import Analyzer, TermSpans
 
 WIDTH = 30
 
@@ -33,7 +33,7 @@ class Snippet:
 
 def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = WIDTH) -> Snippet:
     """The best passage of about `width` words."""
-    words = analyzer.locate(text)
+    words = analyzer.locate_terms(text)
     n_words = len(words.terms)
     if not n_words:
         return Snippet("", ())
@@ -47,11 +47,11 @@ def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = WI
 
 def mark_line(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
     """All of a text, on one line."""
-    words = analyzer.locate(text)
+    words = analyzer.locate_terms(text)
     return cut(text, 0, len(text), _places(words, _matches(words, terms)))
 
 
-def _matches(words: Located, terms: Set[str]) -> list[int]:
+def _matches(words: TermSpans, terms: Set[str]) -> list[int]:
     """Which of the words match."""
     return [place for place, term in enumerate(words.terms) if term in terms]
 
@@ -79,7 +79,7 @@ def _best_matches(matches: list[int], terms: list[str | None], width: int) -> tu
     return best
 
 
-def _begin(text: str, words: Located, first: int, last: int, width: int) -> int:
+def _begin(text: str, words: TermSpans, first: int, last: int, width: int) -> int:
     """Where to begin so that all matches are shown: at the start of a sentence, or else a few words before them."""
     earliest = max(0, last - width + 1)
     for place in range(first, earliest - 1, -1):
@@ -91,7 +91,7 @@ def _begin(text: str, words: Located, first: int, last: int, width: int) -> int:
     return max(earliest, min(first - width // 5, len(words.terms) - width))
 
 
-def _places(words: Located, matches: list[int]) -> list[tuple[int, int]]:
+def _places(words: TermSpans, matches: list[int]) -> list[tuple[int, int]]:
     return [(words.starts[place], words.ends[place]) for place in matches]
 
 

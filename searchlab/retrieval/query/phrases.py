@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from searchlab.indexing.storage.fields import GAP
+from searchlab.array_ranges import concatenate_ranges
+from searchlab.indexing.storage.field_columns import GAP
 from searchlab.indexing.storage.streams import Passages, Text
 from searchlab.types import Array
 
@@ -31,7 +32,7 @@ def with_phrase(text: Text, terms: Sequence[int], slop: int) -> Array:
         return found
     passages = text.passages
     first, last = np.searchsorted(passages.docs, found), np.searchsorted(passages.docs, found, "right")
-    places_of = _read(passages, spread(first, last))
+    places_of = _read(passages, concatenate_ranges(first, last))
     numbers = [term + text.numbers.start for term in terms]
     begins, ends = _exact(text, numbers, places_of) if slop == 1 else _near(text, numbers, slop, places_of)
     passage = _passage_of(passages, ends)
@@ -91,16 +92,9 @@ def _read(passages: Passages, chosen: Array) -> PlacesOf:
     if (ends - starts).sum() * MANY > end - begin:
         stretch = passages.tokens[begin:end]
         return lambda token: np.flatnonzero(stretch == token) + begin
-    places = spread(starts, ends)
+    places = concatenate_ranges(starts, ends)
     tokens = passages.tokens[places]
     return lambda token: places[tokens == token]
-
-
-def spread(starts: Array, ends: Array) -> Array:
-    """All numbers from each start to its end, one range after the other."""
-    lengths = ends - starts
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
 
 
 def _passage_of(passages: Passages, places: Array) -> Array:

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from searchlab.analysis.analyzer import fold
+from searchlab.analysis.tokenizer import fold_text
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
-from searchlab.indexing.storage.fields import as_date, as_number, seconds
+from searchlab.indexing.storage.field_values import parse_date, parse_number, seconds_since_year_1
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.retrieval.query.tree import Range
 from searchlab.types import Array
@@ -34,7 +34,7 @@ def within(columns: ShardColumns, asked: Range) -> Array:
         return _with_words(columns, asked)
     if not bounds:
         return columns.fields.having(asked.field)
-    numbers, dates = all(as_number(bound) is not None for bound in bounds), all(map(period, bounds))
+    numbers, dates = all(parse_number(bound) is not None for bound in bounds), all(map(period, bounds))
     if not numbers and not dates:
         return _with_words(columns, asked)
     found = [_with_numbers(columns, asked)] if numbers else []
@@ -43,7 +43,7 @@ def within(columns: ShardColumns, asked: Range) -> Array:
 
 def period(text: str) -> tuple[float, float] | None:
     """The first and the last second of the year, month, day or moment that a text names."""
-    start = as_date(f"{text}-01" if _YEAR.fullmatch(text) else text)
+    start = parse_date(f"{text}-01" if _YEAR.fullmatch(text) else text)
     if start is None:
         return None
     moment = datetime.min + timedelta(seconds=start)
@@ -58,7 +58,7 @@ def period(text: str) -> tuple[float, float] | None:
 
 
 def _beginning(year: int, month: int) -> float:
-    return seconds(datetime(year, month, 1)) if year <= datetime.max.year else math.inf
+    return seconds_since_year_1(datetime(year, month, 1)) if year <= datetime.max.year else math.inf
 
 
 def _with_numbers(columns: ShardColumns, asked: Range) -> Array:
@@ -83,8 +83,8 @@ def _with_words(columns: ShardColumns, asked: Range) -> Array:
     text = columns.text(asked.field)
     if text is None:
         return np.zeros(0, np.int64)
-    low = None if asked.low is None else text.prefix + fold(asked.low)
-    high = None if asked.high is None else text.prefix + fold(asked.high)
+    low = None if asked.low is None else text.prefix + fold_text(asked.low)
+    high = None if asked.high is None else text.prefix + fold_text(asked.high)
     own = _between(text.terms, text.numbers, asked, low, high)
     offsets, first = text.stream.offsets, text.numbers.start
     return text.stream.docs[offsets[own.start - first] : offsets[own.stop - first]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from searchlab.analysis.analyzer import words
+from searchlab.analysis.tokenizer import split_words
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.suggest.string_matching import spelt_like
 
@@ -23,7 +23,7 @@ WRITTEN = ("", "title", "body")
 def suggest(snapshot: Snapshot, unknown: str) -> str | None:
     """The known word that is nearest to an unknown one; both may stand behind a field, `title:`."""
     field, colon, written = unknown.rpartition(":")
-    word = "".join(words(written))
+    word = "".join(split_words(written))
     if field not in WRITTEN or len(word) < SHORTEST or not any(map(str.isalpha, word)):
         return None
     groups = _near(snapshot, word)

@@ -18,10 +18,10 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 import searchlab
-from searchlab.cli.search_options import Asking
+from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session import prompt
 from searchlab.cli.session.completion import complete
-from searchlab.cli.session.session_commands import COMMANDS, LANGUAGE, SHORT
+from searchlab.cli.session.session_commands import ABBREVIATIONS, COMMANDS, SYNTAX_EXAMPLES
 from searchlab.cli.session.session_loop import Session
 from searchlab.errors import SettingError
 from searchlab.records import Document
@@ -56,7 +56,7 @@ def ask(folder, run_cli, monkeypatch):
 @pytest.fixture
 def session(folder):
     with searchlab.open(folder, compiled=False) as engine:
-        yield Session(engine, Asking(syntax="full"), 10)
+        yield Session(engine, SearchOptions(syntax="full"), 10)
 
 
 def docnos(out):
@@ -188,10 +188,10 @@ def test_expand_adds_words_of_the_best_documents(ask):
 )
 def test_a_wrong_value_leaves_the_settings_as_they_were_and_says_why(session, capsys, line, message):
     session.answer(":set b=0.5")
-    before = session.asking, session.k
+    before = session.options, session.k
     with pytest.raises(SettingError, match=re.escape(message)):
         session.answer(line)
-    assert (session.asking, session.k) == before
+    assert (session.options, session.k) == before
     session.answer("alpha")
     assert len(docnos(capsys.readouterr().out)) == 3
 
@@ -200,7 +200,7 @@ def test_settings_that_do_not_go_together_are_refused(session):
     session.answer(":stream title")
     with pytest.raises(SettingError, match="bm25f weighs the fields itself"):
         session.answer(":scorer bm25f")
-    assert session.asking == Asking(stream="title", syntax="full")
+    assert session.options == SearchOptions(stream="title", syntax="full")
 
 
 # --- results
@@ -327,7 +327,7 @@ def test_help_of_a_plain_session_shows_no_syntax(ask):
 
 
 def test_the_examples_of_the_query_language_are_understood(session):
-    queries = [query for row in LANGUAGE for query in re.split(r"\s{2,}", row)]
+    queries = [query for row in SYNTAX_EXAMPLES for query in re.split(r"\s{2,}", row)]
     assert len(queries) > 5
     for query in queries:
         parsed = session.engine.parse(query, syntax="full")
@@ -350,7 +350,7 @@ def test_the_beginning_of_a_command_is_enough(ask, short, whole):
 
 
 def test_e_is_explain_although_expand_begins_alike(ask):
-    assert SHORT == {"e": "explain"}
+    assert ABBREVIATIONS == {"e": "explain"}
     assert ask("alpha", ":e 1")[0] == ask("alpha", ":explain 1")[0]
 
 
@@ -420,7 +420,7 @@ def terminal(monkeypatch):
 def test_a_terminal_gets_colours_and_wrapped_lines_but_no_word_is_lost(terminal, build):
     text = " ".join(f"word{number}" for number in range(40)) + " alpha 日本語 é"
     with searchlab.open(build([Document("d", f"alpha {text}", text, {"f": text})]), compiled=False) as engine:
-        session = Session(engine, Asking(), 10)
+        session = Session(engine, SearchOptions(), 10)
         with terminal as screen:
             session.answer("alpha")
             session.answer(":open 1")
@@ -501,10 +501,10 @@ def test_control_c_clears_the_line_and_quit_ends(type_keys):
 def test_control_c_stops_a_search_and_the_session_goes_on(type_keys, session, monkeypatch):
     real = session.search
 
-    def search(query):
-        if "alpha" in query.text:
+    def search(text):
+        if "alpha" in text:
             raise KeyboardInterrupt
-        real(query)
+        real(text)
 
     monkeypatch.setattr(session, "search", search)
     out, err = type_keys("alpha\r", "zeta\r", CONTROL_D)
@@ -523,7 +523,7 @@ def test_lines_are_remembered_from_session_to_session(type_keys, state, session)
     type_keys("zeta\r", CONTROL_D)
     assert "+zeta\n" in state.read_text()
     assert stat.S_IMODE(state.stat().st_mode) == 0o600
-    session.found = None
+    session.last = None
     assert docnos(type_keys(f"{UP}\r", CONTROL_D)[0]) == ["d5"]
 
 

@@ -53,7 +53,7 @@ def test_citations_of_medline_are_read_by_their_tags(write):
         },
     )
     assert second == Document("12", fields={"authors": ["Roe R"], "journal": "Short", "year": "in press"})
-    assert (first.place, second.place) == (f"{path}:2", f"{path}:21")
+    assert (first.location, second.location) == (f"{path}:2", f"{path}:21")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_references_of_ris_are_read_by_their_tags(write):
         },
     )
     assert second == Document("ris-2", "Heat", "", {"authors": ["Roe, R."], "types": ["BOOK"], "year": 1960})
-    assert (first.place, second.place) == (f"{path}:1", f"{path}:17")
+    assert (first.location, second.location) == (f"{path}:1", f"{path}:17")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_entries_of_bibtex_are_read_by_their_names(write):
     )
     assert second == Document("roe", fields={"types": ["misc"]})
     assert third == Document("doe", fields={"types": ["book"], "journal": "undefined", "year": 2001})
-    assert [document.place for document in (first, second, third)] == [f"{path}:8", f"{path}:18", f"{path}:18"]
+    assert [document.location for document in (first, second, third)] == [f"{path}:8", f"{path}:18", f"{path}:18"]
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_definitions_cannot_be_joined_to_make_a_text_of_any_length(write, messag
     complaint = "expected at most 1,000 characters, found 1,800 for 'a1'"
     assert message(RecordError, read_documents, path) == f"{path}:2: {complaint}"
     path = write("b.bib", "@string{a = {" + "x" * 900 + "}}\n@misc{k, title = " + " # ".join("a" * 1000) + "}")
-    complaint = f"expected a joined value of at most {bibtex.LONGEST_JOINED:,} characters, found a longer one"
+    complaint = f"expected a joined value of at most {bibtex.MAX_JOINED_LENGTH:,} characters, found a longer one"
     assert message(RecordError, read_documents, path) == f"{path}:2: {complaint}"
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from searchlab.corpus import Notes, read_documents
+from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.formats import delimited
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
@@ -18,14 +18,14 @@ def test_the_header_names_the_columns_whatever_separates_them(write, delimiter):
     first, second = read_documents(path)
     assert first == Document("a", "First", "One.", {"Year": "1999"})
     assert second == Document("b", "", "Two.", {"Year": ""})
-    assert (first.place, second.place) == (f"{path}:2", f"{path}:3")
+    assert (first.location, second.location) == (f"{path}:2", f"{path}:3")
 
 
 def test_quoted_values_hold_separators_line_ends_and_quotes(write):
     path = write("docs.csv", 'id,text\n1,"a, ""b""\n\nc" \n2,"",\n3,5" pipe\n'.replace(",\n", "\n"))
     first, second, third = read_documents(path)
     assert first == Document("1", "", 'a, "b"\n\nc')
-    assert (second, second.place) == (Document("2"), f"{path}:5")
+    assert (second, second.location) == (Document("2"), f"{path}:5")
     assert third == Document("3", "", '5" pipe')
 
 
@@ -43,7 +43,7 @@ def test_capitals_do_not_matter_in_known_names_and_unnamed_columns_get_their_num
 def test_rows_without_any_value_are_passed_over(write):
     path = write("docs.csv", "\n\nid,text\n\n1,x\n , \n,\n2,y\n")
     documents = list(read_documents(path))
-    assert [(document.docno, document.place) for document in documents] == [("1", f"{path}:5"), ("2", f"{path}:8")]
+    assert [(document.docno, document.location) for document in documents] == [("1", f"{path}:5"), ("2", f"{path}:8")]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_a_table_whose_header_cannot_be_used_is_refused(write, message, header, 
 
 
 def test_a_quote_that_is_never_closed_costs_one_row_not_the_file(write, monkeypatch):
-    monkeypatch.setattr(delimited, "LONGEST_ROW", 1000)
+    monkeypatch.setattr(delimited, "MAX_ROW_LENGTH", 1000)
     path = write("docs.csv", 'id,text\n1,"x\n' + "".join(f"{n},y\n" for n in range(2, 2000)))
-    notes = Notes()
+    notes = ReadingNotes()
     documents = list(read_documents(path, notes=notes, strict=False))
     assert [document.docno for document in documents] == [str(n) for n in range(2, 2000)]
     [error] = notes.bad_records

@@ -24,7 +24,7 @@ def test_the_title_and_what_a_reader_sees_make_the_document(write):
         "Wings & flow",
         "A wing\nText with a link\nand more.\none\ntwo\n1\n2\ncafé p < 0.05 <b>",
     )
-    assert document.place == str(path)
+    assert document.location == str(path)
 
 
 @pytest.mark.parametrize(

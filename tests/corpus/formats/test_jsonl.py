@@ -13,7 +13,7 @@ def test_one_object_a_line_is_one_document(write):
     first, second = read_documents([path])
     assert first == Document("a", "First", "One.", {"year": 1999})
     assert second == Document("b", "", "Two.")
-    assert (first.place, second.place) == (f"{path}:1", f"{path}:3")
+    assert (first.location, second.location) == (f"{path}:1", f"{path}:3")
 
 
 @pytest.mark.parametrize("key", ["docno", "doc_id", "docid", "id", "_id"])

@@ -28,7 +28,7 @@ out --> <div>Caf&eacute;</div> H<sub>2</sub>O
 def test_front_matter_goes_to_the_fields_and_its_title_is_the_title(write):
     path = write("notes/a b.md", PAGE)
     [document] = read_documents(path.parent)
-    assert (document.docno, document.title, document.place) == ("a_b.md", "Of wings: a study", str(path))
+    assert (document.docno, document.title, document.location) == ("a_b.md", "Of wings: a study", str(path))
     assert document.fields == {"author": "J. Doe", "tags": "[a, b]"}
     words = "Heading Text with bold and italic words, a link to another one, code_with *stars* and snake_case. Café H2O"
     assert " ".join(document.body.split()) == words

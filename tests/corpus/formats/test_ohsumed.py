@@ -39,7 +39,7 @@ def test_the_docno_is_the_medline_number(write):
     body = "Patients were\nobserved."
     assert first == Document("87049087", "Some patients.", body, {**FIELDS, "sequence": "1"})
     assert second == Document("87049088", fields={"sequence": "2"})
-    assert (first.place, second.place) == (f"{path}:1", f"{path}:18")
+    assert (first.location, second.location) == (f"{path}:1", f"{path}:18")
 
 
 def test_by_another_name_of_the_format_the_docno_is_the_number_in_the_sequence(write):

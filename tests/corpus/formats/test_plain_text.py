@@ -18,7 +18,7 @@ def test_a_short_first_line_with_text_after_it_is_the_title(write, content, titl
     path = write("a.txt", content)
     [document] = read_documents([path])
     assert document == Document("a.txt", title, body)
-    assert document.place == str(path)
+    assert document.location == str(path)
 
 
 def test_the_docno_is_the_path_below_the_folder_without_blanks(write, tmp_path):

@@ -4,7 +4,7 @@ import tracemalloc
 
 import pytest
 
-from searchlab.corpus import Notes, read_documents
+from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.errors import RecordError
 from searchlab.records import Document
 
@@ -68,7 +68,7 @@ def test_articles_are_read_by_the_names_of_their_elements(write):
     )
     assert second == Document("12", fields={"year": 1998})
     assert third == Document("13", "A chapter", "", {"journal": "Genes"})
-    assert [document.place for document in (first, second, third)] == [f"{path}:4", f"{path}:32", f"{path}:35"]
+    assert [document.location for document in (first, second, third)] == [f"{path}:4", f"{path}:32", f"{path}:35"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_entity_declarations_are_refused(write, message, declaration):
 
 def test_the_articles_before_a_mistake_are_read(write):
     path = write("a.xml", "<PubmedArticleSet>" + ARTICLE % 1 + ARTICLE % 2 + "<oops")
-    notes = Notes()
+    notes = ReadingNotes()
     assert [document.docno for document in read_documents(path, notes=notes, strict=False)] == ["1", "2"]
     assert notes.n_bad == 1
 

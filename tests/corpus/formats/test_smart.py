@@ -55,7 +55,7 @@ def test_the_parts_of_a_record_become_title_body_and_fields(write):
         {"authors": "First, A.\nSecond, B.", "keywords": "keys", "note": "note", "categories": "3.42"},
     )
     assert third == Document("3")
-    assert [document.place for document in (first, second, third)] == [
+    assert [document.location for document in (first, second, third)] == [
         f"{path}:2",
         f"{path}:15",
         f"{path}:32",

@@ -37,7 +37,7 @@ def test_documents_of_newswire_are_read_by_the_names_of_their_elements(write):
     )
     assert second == Document("AP-2", "Short", "Bare words here .", {"date": "1991"})
     assert third == Document("AP-3")
-    assert [document.place for document in (first, second, third)] == [
+    assert [document.location for document in (first, second, third)] == [
         f"{path}:6",
         f"{path}:17",
         f"{path}:17",
@@ -127,7 +127,7 @@ def test_topics_are_read_with_or_without_end_tags_and_labels(write):
         },
     )
     assert second == Topic("051", "Airbus & Co", {"head": "Tipster Topic Description", "con": "subsidies"})
-    assert (first.place, second.place) == (f"{path}:2", f"{path}:13")
+    assert (first.location, second.location) == (f"{path}:2", f"{path}:13")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.corpus.trec import fast_lines
-from searchlab.corpus.trec.fast_lines import read_plain
+from searchlab.corpus.trec.fast_lines import read_plain_lines
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.runs import read_run
 from searchlab.errors import SearchlabError
@@ -28,7 +28,7 @@ ENDS = st.sampled_from(["\n", "\n", "\r\n", " \n", "\r", "\n\n"])
 def read(reader, path, large):
     """What is read, or the error, as if the file was large or was not."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_lines, "LARGE", 0 if large else math.inf)
+        patch.setattr(fast_lines, "MIN_FAST_BYTES", 0 if large else math.inf)
         try:
             found = reader(path)
         except SearchlabError as error:
@@ -69,8 +69,8 @@ def test_large_judgments_are_read_as_small_ones(tmp_path_factory, content):
 def test_numbers_are_those_of_python_to_the_last_bit(numbers):
     content = "".join(f"1 Q0 d{n} 1 {word} x\n" for n, word in enumerate(numbers)).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_lines, "LARGE", 0)
-        lines = read_plain(content, 6, docno_column=2, number_column=4)
+        patch.setattr(fast_lines, "MIN_FAST_BYTES", 0)
+        lines = read_plain_lines(content, 6, docno_column=2, number_column=4)
     try:
         expected = [math.nan if "_" in word else float(word) for word in numbers]
     except ValueError:
@@ -87,16 +87,16 @@ def test_numbers_are_those_of_python_to_the_last_bit(numbers):
 
 def test_the_compiled_reader_is_really_used(monkeypatch):
     content = b"1 Q0 b 1 2.5 x\r\n1 Q0 a 2 1 x\n2\tQ0  c 1 -3e2 x\n12 Q0 c 1 0.25 x\n1 Q0 c 9 0 x"
-    assert read_plain(content, 6, docno_column=2, number_column=4) is None  # it is small
-    monkeypatch.setattr(fast_lines, "LARGE", 10)
-    lines = read_plain(content, 6, docno_column=2, number_column=4)
+    assert read_plain_lines(content, 6, docno_column=2, number_column=4) is None  # it is small
+    monkeypatch.setattr(fast_lines, "MIN_FAST_BYTES", 10)
+    lines = read_plain_lines(content, 6, docno_column=2, number_column=4)
     assert lines is not None
     assert (lines.docnos, lines.numbers.tolist()) == (["b", "a", "c", "c", "c"], [2.5, 1, -300, 0.25, 0])
     assert lines.topics == [("1", 0), ("2", 2), ("12", 3), ("1", 4)]
     stretches = [(qid, docnos) for qid, docnos, _ in lines.by_topic()]
     assert stretches == [("1", ["b", "a"]), ("2", ["c"]), ("12", ["c"]), ("1", ["c"])]
-    assert read_plain(content, 5, docno_column=2, number_column=4) is None
-    assert read_plain(content, 6, docno_column=2, number_column=4, whole=True) is None
+    assert read_plain_lines(content, 5, docno_column=2, number_column=4) is None
+    assert read_plain_lines(content, 6, docno_column=2, number_column=4, whole=True) is None
 
 
 def test_a_topic_may_come_back_and_ties_are_sorted(tmp_path):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from searchlab.corpus import Notes
+from searchlab.corpus import ReadingNotes
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SourceError
 from searchlab.records import Qrels
@@ -50,7 +50,7 @@ def test_judgments_cannot_be_altered(write):
 def test_a_malformed_line_is_named_with_its_number_or_passed_over(write, message, line, complaint):
     path = write("qrels", f"1 0 a 1\n\n{line}\n1 0 c 0\n")
     assert message(RecordError, read_qrels, path) == f"{path}:3: {complaint}"
-    notes = Notes()
+    notes = ReadingNotes()
     assert read_qrels(path, strict=False, notes=notes) == {"1": {"a": 1, "c": 0}}
     assert [str(error) for error in notes.bad_records] == [f"{path}:3: {complaint}"]
 
@@ -83,7 +83,7 @@ def test_what_is_not_a_file_is_refused(tmp_path, message, write):
 
 def test_reading_is_noted(write):
     path = write("qrels", b"1 0 caf\xe9 1\n")
-    notes = Notes()
+    notes = ReadingNotes()
     assert read_qrels(path, notes=notes) == {"1": {"café": 1}}
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, 11, 11)
     assert notes.latin1_lines == {str(path): 1}

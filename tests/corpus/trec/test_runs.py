@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from searchlab.corpus import Notes
+from searchlab.corpus import ReadingNotes
 from searchlab.corpus.trec.runs import read_run, write_run
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.records import Ranking
@@ -39,7 +39,7 @@ def test_interleaved_topics_come_together_in_the_order_of_their_first_lines(writ
 def test_a_malformed_line_is_named_with_its_number_or_passed_over(write, message, line, complaint):
     path = write("run", f"1 Q0 a 1 2.0 x\n{line}\n")
     assert message(RecordError, read_run, path) == f"{path}:2: {complaint}"
-    notes = Notes()
+    notes = ReadingNotes()
     assert read_run(path, strict=False, notes=notes) == [Ranking("1", ["a"], [2.0])]
     assert [str(error) for error in notes.bad_records] == [f"{path}:2: {complaint}"]
 
@@ -56,7 +56,7 @@ def test_what_holds_no_results_is_refused(write, message, tmp_path):
 
 
 def test_reading_is_noted(write):
-    notes = Notes()
+    notes = ReadingNotes()
     path = write("run", "1 Q0 a 1 2 x\n")
     read_run(path, notes=notes)
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, 13, 13)

@@ -1,6 +1,6 @@
 import pytest
 
-from searchlab.corpus import TOPIC_FORMATS, Notes, read_topics
+from searchlab.corpus import TOPIC_FORMATS, ReadingNotes, read_topics
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.records import Topic
 
@@ -11,7 +11,7 @@ def test_two_columns_are_qid_and_text(write):
     path = write("topics.tsv", "007\twing  flow\n\n 8 \theat\n")
     topics = read_topics(path)
     assert topics == [Topic("007", "wing flow"), Topic("8", "heat")]
-    assert [topic.place for topic in topics] == [f"{path}:1", f"{path}:3"]
+    assert [topic.location for topic in topics] == [f"{path}:1", f"{path}:3"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_cannot_be_topics_is_refused(write, message, tmp_path):
 
 def test_reading_topics_is_noted(write):
     path = write("topics", b"1\tcaf\xe9\n2\tx")
-    notes = Notes()
+    notes = ReadingNotes()
     assert read_topics(path, notes=notes)[0].text == "café"
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (
         1,

@@ -1,62 +1,29 @@
-"""Are files that do not fit together found out, and is the likely cause named?"""
-
-import gzip
+"""Consistency checks: each problem is found, and its likely cause named."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from searchlab.errors import SourceError
 from searchlab.evaluation.file_checks.consistency import check_files
-from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
-from searchlab.evaluation.file_checks.lenient_reader import detect_kind, read_leniently
-
-TOPICS = "1\tfirst words\n2\tsecond words\n3\tthird\n"
-QRELS = "1 0 d-01 1\n1 0 d-02 0\n2 0 d-03 2\n3 0 d-04 1\n"
-RUN = "1 Q0 d-01 1 3.0 t\n1 Q0 d-09 2 2.0 t\n2 Q0 d-03 1 1.5 t\n3 Q0 d-04 1 1.0 t\n"
-LETOR = "1 qid:1 1:0.5 2:1 #docid = d-01\n0 qid:1 1:0.1 2:0 #docid = d-02\n1 qid:2 1:0.5 2:1 #docid = d-03\n"
+from tests.evaluation.file_checks.sample_files import LETOR, QRELS, RUN, TOPICS
 
 
 @pytest.fixture
-def examine(tmp_path, monkeypatch):
-    """Write files, and give the findings: problems as they are, remarks behind a sign."""
+def check(tmp_path, monkeypatch):
+    """Write files and return the findings; remarks begin with a tilde."""
     monkeypatch.chdir(tmp_path)
 
-    def look(files: dict[str, str], docnos=None) -> list[str]:
+    def write_and_check(files: dict[str, str], docnos=None) -> list[str]:
         for name, text in files.items():
             (tmp_path / name).write_text(text)
         found = check_files(files, docnos, index="the-index")
         assert found.healthy == (not any(finding.problem for finding in found.findings))
         return [str(finding) if finding.problem else f"~ {finding}" for finding in found.findings]
 
-    return look
+    return write_and_check
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        (TOPICS, "topics"),
-        (QRELS, "judgments"),
-        ("query-id\tcorpus-id\tscore\n1\td1\t1\n", "judgments"),
-        ("1 d1 1\n1 d2 0\n", "judgments"),
-        ("1\td1\t0\t0\n1\td2\t0\t0.000000\n", "judgments"),
-        ("1 d1 0 0.000000\n1 d2 0 0.000000\n", "judgments"),
-        ("1\tflu 1918\n2\tflu 1957\n", "topics"),
-        (RUN, "run"),
-        (RUN + "1 Q0 broken\n", "run"),
-        (LETOR, "features"),
-        ("# names: a b\n" + LETOR, "features"),
-        ('{"qid": "1", "text": "word"}\n', "topics"),
-        ("<top>\n<num> Number: 1\n<title> words\n</top>\n", "topics"),
-        ("1\tdeath toll 1918\n2\tflu\n3\tmany more words than four here\n", "topics"),
-    ],
-)
-def test_a_file_is_known_by_its_content(text, kind):
-    assert detect_kind(text) == kind
-
-
-def test_files_that_fit_together_have_no_problems(tmp_path, examine):
-    assert examine({"t.tsv": TOPICS, "q.txt": QRELS, "r.run": RUN, "f.letor": LETOR}) == [
+def test_consistent_files_have_no_problems(tmp_path, check):
+    assert check({"t.tsv": TOPICS, "q.txt": QRELS, "r.run": RUN, "f.letor": LETOR}) == [
         "~ f.letor: 1 of 3 topics of t.tsv not in this file: 3",
         "~ f.letor: 1 of 3 topics of q.txt not in this file: 3",
     ]
@@ -145,7 +112,7 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
             ["~ r.run: 1 of 3 topics with equal scores: 1; their order depends on the evaluation tool"],
         ),
         (
-            # By hand: d-01 (relevant) and d-09 are tied: RR and so AP of topic 1 is 1 or ½, of three topics.
+            # By hand: d-01 (relevant) and d-09 are tied: AP of topic 1 is 1 or ½, that of the other two topics 1.
             {"q.txt": QRELS, "r.run": RUN.replace("2.0", "3.0")},
             [
                 "r.run: 1 of 3 topics with equal scores, whose order could change nDCG@10 from 0.8770 to 1.0000 "
@@ -156,39 +123,25 @@ def test_files_that_fit_together_have_no_problems(tmp_path, examine):
         ({"x.txt": " \n"}, ["x.txt: empty, expected topics, judgments, a run or features"]),
     ],
 )
-def test_a_problem_is_one_line(examine, files, findings):
-    assert examine(files) == findings
+def test_a_problem_is_one_line(check, files, findings):
+    assert check(files) == findings
 
 
-def test_documents_are_looked_up_in_the_index(examine):
-    assert examine({"q.txt": QRELS, "r.run": RUN}, {"d-01", "d-02", "d-03", "d-04"}) == [
+def test_documents_are_looked_up_in_the_index(check):
+    assert check({"q.txt": QRELS, "r.run": RUN}, {"d-01", "d-02", "d-03", "d-04"}) == [
         "r.run: 1 of 4 documents not in the-index: d-09"
     ]
-    assert examine({"q.txt": QRELS}, {"d-1", "d-2", "d-3", "d-4"}) == [
+    assert check({"q.txt": QRELS}, {"d-1", "d-2", "d-3", "d-4"}) == [
         "q.txt: 4 of 4 documents not in the-index: d-01, d-02, d-03 and 1 more; "
         "likely cause: leading zeros (d-01 here, d-1 there)"
     ]
 
 
-def test_a_file_that_is_not_there_is_a_finding_like_others(examine, tmp_path):
+def test_a_missing_file_is_a_finding(check, tmp_path):
     (tmp_path / "q.txt").write_text(QRELS)
     found = check_files([tmp_path / "none.txt", tmp_path / "q.txt"])
     assert [str(finding) for finding in found.findings] == [f"{tmp_path / 'none.txt'}: no such file or folder"]
     assert len(found.examined) == 1
-
-
-def test_judgments_that_list_relevant_documents_alone_are_understood(tmp_path):
-    (tmp_path / "cisi.rel").write_text("1 28 0 0.000000\n1 35 0 0.000000\n2 29 0 0\n")
-    assert read_leniently(tmp_path / "cisi.rel").grades == {"1": {"28": 1, "35": 1}, "2": {"29": 1}}
-
-
-def test_packed_files_are_read_too(tmp_path):
-    with gzip.open(tmp_path / "r.run.gz", "wt") as file:
-        file.write(RUN)
-    assert (read_leniently(tmp_path / "r.run.gz").kind, read_leniently(tmp_path / "r.run.gz").qids) == (
-        "run",
-        {"1", "2", "3"},
-    )
 
 
 def write_fold(folder, name, train, valid, test):
@@ -213,7 +166,7 @@ def test_folds_that_leak_are_found(tmp_path):
     ]
 
 
-def test_folds_that_cannot_be_read_are_a_problem(tmp_path):
+def test_unreadable_folds_are_a_problem(tmp_path):
     write_fold(tmp_path, "Fold1", "1", "2", "3")
     (tmp_path / "Fold1" / "test.txt").unlink()
     found = check_files([tmp_path])
@@ -221,7 +174,7 @@ def test_folds_that_cannot_be_read_are_a_problem(tmp_path):
     assert "expected one file of the test part" in str(found.findings[0])
 
 
-def test_a_collection_stands_for_its_topics_and_judgments(tmp_path):
+def test_a_collection_is_checked_by_its_topics_and_judgments(tmp_path):
     (tmp_path / "docs.jsonl").write_text('{"docno": "d-01", "body": "x"}\n')
     (tmp_path / "topics.tsv").write_text(TOPICS)
     (tmp_path / "qrels.txt").write_text(QRELS)
@@ -233,34 +186,3 @@ def test_a_collection_stands_for_its_topics_and_judgments(tmp_path):
         (tmp_path / name).unlink()
     with pytest.raises(SourceError, match="found only documents"):
         check_files([tmp_path])
-
-
-@pytest.mark.parametrize(
-    ("strange", "wanted", "cause"),
-    [
-        (["Q1", "Q2"], ["q1", "q2"], "upper and lower case (Q1 here, q1 there)"),
-        (["7"], ["007"], "leading zeros (7 here, 007 there)"),
-        (["1.07"], ["1.7"], ""),
-        (["doc12", "doc7"], ["12", "7"], "the prefix 'doc' (doc12 here, 12 there)"),
-        (["12", "7"], ["doc12", "doc7"], "the prefix 'doc' (12 here, doc12 there)"),
-        (["q1"], ["1"], "the prefix 'q' (q1 here, 1 there)"),
-        (["a-1", "a-2"], ["b_1", "b_2"], "the prefix 'a-' here for 'b_' there (a-1 here, b_1 there)"),
-        (["t-1", "t-22"], ["001", "022"], "the prefix 't-' and leading zeros (t-1 here, 001 there)"),
-        (["x.txt", "y.txt"], ["x", "y"], "the suffix '.txt' (x.txt here, x there)"),
-        (["A-1", "b-2"], ["a-01", "B-02"], "case and leading zeros (A-1 here, a-01 there)"),
-        (["a", "b"], ["c", "d"], ""),
-        # One in a hundred says nothing of the others.
-        (["A", *map(str, range(99))], ["a", *map(chr, range(300, 399))], ""),
-        ([], ["a"], ""),
-        (["a"], [], ""),
-    ],
-)
-def test_the_likely_cause_is_what_turns_most_names_into_those_that_are_missing(strange, wanted, cause):
-    assert explain_mismatch(strange, wanted) == (f"; likely cause: {cause}" if cause else "")
-
-
-@given(st.sets(st.integers(1, 10_000), min_size=3, max_size=30), st.sampled_from(["q", "MED-", "x_", "topic "]))
-def test_any_prefix_is_found_out(numbers, prefix):
-    wanted = {f"{number}" for number in numbers}
-    told = explain_mismatch(sorted(prefix + name for name in wanted), wanted)
-    assert told.startswith(f"; likely cause: the prefix {prefix!r} (")

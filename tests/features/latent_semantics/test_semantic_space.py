@@ -1,3 +1,5 @@
+"""Semantic space: vectors against NumPy, folding in, staleness, and damaged or concurrent files."""
+
 import os
 import shutil
 
@@ -22,7 +24,8 @@ from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import MANIFEST, writing
+from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.lock import writer_lock
 from searchlab.records import Document
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import no_progress
@@ -119,7 +122,7 @@ def test_a_query_is_projected_by_its_weights_and_idf(build):
 
 @pytest.fixture(scope="module")
 def topical():
-    """A matrix too large to be decomposed exactly, with 40 directions that stand out, and its V."""
+    """A matrix too large for the exact decomposition, with 40 dominant directions, and its V."""
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng(3)
@@ -174,7 +177,7 @@ def test_vectors_have_length_one_in_any_number_of_dimensions(build):
         assert np.linalg.norm(space.query_vector({"w1": 1, "w2": 3}, dims)) == pytest.approx(1, abs=1e-6)
 
 
-def test_many_documents_of_several_shards_are_asked_for_at_once(small):
+def test_vectors_of_documents_in_several_shards_are_read_at_once(small):
     space = build_space(small, dims=3)
     assert len(space.snapshot.shards) > 1
     places = [space.snapshot.locate(docno) for docno in ("d0007", "d0000", "d0003", "d0000")]
@@ -185,7 +188,7 @@ def test_many_documents_of_several_shards_are_asked_for_at_once(small):
     assert space.vectors(shards[:0], docs[:0]).shape == (0, 3)
 
 
-def test_more_dimensions_than_there_are_stay_empty(small):
+def test_surplus_dimensions_are_zero(small):
     space = build_space(small, dims=200)
     found = np.array(list(all_vectors(space).values()))
     assert found.shape == (8, 200)
@@ -228,7 +231,7 @@ def test_a_copy_that_is_folded_in_has_the_vector_of_the_original(small):
         np.testing.assert_allclose(folded[docno], vector, atol=1e-6)
 
 
-def test_new_words_are_unknown_until_the_space_is_made_anew(small):
+def test_new_words_are_unknown_until_the_space_is_rebuilt(small):
     build_space(small, dims=3)
     add(small, documents(["lorry road engine", "lorry wheel road"], "new"))
     assert not SemanticSpace.open(Snapshot(small)).query_vector({"lorry": 1}).any()
@@ -236,7 +239,7 @@ def test_new_words_are_unknown_until_the_space_is_made_anew(small):
     assert space.query_vector({"lorry": 1}) @ space.query_vector({"car": 1}) > 0.9
 
 
-def test_a_space_says_how_stale_it_is(small):
+def test_staleness_is_the_share_of_newer_documents(small):
     build_space(small)
     add(small, documents(["car"], "new"))
     space = SemanticSpace.open(Snapshot(small))
@@ -300,7 +303,7 @@ def test_an_open_space_outlives_changes_of_its_index(small):
         np.testing.assert_array_equal(vector_of(space, docno), vector)
 
 
-def test_no_space_says_how_to_make_one(small):
+def test_the_message_for_a_missing_space_names_the_command(small):
     with pytest.raises(IndexMissing, match=f"{small}: no semantic space; `searchlab semantic -i {small}` makes one"):
         SemanticSpace.open(Snapshot(small))
     with pytest.raises(IndexMissing, match="no semantic space"):
@@ -338,7 +341,7 @@ def test_every_missing_or_truncated_file_is_named(small):
     assert SemanticSpace.open(Snapshot(small), verify=True).dims == 3
 
 
-def test_an_altered_byte_is_found_by_its_checksum_and_breaks_nothing_without(small):
+def test_an_altered_byte_is_found_by_its_checksum_and_is_harmless_otherwise(small):
     build_space(small, dims=3)
     add(small, documents(CARS, "new"))
     files = [path for path in (small / "semantic").iterdir() if path.name not in {MANIFEST, "writer.lock"}]
@@ -363,7 +366,7 @@ def test_an_altered_byte_is_found_by_its_checksum_and_breaks_nothing_without(sma
 @pytest.mark.parametrize(
     "garbage", [b"", b"\x00\xff", b"{", b"[]", b"7", b"null", b"{}", b'{"layout": "x"}', b'{"layout": 1}']
 )
-def test_a_manifest_that_is_none_is_corrupt_and_can_be_replaced(small, garbage):
+def test_a_malformed_manifest_is_corrupt_and_can_be_replaced(small, garbage):
     build_space(small, dims=3)
     (small / "semantic" / MANIFEST).write_bytes(garbage)
     with pytest.raises(IndexCorrupt, match=r"manifest.json: damaged; `searchlab semantic"):
@@ -371,7 +374,7 @@ def test_a_manifest_that_is_none_is_corrupt_and_can_be_replaced(small, garbage):
     assert build_space(small, dims=3).dims == 3
 
 
-def test_an_altered_manifest_is_corrupt_and_one_of_a_later_version_is_said_to_be(small):
+def test_an_altered_manifest_is_corrupt_and_one_of_a_later_version_is_too_new(small):
     build_space(small, dims=3)
     manifest = small / "semantic" / MANIFEST
     content = manifest.read_text()
@@ -383,7 +386,7 @@ def test_an_altered_manifest_is_corrupt_and_one_of_a_later_version_is_said_to_be
         SemanticSpace.open(Snapshot(small))
 
 
-def test_a_space_that_replaces_another_leaves_nothing_of_it(small):
+def test_a_space_that_replaces_another_removes_its_files(small):
     build_space(small, dims=3)
     old = {path.name for path in (small / "semantic").iterdir()}
     space = build_space(small, dims=2)
@@ -412,7 +415,7 @@ def test_an_interrupted_build_leaves_everything_as_it_was(small, stage, first):
     assert (small / "semantic").exists() is not first
 
 
-def test_progress_is_told_by_stages(small, topical):
+def test_progress_is_reported_by_stages(small, topical):
     calls = []
     build_space(small, dims=2, progress=lambda *call: calls.append(call))
     assert {stage for stage, _, _ in calls} == {"weighing", "decomposing", "projecting"}
@@ -423,7 +426,7 @@ def test_progress_is_told_by_stages(small, topical):
     assert calls[-1] == ("decomposing", 320, 320)
 
 
-def test_indexing_is_not_kept_waiting_but_a_second_builder_is_refused(small):
+def test_indexing_is_not_blocked_but_a_second_builder_is_refused(small):
     def meanwhile(stage, done, total):
         if stage == "projecting" and done == total:
             add(small, documents(["car"], "meanwhile"))
@@ -432,13 +435,13 @@ def test_indexing_is_not_kept_waiting_but_a_second_builder_is_refused(small):
 
     space = build_space(small, dims=2, progress=meanwhile)
     assert space.snapshot.n_docs == 8
-    with writing(small):
+    with writer_lock(small):
         space = SemanticSpace.open(Snapshot(small))
         assert (space.snapshot.n_docs, space.n_unwritten) == (9, 1)
         assert vector_of(space, "meanwhile0000") @ space.query_vector({"car": 1}) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_space_replaced_while_it_is_opened_is_looked_for_again(small, monkeypatch):
+def test_a_space_replaced_while_it_is_opened_is_opened_again(small, monkeypatch):
     build_space(small, dims=3)
     read = vector_artefact.read_record
 
@@ -453,7 +456,7 @@ def test_a_space_replaced_while_it_is_opened_is_looked_for_again(small, monkeypa
     assert SemanticSpace.open(snapshot).dims == 2
 
 
-def test_files_can_be_kept_elsewhere(small, tmp_path):
+def test_files_can_be_stored_elsewhere(small, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     space = build_space(small, dims=2, home=elsewhere)
     assert not (small / "semantic").exists()
@@ -470,11 +473,11 @@ def test_dimensions_out_of_range_are_refused(small, dims):
 def test_more_dimensions_than_the_space_has_are_refused(small):
     space = build_space(small, dims=3)
     for ask in (lambda: space.query_vector({"car": 1}, 4), lambda: vector_of(space, "d0000", 4)):
-        with pytest.raises(SettingError, match="semantic: has 3 dimensions, 4 were asked for"):
+        with pytest.raises(SettingError, match="semantic: dims is 4, expected 1 to 3"):
             ask()
 
 
-def test_a_space_is_told_by_its_folder_and_dimensions(small):
+def test_repr_names_the_folder_and_the_dimensions(small):
     space = build_space(small, dims=3, seed=5)
     assert repr(space) == f"<SemanticSpace {small}: 3 dimensions, made {space.made}>"
     assert (space.seed, space.n_docs) == (5, 8)

@@ -1,4 +1,4 @@
-"""Feature files: by hand, against a slow reader, from hostile bytes, and there and back again."""
+"""Feature files: worked by hand, against a slow reader, from hostile bytes, and round trips."""
 
 import gzip
 import io
@@ -12,11 +12,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from searchlab.corpus import Notes
+from searchlab.corpus import ReadingNotes
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.letor import letor_files, row_buffer
-from searchlab.features.letor.folds import read_folds
 from searchlab.features.letor.letor_files import read_letor, write_letor
 
 SOME = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -67,7 +66,7 @@ def test_letor_3_by_hand(reading):
     assert table.comments is None
 
 
-def test_letor_4_keeps_what_else_the_comment_says(reading):
+def test_letor_4_keeps_the_rest_of_the_comment(reading):
     table = reading(
         "2 qid:10032 1:0.056537 2:0 #docid = GX029-35 inc = 0.0119881 prob = 0.139842\n0 qid:10032 1:1 2:1\n"
     )
@@ -96,7 +95,7 @@ def test_the_docno_is_found_in_the_comment(reading, comment, docno, rest):
     assert (table.comments is None) if rest is None else (table.comments.tolist() == [rest, ""])
 
 
-def test_comments_blank_lines_line_ends_and_a_byte_order_mark_are_passed_over(reading):
+def test_comments_blank_lines_line_ends_and_a_byte_order_mark_are_skipped(reading):
     content = b"\xef\xbb\xbf# made by hand\n\n  \t\r\n1\tqid:a  1:2\t2:3  \r\n# not a row\n   0 qid:a 1:4 2:5#c"
     table = reading(content)
     assert table.values.tolist() == [[2, 3], [4, 5]]
@@ -141,7 +140,7 @@ def spellings() -> st.SearchStrategy[str]:
 
 @given(written=st.lists(spellings().filter(lambda word: math.isfinite(float(word))), min_size=1, max_size=40))
 @SOME
-def test_every_decimal_becomes_the_number_that_python_reads(tmp_path, written):
+def test_every_decimal_equals_pythons_float(tmp_path, written):
     path = tmp_path / "numbers"
     path.write_text(f"{written[0]} qid:1 " + " ".join(f"{n}:{word}" for n, word in enumerate(written, start=1)))
     table = read_letor(path)
@@ -161,7 +160,7 @@ def test_ties_between_two_floats_go_to_the_even_one(reading):
     assert found.tolist() == [float(word) for word in words]
 
 
-def test_features_left_out_are_zero_or_undefined_as_the_caller_says(reading):
+def test_features_left_out_are_zero_or_undefined_by_choice(reading):
     content = "0 qid:1 1:1 3:3\n0 qid:1 2:2\n0 qid:1 4:4\n0 qid:1\n"
     expected = np.array([[1, 0, 3, 0], [0, 2, 0, 0], [0, 0, 0, 4], [0, 0, 0, 0]], dtype=float)
     assert reading(content).values.tolist() == reading(content, missing="zero").values.tolist() == expected.tolist()
@@ -241,7 +240,7 @@ def test_a_pair_that_occurs_twice_names_both_lines(complaint):
     assert complaint(DuplicateError, content) == "FILE:4: document a of query 1 occurs already at FILE:1"
 
 
-def test_interleaved_queries_are_brought_together(reading):
+def test_interleaved_queries_are_regrouped(reading):
     table = reading("0 qid:1 1:1\n1 qid:2 1:2\n2 qid:1 1:3\n")
     assert table.was_regrouped
     assert table.qids.tolist() == ["1", "1", "2"]
@@ -254,7 +253,7 @@ def test_a_file_without_rows_is_refused(complaint, content):
     assert complaint(SourceError, content) == "FILE: holds no rows"
 
 
-def test_what_cannot_be_features_is_refused(complaint, tmp_path):
+def test_files_without_features_are_refused(complaint, tmp_path):
     assert complaint(SourceError, "1 qid:1\n0 qid:1\n") == "FILE: holds no features"
     for path, reason in [(tmp_path, "expected a file, found a folder"), (tmp_path / "x", "no such file or folder")]:
         with pytest.raises(SourceError) as caught:
@@ -262,7 +261,7 @@ def test_what_cannot_be_features_is_refused(complaint, tmp_path):
         assert str(caught.value) == f"{path}: {reason}"
 
 
-def test_text_of_nearly_nothing_does_not_ask_for_all_memory(complaint):
+def test_a_tiny_file_does_not_allocate_all_memory(complaint):
     content = "0 qid:1 1:1\n" * 40_000 + "0 qid:1 10000:1\n" + "0 qid:1 1:1\n" * 10
     assert complaint(SourceError, content) == (
         "FILE: found 40000 rows with almost no values for 10000 features, expected values for more of them"
@@ -279,7 +278,7 @@ def test_a_line_without_end_is_refused(complaint, monkeypatch):
 def test_packed_files_and_latin_1_are_read_and_noted(tmp_path):
     path = tmp_path / "features.gz"
     path.write_bytes(gzip.compress(LETOR3 + b"0 qid:20 1:1 2:1 3:1 #docid = caf\xe9\n0 qid:\xc3\xa9 1:1 2:1 3:1\n"))
-    notes = Notes()
+    notes = ReadingNotes()
     table = read_letor(path, notes=notes)
     assert table.docnos.tolist()[-2:] == ["café", ""]
     assert table.query_ids == ["1", "20", "é"]
@@ -295,7 +294,7 @@ def test_words_with_blanks_of_other_scripts_are_refused(complaint):
 
 
 def slow_read(content: str):
-    """Rows as a reader of a few lines sees them: label, qid, values by number, docno, comment."""
+    """Rows by a slow, simple reader: label, qid, values by number, docno, comment."""
     for line in content.split("\n"):
         data, _, comment = line.partition("#")
         if not data.strip():
@@ -326,7 +325,7 @@ def files(draw) -> str:
         line += draw(st.sampled_from(["", " ", f" #docid = d{row}", f"#docid = é{row} inc = 1", " # so it is"]))
         lines.append(line + draw(st.sampled_from(["", "\r"])))
         lines += draw(st.lists(st.sampled_from(["", "# a comment 1:2", " \r", "#\t"]), max_size=2))
-    # A row with a gap, so that the rows may differ in length.
+    # With a gap in one row, the rows may differ in length.
     return "\n".join([*lines, "0 qid:1 9:1"]) + draw(st.sampled_from(["", "\n"]))
 
 
@@ -376,7 +375,7 @@ def tables(draw) -> FeatureTable:
 @given(table=tables())
 @example(table=FeatureTable("ab", ["1"], ["x#y"], [[-0.0, 5e-324]], [1]))
 @SOME
-def test_what_is_written_is_read_back_to_the_last_bit(tmp_path, table):
+def test_a_table_is_read_back_to_the_last_bit(tmp_path, table):
     path = tmp_path / "features"
     with path.open("w", encoding="utf-8", newline="\n") as file:
         write_letor(file, table)
@@ -455,48 +454,3 @@ def test_damaged_files_raise_only_our_errors(tmp_path, data):
     path.write_bytes(LETOR3[:place] + piece + LETOR3[place + length :])
     with suppress(SearchlabError):
         assert read_letor(path).n_rows
-
-
-NAMES = [("train.txt", "vali.txt", "test.txt"), ("trainingset.txt", "validationset.txt.gz", "testset.txt")]
-
-
-@pytest.mark.parametrize("names", NAMES)
-def test_folds_are_found_in_the_order_of_their_numbers(tmp_path, names):
-    for number in range(1, 12):
-        for part, name in enumerate(names):
-            path = tmp_path / f"Fold{number}" / name
-            path.parent.mkdir(exist_ok=True)
-            content = f"{part} qid:{number} 1:2\n".encode()
-            path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    (tmp_path / "readme.txt").touch()
-    (tmp_path / "Fold1" / ".train.txt").touch()
-    folds = read_folds(tmp_path)
-    assert [fold.name for fold in folds] == [f"Fold{number}" for number in range(1, 12)]
-    assert folds[1].valid == tmp_path / "Fold2" / names[1]
-    assert [table.grades.tolist() for table in folds[9].read()] == [[0], [1], [2]]
-    assert folds[9].read()[0].query_ids == ["10"]
-    assert read_folds(tmp_path / "Fold3") == [folds[2]]
-
-
-def test_folds_that_are_not_complete_are_refused(tmp_path):
-    def complaint() -> str:
-        with pytest.raises(SourceError) as caught:
-            read_folds(tmp_path)
-        return str(caught.value).replace(str(tmp_path), "DIR")
-
-    assert complaint() == "DIR: expected folders Fold1, Fold2, …, found none"
-    for number in (1, 3):
-        (tmp_path / f"Fold{number}").mkdir()
-    assert complaint() == "DIR: expected folds without gaps, found Fold1, Fold3, but no Fold2"
-    (tmp_path / "Fold2").mkdir()
-    expected = "expected one file of the train part (train.txt or trainingset.txt, gzipped or not), found"
-    assert complaint() == f"DIR/Fold1: {expected} none"
-    for name in ("train.txt", "train.txt.gz"):
-        (tmp_path / "Fold1" / name).touch()
-    assert complaint() == f"DIR/Fold1: {expected} train.txt and train.txt.gz"
-    (tmp_path / "fold_1").mkdir()
-    assert complaint() == "DIR: expected one folder a fold, found Fold1 and fold_1"
-    with pytest.raises(SourceError, match="no such folder"):
-        read_folds(tmp_path / "nowhere")
-    with pytest.raises(SourceError, match="expected a folder of folds, found a file"):
-        read_folds(tmp_path / "Fold1" / "train.txt")

@@ -1,4 +1,4 @@
-"""Undefined values are filled, and features brought to a scale: by hand, against loops, and as plain JSON."""
+"""Normalisation: worked by hand, against loops, as plain JSON, and explained."""
 
 import json
 import math
@@ -11,14 +11,6 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.imputation import (
-    IMPUTATIONS,
-    LETOR_ZEROS,
-    IndicatorImputation,
-    QueryMinimumImputation,
-    imputation_from_json,
-    make_imputation,
-)
 from searchlab.features.preprocessing.normalisation import (
     NORMALISATIONS,
     QueryMinMax,
@@ -51,57 +43,10 @@ def tables(draw, undefined=True) -> FeatureTable:
 
 
 def each_column(table: FeatureTable):
-    """Every query and feature, one at a time: where they stand, and their values."""
+    """Every query and feature, one at a time: rows, column and values."""
     for _, rows in table.queries():
         for number in range(table.n_features):
             yield rows, number, table.values[rows, number].tolist()
-
-
-def test_the_query_minimum_stands_for_what_is_undefined():
-    filled = make_imputation("query-minimum").transform(table_of([3, NAN, 2, NAN, -1], [NAN, NAN, NAN, 4, NAN]))
-    assert filled.values.T.tolist() == [[3, 2, 2, -1, -1], [0, 0, 0, 4, 4]]
-
-
-def test_some_features_get_zero_in_any_case():
-    filling = QueryMinimumImputation(zeros=("f2", "other"))
-    filled = filling.transform(table_of([3, NAN, 2, NAN, -1], [3, NAN, 2, NAN, -1]))
-    assert filled.values.T.tolist() == [[3, 2, 2, -1, -1], [3, 0, 2, 0, -1]]
-
-
-def test_zero_stands_for_what_is_undefined():
-    assert make_imputation("zero").transform(table_of([3, NAN, 2, NAN, -1])).column("f1").tolist() == [3, 0, 2, 0, -1]
-
-
-def test_indicators_are_added_for_what_was_undefined_in_training():
-    training = table_of([3, NAN, 2, 1, 1], [1, 1, 1, 1, 1])
-    filling = make_imputation("indicator").fit(training)
-    assert filling == IndicatorImputation(("f1",))
-    filled = filling.transform(training)
-    assert filled.names == ("f1", "f2", "f1?")
-    assert filled.values.T.tolist() == [[3, 2, 2, 1, 1], [1, 1, 1, 1, 1], [0, 1, 0, 0, 0]]
-    # What was always defined in training has no indicator later, but is filled.
-    later = filling.transform(table_of([1, 1, 1, 1, 1], [NAN, 5, 6, 7, 8]))
-    assert later.values.T.tolist() == [[1] * 5, [5, 5, 6, 7, 8], [0] * 5]
-    with pytest.raises(SettingError, match="expected fit before transform"):
-        IndicatorImputation().transform(training)
-
-
-def test_letor_is_reproduced_from_undefined_values_to_the_query_level():
-    # LETOR 3.0, OHSUMED, query 1: three documents' c and BM25 on the title in Feature-null, and what QueryLevelNorm has
-    # for them. By hand for BM25, which begins at 0: 18.428062 / 22.58068 = 0.816099. The other numbers are made up.
-    table = table_of(
-        [5, 3, 2, 0, 0],
-        [22.58068, 18.428062, 10.573272, NAN, 2.050146],
-        [-36.717226, -42.142067, NAN, -50.0, -45.0],
-        names=["f1", "f11", "f13"],
-        qids=["1"] * 5,
-    )
-    normalised = QueryMinMax().transform(QueryMinimumImputation(LETOR_ZEROS).transform(table))
-    assert np.round(normalised.values.T, 6).tolist() == [
-        [1, 0.6, 0.4, 0, 0],
-        [1, 0.816099, 0.468244, 0, 0.090792],
-        [1, round(7.857933 / 13.282774, 6), 0, 0, round(5 / 13.282774, 6)],
-    ]
 
 
 def test_min_max_by_hand():
@@ -118,7 +63,7 @@ def test_z_score_by_hand():
 
 
 def test_ranks_by_hand():
-    # 5 5 9: ranks 1.5, 1.5, 3 of three. A single value, or equal ones, stand in the middle.
+    # 5 5 9: ranks 1.5, 1.5, 3 of three. A single value, or equal ones, become ½.
     normalised = QueryRank().transform(table_of([5, 9, 5, 7, 7], [NAN, 3, 2, NAN, 1], [1, 2, 3, 4, 0]))
     assert normalised.column("f1").tolist() == [0.25, 1, 0.25, 0.5, 0.5]
     np.testing.assert_array_equal(normalised.column("f2"), [NAN, 1, 0, NAN, 0.5])
@@ -133,7 +78,7 @@ def test_standardisation_by_hand_takes_its_numbers_from_training():
     np.testing.assert_allclose(later.values.T, [[0] * 5, [0] * 5, [-1, 2, NAN, 0, 0]], atol=1e-12)
 
 
-def test_standardisation_needs_the_features_that_it_has_learnt_from():
+def test_standardisation_needs_the_features_of_training():
     fitted = Standard().fit(table_of([1, 2, 3, 4, 5], [1, 2, 3, 4, 5]))
     with pytest.raises(SettingError, match=r"features differ from those of training \(f2\), expected the same"):
         fitted.transform(table_of([1, 2, 3, 4, 5]))
@@ -143,30 +88,9 @@ def test_standardisation_needs_the_features_that_it_has_learnt_from():
         Standard().fit(table_of([1, 2, 3, 4, 5]).only([]))
 
 
-def test_none_leaves_values_as_they_are():
+def test_none_leaves_values_unchanged():
     table = table_of([1, NAN, 3, 4, 5])
     assert make_normalisation("none").fit(table).transform(table).equals(table)
-
-
-@pytest.mark.parametrize("name", IMPUTATIONS)
-@given(table=tables())
-@settings(max_examples=40)
-def test_every_filling_fills_everything_and_leaves_the_rest(name, table):
-    filled = make_imputation(name).fit(table).transform(table)
-    assert not np.isnan(filled.values).any()
-    defined = ~np.isnan(table.values)
-    own = filled.values[:, : table.n_features]
-    assert np.array_equal(own[defined], table.values[defined])
-
-
-@given(table=tables())
-@settings(max_examples=40)
-def test_the_query_minimum_is_that_of_a_loop(table):
-    filled = QueryMinimumImputation().transform(table)
-    for rows, number, column in each_column(table):
-        smallest = min((value for value in column if not math.isnan(value)), default=0.0)
-        expected = [smallest if math.isnan(value) else value for value in column]
-        assert filled.values[rows, number].tolist() == expected
 
 
 def loop_minmax(column):
@@ -195,7 +119,7 @@ def test_normalisations_are_those_of_a_loop(name, loop, table):
     for rows, number, column in each_column(table):
         defined = [value for value in column if not math.isnan(value)]
         if defined and 0 < max(defined) - min(defined) < max(1e-300, 1e-9 * max(map(abs, defined))):
-            continue  # too small to divide by, or the loop's own rounding decides
+            continue  # too small to divide by, or dominated by the rounding of the loop
         expected = iter(loop(defined) if defined else [])
         for value, found in zip(column, normalised.values[rows, number].tolist(), strict=True):
             assert (
@@ -235,7 +159,7 @@ def test_scale_and_shift_give_the_normalised_values_from_the_raw_ones(name, tabl
     assert (np.isnan(expected) | (np.abs(found - expected) <= 1e-9 * size)).all()
 
 
-def test_explanations_say_how_a_value_came_about():
+def test_explanations_describe_the_computation_of_a_value():
     table = table_of([2, 4, 3, 7, 7], [NAN, 0, 10, NAN, NAN])
     first, second = QueryMinMax().explain(table, 2)
     assert (first.text, first.scale, first.shift) == ("(3 - 2) / 2, by smallest value and range of the query", 0.5, -1)
@@ -251,24 +175,14 @@ def test_explanations_say_how_a_value_came_about():
         QueryRank().explain(table, 5)
 
 
-@pytest.mark.parametrize("name", IMPUTATIONS)
-@given(table=tables())
-@settings(max_examples=40)
-def test_every_filling_survives_json(name, table):
-    for filling in (make_imputation(name), make_imputation(name).fit(table), QueryMinimumImputation(("f1",))):
-        assert imputation_from_json(json.loads(json.dumps(filling.to_json()))) == filling
-
-
-def test_unknown_names_are_refused_with_those_there_are():
-    with pytest.raises(SettingError, match=r"unknown imputation 'min'.*indicator, letor, query-minimum, zero"):
-        make_imputation("min")
+def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(SettingError, match=r"unknown normalisation 'minmax'.*query-minmax"):
         make_normalisation("minmax")
     with pytest.raises(SettingError, match="has 1 means and 0 deviations, expected 2 of each"):
         normalisation_from_json({"name": "standard", "names": ["a", "b"], "means": [1]})
 
 
-def test_a_range_too_small_to_divide_by_is_none():
+def test_a_range_too_small_to_divide_by_counts_as_constant():
     table = table_of([0, 5e-324, 0, 1, 1])
     for name in ("query-minmax", "query-zscore"):
         assert make_normalisation(name).transform(table).column("f1").tolist() == [0] * 5
@@ -276,14 +190,13 @@ def test_a_range_too_small_to_divide_by_is_none():
 
 
 @pytest.mark.parametrize("name", NORMALISATIONS)
-def test_a_table_without_rows_stays_one(name):
+def test_a_table_without_rows_stays_empty(name):
     table = table_of([1, 2, 3, 4, 5])
     empty = table.only([])
     assert make_normalisation(name).fit(table).transform(empty).n_rows == 0
-    assert QueryMinimumImputation().transform(empty).n_rows == 0
 
 
-def test_ranks_are_told_with_how_many_they_are_of():
+def test_ranks_come_with_the_number_of_defined_values():
     ranks, counts = mean_ranks(np.array([[2.0, NAN], [2.0, 1.0], [1.0, 5.0]]))
     np.testing.assert_array_equal(ranks, [[2.5, NAN], [2.5, 1], [1, 2]])
     assert counts.tolist() == [3, 2]

@@ -1,4 +1,4 @@
-"""Is an index whole, and free for the next writer, whenever its writer is killed?"""
+"""Whenever its writer is killed, an index is undamaged and can be written again."""
 
 import importlib
 import os
@@ -16,14 +16,15 @@ from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.manifest import SHARD_PREFIX, read_manifest
-from searchlab.indexing.storage.shard import hold
+from searchlab.indexing.storage.layout import SHARD_PREFIX
+from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.manifest import read_index_manifest
 from searchlab.records import Document
 
 sys.path.append(str(Path(__file__).parents[3] / "benchmarks"))
 crash = importlib.import_module("crash")
 
-# One thread of ours, and those of NumPy's BLAS, which sleep: a forked process has nothing to wait for.
+# The only other threads are those of NumPy's BLAS, which sleep: a forked process waits for none of them.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 N_DOCS = 60
@@ -36,7 +37,7 @@ WRITE = 0.2
 def without_syncing():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
-        patch.setattr(crash, "WORDS_PER_SHARD", 500)
+        patch.setattr(crash, "MAX_WORDS_PER_SHARD", 500)
         yield
 
 
@@ -57,7 +58,7 @@ def test_the_operations_do_what_they_are_to_be_killed_at(steps):
     assert list(steps) == OPERATIONS
     assert all(step.n_calls > 20 for step in steps.values())
     assert steps["index"].old == 0
-    # More than one commit: the run's own, and those of the merging that it made necessary.
+    # More than one commit: that of the run, and those of the merges that it made necessary.
     assert steps["update and merge"].new > steps["update and merge"].old + 1
     assert len(steps["merge"].before) == len(steps["merge"].after) > 10
 
@@ -67,7 +68,7 @@ def test_a_writer_killed_at_any_call_leaves_the_old_state_or_the_new(steps, home
     outcomes = [crash.kill(steps[operation], "call", share, home) for share in CALLS]
     assert [outcome.problems for outcome in outcomes] == [[]] * len(CALLS)
     assert all(outcome.killed for outcome in outcomes)
-    # The commit comes late in every operation, and some time after it leftovers are swept.
+    # The commit comes late in every operation, and leftovers are removed some time after it.
     assert outcomes[0].state == "old"
     assert outcomes[-1].state == "new"
 
@@ -83,9 +84,9 @@ def die(*arguments):
 
 
 def fork_to_die(work):
-    """Do something in a forked process that is killed by itself; what all processes that it started say on their way.
+    """Run `work` in a forked process that kills itself; returns the standard error of all processes that it started.
 
-    Their standard error is a pipe, which ends with the last of them.
+    Their standard error is a pipe, which is closed when the last of them ends.
     """
     reading, writing = os.pipe()
     process = os.fork()
@@ -108,17 +109,17 @@ def fork_to_die(work):
             said += piece
 
 
-def give_half_and_die(self, documents):
+def send_half_and_die(self, documents):
     message = pickle.dumps(documents)
     self._stdin.write(message[: len(message) // 2])
     self._stdin.flush()
     die()
 
 
-# What of the parent is replaced, and by what, so that it dies after reading, within a batch, or waiting.
+# The method of the parent that is replaced, and its replacement, which kills the parent.
 MOMENTS = {
-    "all handed out": ("end", die),
-    "within a batch": ("give", give_half_and_die),
+    "all handed out": ("send_end", die),
+    "within a batch": ("send_documents", send_half_and_die),
     "waiting for shards": ("result", die),
 }
 
@@ -130,7 +131,7 @@ def test_workers_end_when_their_parent_is_killed_and_the_index_can_be_written(bu
     folder = build(old, folder=tmp_path / "index")
 
     def work():
-        workers.WORTH_SHARING, workers.BATCH = 20, 7
+        workers.MIN_PARALLEL_DOCS, workers.BATCH_DOCS = 20, 7
         setattr(workers.Worker, *MOMENTS[moment])
         build_index(lambda: new, folder, crash.PLAIN, jobs=2)
 
@@ -142,8 +143,8 @@ def test_workers_end_when_their_parent_is_killed_and_the_index_can_be_written(bu
     assert crash.leftovers(folder) == []
 
 
-def tell(snapshot):
-    """Everything that a snapshot says: its documents, its postings, and its statistics."""
+def read_all(snapshot):
+    """Everything in a snapshot: its documents, its postings, and its statistics."""
     documents = list(snapshot.documents())
     terms = {term for shard in snapshot.shards for term in shard.columns.terms}
     statistics = {term: snapshot.term_stats("both", term) for term in sorted(terms)}
@@ -167,8 +168,8 @@ def test_a_reader_answers_from_its_snapshot_while_its_shards_are_merged_away(bui
         merge(folder)
 
     with closing(Snapshot(folder)) as other:
-        before = tell(other)
-    with closing(Snapshot(folder)) as old:  # nothing of it was read yet
+        before = read_all(other)
+    with closing(Snapshot(folder)) as old:  # nothing of it has been read yet
         names = {shard.record.name for shard in old.shards}
         assert len(names) > 2
         killed, said = crash.fork(change)
@@ -176,7 +177,7 @@ def test_a_reader_answers_from_its_snapshot_while_its_shards_are_merged_away(bui
         with closing(Snapshot(folder)) as new:
             assert names.isdisjoint(shard.record.name for shard in new.shards)
             assert new.n_docs == 60 - 3
-        assert tell(old) == before
+        assert read_all(old) == before
         assert [document.docno for document in before[0]].count("d00030") == 1
         assert names <= shards_in(folder)
     build_index(lambda: [Document("next")], folder, crash.PLAIN, jobs=1)
@@ -186,12 +187,14 @@ def test_a_reader_answers_from_its_snapshot_while_its_shards_are_merged_away(bui
 
 def test_a_reader_that_comes_while_its_shard_is_removed_opens_the_newer_state(build, tmp_path, monkeypatch):
     folder = build([Document("old")], folder=tmp_path / "index")
-    manifest = read_manifest(folder)
-    with closing(Snapshot(folder)):  # so that the next run leaves the shard
+    manifest = read_index_manifest(folder)
+    with closing(Snapshot(folder)):  # so that the next run keeps the shard
         build([Document("new")], folder=folder)
-    removing = hold(folder / manifest.shards[0].name, alone=True)
+    removing = lock_shard(folder / manifest.shards[0].name, exclusive=True)
     manifests = iter([manifest])
-    monkeypatch.setattr(snapshots, "read_manifest", lambda where: next(manifests, None) or read_manifest(where))
+    monkeypatch.setattr(
+        snapshots, "read_index_manifest", lambda where: next(manifests, None) or read_index_manifest(where)
+    )
     with closing(Snapshot(folder)) as snapshot:
         assert list(snapshot.docnos()) == ["new"]
     os.close(removing)

@@ -8,13 +8,13 @@ import textwrap
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.errors import DuplicateError, IndexLocked, RecordError, SettingError, SourceError, WriteFailed
+from searchlab.errors import RecordError, SettingError, SourceError, WriteFailed
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index
 from searchlab.indexing.building.workers import Worker
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage import manifest
-from searchlab.indexing.storage.manifest import LOCK, MANIFEST, SHARD_PREFIX, writing
+from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 
@@ -32,23 +32,23 @@ def shards_in(folder):
 
 @pytest.fixture
 def previous(build, tmp_path):
-    """An index that was there before, and whose one document is named `old`."""
+    """An existing index whose one document is named `old`."""
     return build([Document("old", "", "word")], folder=tmp_path / "index", settings=SETTINGS)
 
 
-def assert_as_it_was(folder, files):
+def assert_unchanged(folder, files):
     assert files_below(folder) == files
     assert [hit.docno for hit in SearchEngine(folder).search("word")] == ["old"]
 
 
 @pytest.fixture
-def side_by_side(monkeypatch):
-    """Share even a few documents among processes."""
-    monkeypatch.setattr(workers, "WORTH_SHARING", 20)
-    monkeypatch.setattr(workers, "BATCH", 7)
+def parallel(monkeypatch):
+    """Use several processes even for a few documents."""
+    monkeypatch.setattr(workers, "MIN_PARALLEL_DOCS", 20)
+    monkeypatch.setattr(workers, "BATCH_DOCS", 7)
 
 
-def test_a_build_says_what_it_did(tmp_path):
+def test_a_build_returns_a_summary(tmp_path):
     stages = []
     summary = build_index(
         lambda: SOME,
@@ -59,12 +59,12 @@ def test_a_build_says_what_it_did(tmp_path):
     )
     assert (summary.folder, summary.n_docs, summary.n_duplicates, summary.n_shards) == (tmp_path / "i", 50, 0, 1)
     assert summary.n_tokens == 50 * 8  # two words of title, six of body each
-    # The manifest and the lock stand beside the shards.
+    # The manifest and the lock are not part of the shards.
     assert summary.n_bytes == sum(p.stat().st_size for p in (tmp_path / "i").glob("*/**/*") if p.is_file())
     assert stages[-1] == ("writing", 50)
 
 
-def test_processes_side_by_side_give_the_statistics_and_scores_of_one(build, side_by_side):
+def test_parallel_processes_give_the_statistics_and_scores_of_one(build, parallel):
     alone, shared = (SearchEngine(build(SOME, jobs=jobs)) for jobs in (1, 2))
     assert (len(alone.snapshot.shards), len(shared.snapshot.shards)) == (1, 2)
     assert shared.snapshot.n_tokens == alone.snapshot.n_tokens
@@ -74,32 +74,6 @@ def test_processes_side_by_side_give_the_statistics_and_scores_of_one(build, sid
         assert len(one) > 0
         assert two.docnos == one.docnos
         assert two.scores.tolist() == one.scores.tolist()
-
-
-def test_a_duplicate_is_refused_with_both_places(tmp_path):
-    documents = [Document("a", place="x:1"), Document("b", place="x:2"), Document("a", place="y:9")]
-    with pytest.raises(DuplicateError, match=r"^y:9: docno 'a' was read already at x:1; .*keep-first") as caught:
-        build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=1)
-    assert caught.value.place == "y:9"
-    assert not (tmp_path / "i").exists()
-
-
-def test_a_duplicate_is_refused_wherever_it_was_read(tmp_path):
-    with pytest.raises(DuplicateError, match="docno 'a'"):
-        build_index(lambda: [Document("a", "one"), Document("a", "two")], tmp_path / "i", SETTINGS, jobs=1)
-
-
-@pytest.mark.parametrize(("rule", "kept"), [("keep-first", "one"), ("keep-last", "three")])
-def test_of_duplicates_the_chosen_one_is_kept(tmp_path, rule, kept):
-    documents = [Document("a", "one"), Document("b"), Document("a", "two"), Document("a", "three")]
-    summary = build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=1, on_duplicate=rule)
-    assert (summary.n_docs, summary.n_duplicates) == (2, 2)
-    assert Snapshot(tmp_path / "i").document("a").title == kept
-
-
-def test_an_unknown_rule_for_duplicates_is_refused(tmp_path):
-    with pytest.raises(SettingError, match="unknown rule for duplicates 'ignore'; there is: error, keep-first"):
-        build_index(lambda: SOME, tmp_path / "i", SETTINGS, on_duplicate="ignore")
 
 
 def test_fewer_jobs_than_one_are_refused(tmp_path):
@@ -115,7 +89,7 @@ def test_no_documents_make_no_index(tmp_path):
 
 def test_a_docno_that_no_file_could_hold_is_refused(tmp_path):
     with pytest.raises(RecordError, match=r"^x:1: docno .* is not valid Unicode"):
-        build_index(lambda: [Document("\ud800", place="x:1")], tmp_path / "i", SETTINGS)
+        build_index(lambda: [Document("\ud800", location="x:1")], tmp_path / "i", SETTINGS)
     assert not (tmp_path / "i").exists()
 
 
@@ -125,8 +99,8 @@ class Stop(Exception):
 
 @pytest.mark.parametrize("error", [Stop, KeyboardInterrupt, RecordError("x:3", "malformed")])
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_failure_in_the_middle_leaves_the_previous_index(previous, monkeypatch, side_by_side, jobs, error):
-    monkeypatch.setattr("searchlab.indexing.building.workers.WORDS_PER_SHARD", 100)
+def test_a_failure_in_the_middle_leaves_the_previous_index(previous, monkeypatch, parallel, jobs, error):
+    monkeypatch.setattr("searchlab.indexing.building.workers.MAX_WORDS_PER_SHARD", 100)
 
     def read():
         yield from SOME[:40]
@@ -135,7 +109,7 @@ def test_a_failure_in_the_middle_leaves_the_previous_index(previous, monkeypatch
     before = files_below(previous)
     with pytest.raises(error if isinstance(error, type) else type(error)):
         build_index(read, previous, SETTINGS, jobs=jobs)
-    assert_as_it_was(previous, before)
+    assert_unchanged(previous, before)
 
 
 def test_an_interrupt_in_the_middle_leaves_nothing_of_a_new_index(tmp_path):
@@ -148,50 +122,14 @@ def test_an_interrupt_in_the_middle_leaves_nothing_of_a_new_index(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_behind_the_commit_leaves_the_new_index(previous, monkeypatch):
+def test_an_interrupt_after_the_commit_leaves_the_new_index(previous, monkeypatch):
     def interrupted(folder, manifest):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(manifest, "sweep", interrupted)
+    monkeypatch.setattr(manifest, "remove_unreferenced", interrupted)
     with pytest.raises(KeyboardInterrupt):
         build_index(lambda: SOME, previous, SETTINGS, jobs=1)
     assert len(SearchEngine(previous).search("word1", k=None)) == 10
-
-
-def test_a_second_writer_is_told_who_the_first_is(previous):
-    before = files_below(previous)
-    with writing(previous), pytest.raises(IndexLocked, match=f"being written by process {os.getpid()} "):
-        build_index(lambda: SOME, previous, SETTINGS, jobs=1)
-    assert_as_it_was(previous, before)
-
-
-def test_another_process_that_writes_is_named_and_its_death_frees_the_index(previous):
-    script = textwrap.dedent(
-        f"""
-        from pathlib import Path
-        from searchlab.indexing.storage.manifest import writing
-        with writing(Path({str(previous)!r})):
-            print("held", flush=True)
-            input()
-        """
-    )
-    holder = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        assert holder.stdout.readline() == "held\n"
-        with pytest.raises(IndexLocked, match=f"process {holder.pid} .* try again later"):
-            build_index(lambda: SOME, previous, SETTINGS, jobs=1)
-    finally:
-        holder.kill()
-        holder.communicate()
-    assert build_index(lambda: SOME, previous, SETTINGS, jobs=1).n_docs == 51
-    assert (previous / LOCK).read_bytes() == b""
-
-
-def test_a_place_that_is_a_file_is_refused(tmp_path):
-    (tmp_path / "taken").write_text("mine")
-    with pytest.raises(WriteFailed, match="taken: cannot be written"):
-        build_index(lambda: SOME, tmp_path / "taken", SETTINGS, jobs=1)
-    assert (tmp_path / "taken").read_text() == "mine"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -202,7 +140,7 @@ def test_a_full_disk_leaves_the_previous_index(previous, jobs):
         import resource, sys
         from searchlab import cli
         from searchlab.indexing.building import workers
-        workers.WORTH_SHARING = 20
+        workers.MIN_PARALLEL_DOCS = 20
         resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
         sys.argv = ["searchlab", "index", "docs.jsonl", "-i", {str(previous)!r}, "-j", "{jobs}"]
         cli.main()
@@ -214,35 +152,35 @@ def test_a_full_disk_leaves_the_previous_index(previous, jobs):
     ended = subprocess.run([sys.executable, "-c", script], cwd=previous.parent, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.startswith("searchlab: ")
-    assert f"cannot be written ({os.strerror(errno.EFBIG)}); the index is as it was" in ended.stderr
+    assert f"cannot be written ({os.strerror(errno.EFBIG)}); the index is unchanged" in ended.stderr
     assert ended.stderr.count("\n") == 1
-    assert_as_it_was(previous, before)
+    assert_unchanged(previous, before)
 
 
-def test_a_worker_that_is_killed_is_an_error_and_leaves_the_previous_index(previous, monkeypatch, side_by_side):
-    given = Worker.give
+def test_a_worker_that_is_killed_is_an_error_and_leaves_the_previous_index(previous, monkeypatch, parallel):
+    send = Worker.send_documents
 
-    def give_and_kill(workers, documents):
-        given(workers, documents)
+    def send_and_kill(workers, documents):
+        send(workers, documents)
         os.kill(workers._process.pid, signal.SIGKILL)
         workers._process.wait()
 
-    monkeypatch.setattr(Worker, "give", give_and_kill)
+    monkeypatch.setattr(Worker, "send_documents", send_and_kill)
     before = files_below(previous)
     with pytest.raises(WriteFailed, match=r"an indexing process died \(exit -9\).*-j 1"):
         build_index(lambda: SOME, previous, SETTINGS, jobs=2)
-    assert_as_it_was(previous, before)
+    assert_unchanged(previous, before)
 
 
-def test_a_mistake_that_a_worker_finds_is_raised_as_it_is(tmp_path, side_by_side):
-    documents = [*SOME[:30], Document("\ud800", place="x:31"), *SOME[30:]]
+def test_an_error_in_a_worker_is_raised_in_the_parent(tmp_path, parallel):
+    documents = [*SOME[:30], Document("\ud800", location="x:31"), *SOME[30:]]
     with pytest.raises(RecordError, match=r"^x:31: docno") as caught:
         build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=2)
-    assert caught.value.place == "x:31"
+    assert caught.value.location == "x:31"
     assert not (tmp_path / "i").exists()
 
 
-def test_the_next_build_sweeps_what_a_crash_left(previous):
+def test_the_next_build_removes_what_a_crash_left(previous):
     leftover = previous / f"{SHARD_PREFIX}0badc0de-0"
     leftover.mkdir()
     (leftover / "columns").write_bytes(b"half")
@@ -252,7 +190,7 @@ def test_the_next_build_sweeps_what_a_crash_left(previous):
     assert not (previous / f"{MANIFEST}.new").exists()
 
 
-def test_a_rebuild_takes_the_place_of_the_previous_index(previous):
+def test_a_rebuild_replaces_the_previous_index(previous):
     (old,) = shards_in(previous)
     build_index(lambda: SOME, previous, AnalysisSettings("none"), jobs=1, rebuild=True)
     snapshot = Snapshot(previous)

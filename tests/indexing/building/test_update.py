@@ -1,4 +1,4 @@
-"""After any adds, updates, deletes and merges: is everything as in a fresh index of the live documents?"""
+"""After any adds, updates, deletes and merges an index equals a fresh index of the live documents."""
 
 import os
 import shutil
@@ -11,17 +11,20 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexMissing, RecordError, SettingError
 from searchlab.indexing.building import merge as merging
-from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index, delete, index, merge
-from searchlab.indexing.building.merge import tier, worth_merging
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.indexing.storage.manifest import MANIFEST, read_manifest
-from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.indexing.storage.manifest import read_index_manifest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.bm25 import BM25, BM25F, TFIDF
-from searchlab.scorers.language_models import AbsoluteDiscount, Dirichlet, JelinekMercer, TwoStage
+from searchlab.scorers.absolute_discount import AbsoluteDiscount
+from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.tfidf import TFIDF
+from searchlab.scorers.two_stage import TwoStage
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
 WORDS = ["a", "b", "c", "d", "e", "f", "g"]
@@ -35,7 +38,7 @@ batches = st.lists(documents, min_size=1, max_size=8, unique_by=lambda document:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # no test pulls the plug
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)  # no test cuts the power
 
 
 def put(folder, batch, **options):
@@ -68,7 +71,7 @@ def assert_as_fresh(folder, live, home):
         plain.close()
 
 
-class Living(RuleBasedStateMachine):
+class ChangingIndex(RuleBasedStateMachine):
     """A small index that is changed in every way."""
 
     @initialize()
@@ -90,8 +93,8 @@ class Living(RuleBasedStateMachine):
 
     @rule(batch=batches)
     def prune(self, batch):
-        gone = {*self.live} - {document.docno for document in batch}
-        assert put(self.folder, batch, prune=True).n_removed == len(gone)
+        removed = {*self.live} - {document.docno for document in batch}
+        assert put(self.folder, batch, prune=True).n_removed == len(removed)
         self.live = {document.docno: document for document in batch}
 
     @rule(docno=docnos)
@@ -111,8 +114,8 @@ class Living(RuleBasedStateMachine):
     def is_as_fresh(self):
         if self.live:
             assert_as_fresh(self.folder, self.live, self.home)
-            assert sum(shard.n_live for shard in read_manifest(self.folder).shards) == len(self.live)
-            assert len(read_manifest(self.folder).shards) < 8
+            assert sum(shard.n_live for shard in read_index_manifest(self.folder).shards) == len(self.live)
+            assert len(read_index_manifest(self.folder).shards) < 8
 
     def teardown(self):
         shutil.rmtree(self.home, ignore_errors=True)
@@ -123,9 +126,9 @@ HOME = []
 
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(merging, "SHARDS_A_TIER", 3)
+    monkeypatch.setattr(merging, "SHARDS_PER_TIER", 3)
     HOME[:] = [tmp_path]
-    return Living
+    return ChangingIndex
 
 
 def test_any_sequence_of_changes_is_as_a_fresh_index(machine):
@@ -175,7 +178,7 @@ def test_deleting_a_document_twice_at_once_deletes_it_once(folder):
 
 def test_an_index_without_live_documents_finds_nothing_and_can_grow_again(folder):
     assert delete(folder, ["d1", "d2"]).n_docs == 0
-    assert read_manifest(folder).shards == ()
+    assert read_index_manifest(folder).shards == ()
     with SearchEngine(folder) as engine:
         assert len(engine.search("a b", k=None)) == 0
         assert engine.snapshot.n_terms == 0
@@ -218,13 +221,13 @@ def test_an_index_cannot_change_how_it_analyses(tmp_path):
     assert index(tmp_path / "docs.jsonl", tmp_path / "i").n_unchanged == 1
     assert index(tmp_path / "docs.jsonl", tmp_path / "i", stemmer="snowball").n_unchanged == 1
     for other in ({"stemmer": "porter"}, {"stop_list": "default"}, {"stemmer": "porter", "stop_list": "none"}):
-        with pytest.raises(SettingError, match=r"was made with stemmer snowball .*--rebuild"):
+        with pytest.raises(SettingError, match=r"built with stemmer snowball .*--rebuild"):
             index(tmp_path / "docs.jsonl", tmp_path / "i", **other)
     index(tmp_path / "docs.jsonl", tmp_path / "i", rebuild=True)
-    assert read_manifest(tmp_path / "i").settings == AnalysisSettings()
+    assert read_index_manifest(tmp_path / "i").settings == AnalysisSettings()
 
 
-def test_a_damaged_index_is_not_updated_but_can_be_made_anew(folder):
+def test_a_damaged_index_is_not_updated_but_can_be_rebuilt(folder):
     (folder / MANIFEST).write_text("{")
     with pytest.raises(IndexCorrupt, match="--rebuild"):
         put(folder, [THREE])
@@ -238,51 +241,23 @@ def test_a_mistyped_name_makes_no_index(tmp_path, change):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_sources_are_remembered_under_lasting_names(tmp_path, monkeypatch):
+def test_sources_are_recorded_as_absolute_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         (tmp_path / f"{name}.jsonl").write_text(f'{{"docno": "{name}"}}\n')
         index(f"{name}.jsonl", "i")
     index("one.jsonl", "i")
-    assert read_manifest(tmp_path / "i").sources == (str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
-
-
-def record(name, words, n_dead=0, n_docs=100):
-    return ShardRecord(name, n_docs, words, {}, "dead-1" if n_dead else "", n_dead)
-
-
-@pytest.mark.parametrize(
-    ("words", "number"), [(0, 0), (511_999, 0), (512_000, 1), (4_095_999, 1), (4_096_000, 2), (11_999_999, 2)]
-)
-def test_the_tier_of_a_shard(words, number):
-    assert tier(record("s", words)) == number
-    assert tier(record("s", 2 * words, n_dead=50)) == number  # half of its words are dead
-
-
-def test_eight_shards_of_a_tier_are_merged_and_seven_are_not():
-    small = [record(f"s{number}", 1000) for number in range(8)]
-    larger = [record(f"t{number}", 600_000) for number in range(7)]
-    assert worth_merging([*small[:7], *larger]) == []
-    assert worth_merging([*larger, *small]) == small
-    assert worth_merging([*small[:7], *larger, record("t7", 700_000)]) == [*larger, record("t7", 700_000)]
-
-
-def test_large_shards_are_left_alone_unless_most_of_it_is_dead():
-    full = [record(f"s{number}", workers.WORDS_PER_SHARD) for number in range(20)]
-    assert worth_merging(full) == []
-    half_dead = record("d", workers.WORDS_PER_SHARD, n_dead=50)
-    mostly_dead = record("d", workers.WORDS_PER_SHARD, n_dead=51)
-    assert worth_merging([*full, half_dead]) == []
-    assert worth_merging([*full, mostly_dead]) == [mostly_dead]
+    sources = read_index_manifest(tmp_path / "indexes" / "i").sources
+    assert sources == (str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
 
 
 def test_many_small_updates_leave_few_shards(tmp_path, monkeypatch):
-    monkeypatch.setattr(merging, "SMALLEST_TIER", 1)
-    most = 0
+    monkeypatch.setattr(merging, "SMALLEST_TIER_WORDS", 1)
+    max_shards = 0
     for number in range(100):
         summary = put(tmp_path / "i", [Document(f"d{number:03}", "", "a b")])
-        most = max(most, summary.n_shards)
-    assert most <= 7 * 3
+        max_shards = max(max_shards, summary.n_shards)
+    assert max_shards <= 7 * 3
     assert sorted(Snapshot(tmp_path / "i").docnos()) == [f"d{number:03}" for number in range(100)]
 
 
@@ -291,7 +266,7 @@ def test_an_interrupted_merge_leaves_the_update(folder, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(merging, "write_shards", interrupted)
-    monkeypatch.setattr(merging, "SHARDS_A_TIER", 2)
+    monkeypatch.setattr(merging, "SHARDS_PER_TIER", 2)
     with pytest.raises(KeyboardInterrupt):
         put(folder, [THREE])
     assert sorted(Snapshot(folder).docnos()) == ["d1", "d2", "d3"]

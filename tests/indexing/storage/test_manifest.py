@@ -1,17 +1,15 @@
 import json
-import os
 
 import pytest
 
 from searchlab.analysis import analyzer
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, SettingError, StoreError
-from searchlab.indexing import index_names
+from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing import snapshot as snapshots
-from searchlab.indexing.index_names import choose, default_folder, resolve
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.array_file import open_arrays, write_arrays
-from searchlab.indexing.storage.manifest import LAYOUT_VERSION, MANIFEST, Manifest, read_manifest
+from searchlab.indexing.storage.layout import LAYOUT_VERSION, MANIFEST
+from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 
@@ -28,7 +26,7 @@ def files_of(folder):
 
 
 def test_a_manifest_survives_json(folder):
-    manifest = read_manifest(folder)
+    manifest = read_index_manifest(folder)
     assert (manifest.n_docs, manifest.generation) == (2, 1)
     assert Manifest.from_json(json.loads(json.dumps(manifest.to_json()))) == manifest
 
@@ -39,7 +37,7 @@ def test_every_truncated_file_is_named(folder):
     for path in paths:
         content = path.read_bytes()
         path.write_bytes(content[:-1])
-        with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; make"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; rebuild"):
             Snapshot(folder)
         path.write_bytes(content)
     assert Snapshot(folder).n_docs == 2
@@ -50,17 +48,17 @@ def test_every_missing_file_is_named(folder):
     assert len(paths) > 5
     for path in paths:
         path.rename(folder / "aside")
-        with pytest.raises(IndexCorrupt, match=f"{path}: missing; make it anew"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: missing; rebuild it"):
             Snapshot(folder)
         (folder / "aside").rename(path)
     assert Snapshot(folder).n_docs == 2
 
 
 @pytest.mark.parametrize("garbage", [b"", b"\x00\xff\xfe", b"{", b"[]", b"7", b"null", b"{}", b'{"layout": "x"}'])
-def test_a_manifest_that_is_none_is_corrupt(folder, garbage):
+def test_a_file_that_is_not_a_manifest_is_corrupt(folder, garbage):
     (folder / MANIFEST).write_bytes(garbage)
-    with pytest.raises(IndexCorrupt, match=f"{MANIFEST}: not a manifest; make it anew"):
-        read_manifest(folder)
+    with pytest.raises(IndexCorrupt, match=f"{MANIFEST}: not a manifest; rebuild it"):
+        read_index_manifest(folder)
 
 
 @pytest.mark.parametrize(
@@ -77,18 +75,18 @@ def test_an_altered_manifest_is_corrupt(folder, written, altered):
     assert written in text
     (folder / MANIFEST).write_text(text.replace(written, altered, 1))
     with pytest.raises(IndexCorrupt, match=r"damaged \(its checksum does not match\)"):
-        read_manifest(folder)
+        read_index_manifest(folder)
 
 
 def test_any_flipped_bit_of_a_manifest_is_noticed_or_harmless(folder):
     content = (folder / MANIFEST).read_bytes()
-    whole = read_manifest(folder)
-    for place in range(0, len(content), 7):
+    whole = read_index_manifest(folder)
+    for position in range(0, len(content), 7):
         flipped = bytearray(content)
-        flipped[place] ^= 4
+        flipped[position] ^= 4
         (folder / MANIFEST).write_bytes(flipped)
         try:
-            assert read_manifest(folder) == whole  # white space became other white space
+            assert read_index_manifest(folder) == whole  # white space became other white space
         except StoreError as error:
             assert MANIFEST in str(error)
 
@@ -102,7 +100,7 @@ def test_a_layout_of_a_later_version_is_not_read(folder):
 
 
 @pytest.mark.parametrize("name", ["nowhere", "file", "file/below"])
-def test_where_no_index_is_the_way_to_make_one_is_told(tmp_path, name):
+def test_where_no_index_the_error_says_how_to_make_one(tmp_path, name):
     (tmp_path / "file").write_text("x")
     with pytest.raises(IndexMissing, match="no index here; `searchlab index SOURCE` makes one"):
         Snapshot(tmp_path / name)
@@ -128,8 +126,8 @@ def test_an_index_of_a_later_version_is_not_overwritten(build, folder):
     assert {path: path.read_bytes() for path in before} == before
 
 
-def test_an_index_whose_words_were_cut_by_other_rules_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(analyzer, "WORD_RULES", analyzer.WORD_RULES + 1)
+def test_an_index_with_other_word_rules_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
     with pytest.raises(StoreError, match=r"--rebuild"):
         Snapshot(folder)
 
@@ -143,7 +141,7 @@ def test_a_column_that_names_a_document_out_of_range_is_corrupt(folder):
         SearchEngine(folder, compiled=False).search("more some words title")
 
 
-def test_a_snapshot_answers_as_before_when_the_index_is_built_anew(build, folder):
+def test_a_snapshot_answers_as_before_when_the_index_is_rebuilt(build, folder):
     engine = SearchEngine(folder)
     build([Document("new", "", "words")], folder=folder)
     hits = engine.search("words")
@@ -152,17 +150,17 @@ def test_a_snapshot_answers_as_before_when_the_index_is_built_anew(build, folder
     assert SearchEngine(folder).search("words").docnos == ["new"]
 
 
-def test_an_index_that_is_built_anew_while_it_is_opened_opens(build, folder, monkeypatch):
+def test_an_index_that_is_rebuilt_while_it_is_opened_opens(build, folder, monkeypatch):
     calls = []
 
     def read_and_rebuild(where):
-        manifest = read_manifest(where)
+        manifest = read_index_manifest(where)
         if not calls:
             calls.append(where)
             build([Document("new", "", "words")], folder=folder)
         return manifest
 
-    monkeypatch.setattr(snapshots, "read_manifest", read_and_rebuild)
+    monkeypatch.setattr(snapshots, "read_index_manifest", read_and_rebuild)
     assert list(Snapshot(folder).docnos()) == ["new"]
 
 
@@ -172,47 +170,3 @@ def test_the_settings_of_an_index_analyse_its_queries(build):
     assert engine.search("the CELL").docnos == ["a"]
     # A word that the index has not seen is stemmed as the documents were.
     assert engine.search("celling").docnos == ["a"]
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return index_names.HOME
-
-
-def test_an_index_is_meant_by_its_path_or_by_its_name(build, home):
-    build(DOCUMENTS, folder=home / "named")
-    assert resolve("named") == home / "named"
-    assert resolve("indexes/named") == home / "named"
-    assert resolve("unknown").name == "unknown"
-
-
-def test_an_index_here_is_meant_before_one_of_its_name_in_indexes(build, home, tmp_path):
-    build(DOCUMENTS, folder=home / "twice")
-    build(DOCUMENTS, folder=tmp_path / "twice")
-    assert resolve("twice") == type(home)("twice")
-
-
-@pytest.mark.parametrize(
-    ("source", "name"),
-    [("corpora/medical/", "medical"), ("a/docs.jsonl.gz", "docs"), ("my corpus (2)", "my-corpus-2"), (".", "here")],
-)
-def test_an_index_is_named_after_its_source(home, tmp_path, monkeypatch, source, name):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    assert default_folder([source, "other"]) == home / name
-
-
-@pytest.mark.parametrize("source", ["...", "/", ".hidden"])
-def test_a_source_that_makes_no_name_asks_for_one(home, source):
-    with pytest.raises(SettingError, match=r"makes no name for an index; choose one with -i"):
-        default_folder([source])
-
-
-def test_the_index_written_last_is_chosen(build, home):
-    with pytest.raises(IndexMissing, match="indexes: no index here"):
-        choose()
-    for age, name in enumerate(["new", "old", "oldest"]):
-        build(DOCUMENTS, folder=home / name)
-        os.utime(home / name / MANIFEST, (10_000 - age, 10_000 - age))
-    assert choose() == (home / "new", 3)

@@ -1,4 +1,4 @@
-"""Do rankers without learning score as they were told?"""
+"""Baselines: scores by fixed weights and by one feature."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ QID = [1, 1, 1]
 
 
 @pytest.mark.parametrize("weights", [[2, -1, 0], (2.0, -1.0, 0.0), np.array([2.0, -1.0, 0.0])])
-def test_fixed_weights_are_used_as_they_are(weights):
+def test_fixed_weights_are_used_unchanged(weights):
     assert LinearRanker(weights).fit(X, Y, QID).predict(X).tolist() == [-3.0, 1.0, 2.0]
 
 
@@ -53,7 +53,7 @@ def test_the_feature_of_the_highest_precision_on_the_training_rows_is_chosen():
     assert two.details_ == {"feature": 0}
 
 
-def test_all_columns_are_worth_trying():
+def test_all_columns_are_tried():
     training = TrainingData.of(X, Y, QID)
     ranker = SingleFeatureRanker()
     assert list(ranker.values(training)) == [0, 1, 2]
@@ -71,7 +71,7 @@ def test_all_columns_are_worth_trying():
         (SingleFeatureRanker(sign=True), "sign is True"),
     ],
 )
-def test_what_is_no_column_is_refused(ranker, message):
+def test_an_invalid_column_is_refused(ranker, message):
     with pytest.raises(SettingError, match=message):
         ranker.fit(X, Y, QID)
 

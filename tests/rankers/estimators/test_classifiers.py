@@ -1,4 +1,4 @@
-"""Do classifiers rank by the decision values of scikit-learn, and refuse what they cannot learn from?"""
+"""Classifiers: decision values of scikit-learn, class weights, samples, and refused settings."""
 
 import math
 import warnings
@@ -78,7 +78,7 @@ def test_a_row_of_weight_two_counts_as_if_it_occurred_twice(ranker):
     assert weighted == pytest.approx(repeated, abs=0.01)
 
 
-def test_balanced_classes_weigh_the_same_and_rows_as_before_in_the_mean():
+def test_balanced_classes_have_equal_weights_and_rows_the_same_mean_weight():
     training = TrainingData.of(np.zeros((4, 1)), [1, 0, 0, 0], [0, 0, 0, 0], [3, 1, 1, 1])
     assert Examples.of(training, 1, None).weights.tolist() == [3, 1, 1, 1]
     training = TrainingData.of(np.zeros((5, 1)), [1, 0, 0, 0, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 0])
@@ -94,7 +94,7 @@ def test_kernel_machines_learn_from_a_sample_of_many_rows():
     assert np.array_equal(ranker.predict(X), again.predict(X))
     other = SVMClassifier(kernel="rbf", max_rows=100, seed=1).fit(X, y, qid)
     assert not np.array_equal(ranker.predict(X), other.predict(X))
-    # A sample has both classes by their shares, and weighs what all rows did.
+    # A sample is stratified by class, and has the total weight of all rows.
     examples = Examples.of(TrainingData.of(X, y, qid), 1, None)
     drawn = examples.sampled(100, 0)
     assert drawn.labels.sum() == round(100 * (y > 0).mean())
@@ -104,10 +104,10 @@ def test_kernel_machines_learn_from_a_sample_of_many_rows():
     assert rare.labels.sum() == 1
 
 
-def test_too_few_steps_are_told_in_the_details(monkeypatch):
+def test_too_few_steps_are_reported_in_the_details(monkeypatch):
     X, y, qid = some_rows()
-    monkeypatch.setattr(classifiers, "STEPS", 1)
-    monkeypatch.setattr(classifiers, "KERNEL_STEPS", 1)
+    monkeypatch.setattr(classifiers, "MAX_ITERATIONS", 1)
+    monkeypatch.setattr(classifiers, "MAX_KERNEL_ITERATIONS", 1)
     for ranker in (MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="rbf")):
         assert ranker.fit(X, y, qid).details_["converged"] is False
 
@@ -151,13 +151,13 @@ def test_constant_features_leave_all_scores_equal():
         (MaxEntClassifier(relevant="d"), "relevant is 'd', expected a number"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(ranker, message):
+def test_invalid_settings_are_refused(ranker, message):
     with pytest.raises(SettingError, match=message):
         ranker.fit([[1.0], [0.0]], [1, 0], [0, 0])
 
 
 @pytest.mark.parametrize("ranker", [MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="poly")])
-def test_a_path_is_what_each_value_gives_alone(ranker):
+def test_a_path_equals_single_fits(ranker):
     X, y, qid = some_rows()
     training = TrainingData.of(X, y, qid)
     values = ranker.values(training)

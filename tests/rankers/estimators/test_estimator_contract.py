@@ -1,4 +1,4 @@
-"""Do all rankers behave as scikit-learn's estimators do, and refuse what they cannot learn from?"""
+"""The contract of all rankers: that of scikit-learn's estimators, and refusal of invalid data and settings."""
 
 import pickle
 
@@ -27,7 +27,7 @@ N = 60
 QID = np.repeat(np.arange(6), 10)
 Y = RANDOM.integers(0, 3, N)
 X = RANDOM.normal(size=(N, 4)) + Y[:, None] * [0.6, 0.3, 0.0, -0.2]
-# Those that do not look at the grades of pairs at all, or not at weights.
+# Rankers that ignore pairs of grades, and rankers that ignore weights.
 UNWEIGHTED = {"single"}
 VOTING = {"mhr", "mhr-weighted", "ordrank", "ordrank-weighted"}
 CLASSIFYING = {"svm", "maxent"}
@@ -37,12 +37,12 @@ every_ranker = pytest.mark.parametrize("name", RANKERS)
 
 
 def make(name):
-    """A ranker of the catalogue; where boosting has hundreds of rounds, a few."""
+    """A registered ranker, with few rounds of boosting."""
     return make_ranker(name, QUICK.get(name))
 
 
 def exact(name):
-    """The same, solved so exactly that different ways to say one thing agree."""
+    """A registered ranker with a tolerance so small that equivalent inputs give equal results."""
     ranker = make(name)
     return ranker.set_params(tolerance=1e-9) if "tolerance" in ranker.get_params() else ranker
 
@@ -53,7 +53,7 @@ def scores_of(name, X=X, y=Y, qid=QID, weights=None, shown=None):
 
 
 @every_ranker
-def test_a_ranker_has_the_manners_of_an_estimator(name):
+def test_a_ranker_has_the_interface_of_an_estimator(name):
     ranker = make(name)
     check_parameters_default_constructible(name, ranker)
     check_no_attributes_set_in_init(name, ranker)
@@ -62,7 +62,7 @@ def test_a_ranker_has_the_manners_of_an_estimator(name):
 
 
 @every_ranker
-def test_a_clone_has_the_settings_and_nothing_of_what_was_learnt(name):
+def test_a_clone_has_the_settings_and_no_model(name):
     fitted = make(name).fit(X, Y, QID)
     copy = clone(fitted)
     assert type(copy) is type(fitted)
@@ -72,7 +72,7 @@ def test_a_clone_has_the_settings_and_nothing_of_what_was_learnt(name):
 
 
 @every_ranker
-def test_fitting_changes_no_setting_and_tells_the_number_of_features(name):
+def test_fitting_changes_no_setting_and_sets_the_number_of_features(name):
     ranker = make(name)
     before = ranker.get_params()
     assert ranker.fit(X, Y, QID) is ranker
@@ -108,7 +108,7 @@ def test_rows_of_queries_may_be_interleaved(name):
     order = np.random.default_rng(5).permutation(N)
     mixed = exact(name).fit(X[order], Y[order], QID[order])
     assert mixed.predict(X, QID) == pytest.approx(scores_of(name), abs=1e-6)
-    # Scores come back in the order of the rows that were asked about.
+    # Scores are in the order of the rows of X.
     assert np.array_equal(mixed.predict(X[order], QID[order]), mixed.predict(X, QID)[order])
     # Weights go with their rows.
     weights = np.random.default_rng(6).integers(0, 4, N)
@@ -141,7 +141,7 @@ def test_a_row_of_weight_two_counts_as_if_it_occurred_twice(name):
     weights = np.random.default_rng(6).integers(0, 4, N)
     copies = [np.repeat(what, weights, axis=0) for what in (X, Y, QID)]
     weighed, repeated = scores_of(name, weights=weights), scores_of(name, *copies, shown=(X, QID))
-    # A classifier's optimum, and counted votes near a tie, are known less exactly.
+    # The optimum of a classifier, and counted votes near a tie, are less exact.
     tolerance = {"mhr": 0.08, "ordrank": 0.08, "svm": 1e-3, "maxent": 1e-3}.get(name, 1e-4)
     assert weighed == pytest.approx(repeated, abs=tolerance)
     if name != "linear":
@@ -150,7 +150,7 @@ def test_a_row_of_weight_two_counts_as_if_it_occurred_twice(name):
 
 @pytest.mark.parametrize("name", [name for name in RANKERS if name not in UNWEIGHTED])
 @pytest.mark.parametrize("left_out", ["a query", "the middle grade"])
-def test_rows_of_weight_zero_might_as_well_not_be_there(name, left_out):
+def test_rows_of_weight_zero_have_no_effect(name, left_out):
     kept = QID != 2 if left_out == "a query" else Y != 1
     weighed = scores_of(name, weights=kept.astype(float))
     without = scores_of(name, X[kept], Y[kept], QID[kept], shown=(X, QID))
@@ -167,7 +167,7 @@ def test_a_pickled_ranker_scores_the_same(name):
 
 
 @every_ranker
-def test_what_has_learnt_nothing_does_not_score(name):
+def test_an_unfitted_ranker_does_not_score(name):
     with pytest.raises(SettingError, match="has learnt nothing yet, expected fit before predict"):
         make(name).predict(X)
 
@@ -180,7 +180,7 @@ def spoilt(row, column, value):
 
 @every_ranker
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_what_is_no_finite_number_is_named_by_its_place(name, value):
+def test_a_value_that_is_not_finite_is_refused_with_row_and_column(name, value):
     message = rf"row 8, column 3 is {value}, expected a finite number"
     with pytest.raises(SettingError, match=message):
         make(name).fit(spoilt(7, 2, value), Y, QID)
@@ -208,7 +208,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("given", "message"), WRONG.values(), ids=WRONG)
-def test_what_does_not_fit_together_is_refused_in_one_line(given, message):
+def test_arguments_that_do_not_fit_together_are_refused_in_one_line(given, message):
     for name in ("rsvm-ir", "mhr", "rankboost", "linear"):
         with pytest.raises(SettingError, match=message) as caught:
             make(name).fit(*given)
@@ -229,7 +229,7 @@ def test_scoring_needs_the_features_of_training_and_as_many_queries_as_rows(name
 
 
 @every_ranker
-def test_without_queries_all_rows_are_of_one(name):
+def test_without_qids_all_rows_are_of_one_query(name):
     fitted = make(name).fit(X, Y, QID)
     assert np.array_equal(fitted.predict(X), fitted.predict(X, np.zeros(N)))
     within = fitted.predict(X, QID)
@@ -262,20 +262,20 @@ def test_numbers_of_any_kind_are_settings(value):
 
 
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, True, "1", None, [1], 10**400, 1j])
-def test_what_is_no_number_above_zero_is_refused(value):
+def test_numbers_that_are_not_positive_are_refused(value):
     with pytest.raises(SettingError, match=r"C is .*expected a number above 0"):
         RankSVM(C=value if value is not None else "none").fit(X, Y, QID)
 
 
 @pytest.mark.parametrize("value", [0, -1, 1.0, True, "1", None])
-def test_what_is_no_whole_number_is_refused(value):
+def test_numbers_that_are_not_whole_are_refused(value):
     with pytest.raises(SettingError, match=r"depth is .*expected a whole number from 1"):
         require_whole("depth", value)
     require_whole("depth", np.int32(1))
 
 
 def test_a_grid_of_settings_can_be_searched_by_scikit_learn():
-    """Queries stay whole if the folds say so: rows of qids are passed on by scikit-learn itself."""
+    """Queries are not split if the folds are by query: scikit-learn passes the qids on."""
 
     def score(ranker, X, y):
         scores = ranker.predict(X)
@@ -319,12 +319,12 @@ def test_settings_are_given_as_texts_or_values(name, settings, expected):
         ("mhr", {"votes": "none"}, "mhr: unknown way to vote 'none'; there is: count, score"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused_when_a_ranker_is_made(name, settings, message):
+def test_invalid_settings_are_refused_when_a_ranker_is_made(name, settings, message):
     with pytest.raises(SettingError, match=message):
         make_ranker(name, settings)
 
 
-def test_the_catalogue_and_the_classes_tell_the_same_names():
+def test_the_registry_and_the_classes_have_the_same_names():
     for name, kind in RANKERS.items():
         made = make_ranker(name)
         assert made.name == name or kind.settings

@@ -1,4 +1,4 @@
-"""Do hyperplanes vote as the papers say?"""
+"""OrdRank and MHR: votes by hand and by the equations of the papers, hyperplanes as Ranking SVMs."""
 
 from itertools import pairwise
 
@@ -9,10 +9,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.ordrank import MHR, OrdRank
-from searchlab.rankers.estimators.ranksvm import WORTH_TRYING, RankSVM
-from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.models.model_kinds import average_models
-from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.estimators.ranksvm import STRENGTHS, RankSVM
 from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.rankers.training_data import TrainingData
 
@@ -32,7 +29,7 @@ def test_mean_votes_worked_by_hand():
     # Two hyperplanes, x₁ and −x₂, on three documents.
     model = VotingModel(np.array([[1.0, 0.0], [0.0, -1.0]]), ((2.0, 1.0), (1.0, 0.0)), "count")
     X = np.array([[3.0, 5.0], [2.0, 1.0], [1.0, 5.0]])
-    # x₁ lets them win 2, 1, 0 times and lose 0, 1, 2 times. By −x₂ the second beats the other two, which are equal:
+    # By x₁ they win 2, 1, 0 times and lose 0, 1, 2 times. By −x₂ the second beats the other two, which are equal:
     # each of these loses once. A vote is (wins − losses) / 2.
     assert model.score(X, np.array([0, 3])).tolist() == pytest.approx([(1 - 0.5) / 2, (0 + 1) / 2, (-1 - 0.5) / 2])
     parts = model.parts(X, 0)
@@ -65,7 +62,7 @@ def borda(planes, X):
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 9), n_planes=st.integers(1, 6))
-def test_counted_votes_are_those_of_the_equations_and_order_as_borda_does(seed, n, n_planes):
+def test_counted_votes_are_those_of_the_equations_and_have_the_order_of_borda(seed, n, n_planes):
     random = np.random.default_rng(seed)
     planes, X = random.normal(size=(n_planes, 3)), random.normal(size=(n, 3))
     model = VotingModel(planes, ((1.0, 0.0),) * n_planes, "count")
@@ -77,7 +74,7 @@ def test_counted_votes_are_those_of_the_equations_and_order_as_borda_does(seed, 
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1), sizes=st.lists(st.integers(1, 6), min_size=1, max_size=3))
-def test_weighed_votes_are_mean_clipped_margins(seed, sizes):
+def test_weighted_votes_are_mean_clipped_margins(seed, sizes):
     random = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     planes, X = random.normal(size=(2, 3)), np.round(random.normal(size=(offsets[-1], 3)), 1)
@@ -125,7 +122,7 @@ def test_each_hyperplane_is_a_ranking_svm_of_two_grades(kind, weighted, C):
     assert fitted.details_["C"] == C
 
 
-def test_of_two_grades_there_is_one_hyperplane_whatever_the_method():
+def test_two_grades_have_one_hyperplane_with_either_method():
     training = some_training(grades=(0, 1))
     ordrank, mhr = OrdRank().fit_data(training), MHR().fit_data(training)
     assert np.array_equal(ordrank.model_.planes, mhr.model_.planes)
@@ -151,7 +148,7 @@ def test_a_grade_without_weight_is_not_between_two_others():
 
 
 @BOTH
-def test_a_path_is_single_fits(kind):
+def test_a_path_equals_single_fits(kind):
     training = some_training()
     values = [0.01, None, 3.0]
     path = list(kind(tolerance=1e-9, votes="score").fit_path(training, values))
@@ -165,30 +162,8 @@ def test_a_path_is_single_fits(kind):
 
 
 @BOTH
-def test_what_is_worth_trying_depends_on_the_pairs_of_a_hyperplane(kind):
+def test_values_to_try_depend_on_the_pairs_of_a_hyperplane(kind):
     training = some_training()
     fitted = kind().fit_data(training)
     each = fitted.details_["n_pairs"] / fitted.details_["n_hyperplanes"]
-    assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / each).tolist())
-
-
-def test_the_average_of_votes_is_that_over_the_hyperplanes_of_all():
-    random = np.random.default_rng(3)
-    X, offsets = random.normal(size=(9, 2)), np.array([0, 4, 9])
-    models = [VotingModel(random.normal(size=(2, 2)), ((2.0, 1.0), (1.0, 0.0)), "score") for _ in range(3)]
-    together = average_models(models, [0.1, 5.0, 0.0])
-    assert np.array_equal(together.planes, np.vstack([model.planes for model in models]))
-    assert together.grades == models[0].grades * 3
-    assert together.votes == "score"
-    expected = np.mean([model.score(X, offsets) for model in models], axis=0)
-    assert together.score(X, offsets) == pytest.approx(expected)
-
-
-def test_linear_models_are_averaged_by_their_spreads():
-    models = [LinearModel(np.array([1.0, 0.0])), LinearModel(np.array([0.0, 8.0])), LinearModel(np.array([5.0, 5.0]))]
-    # ⅓·(1/½)·(1, 0) + ⅓·¼·(0, 8); what does not vary has no say.
-    assert average_models(models, [0.5, 4.0, 0.0]).weights.tolist() == pytest.approx([2 / 3, 2 / 3])
-    assert average_models(models[:1], [0.5]) is models[0]
-    rules = RuleModel(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), 1)
-    with pytest.raises(SettingError, match="rules models cannot be averaged"):
-        average_models([rules, rules], [1.0, 1.0])
+    assert list(kind().values(training)) == pytest.approx((STRENGTHS / each).tolist())

@@ -1,4 +1,4 @@
-"""Are the query-dependent loss, its gradients and its descent what the formulas say?"""
+"""Query-dependent RankBoost: loss and gradients against explicit pairs, query features, and the descent."""
 
 import math
 from itertools import pairwise
@@ -73,7 +73,7 @@ def test_loss_is_that_of_explicit_pairs_and_gradients_are_its_slopes(weighted):
     training = some_training(weighted=weighted)
     ranker = QueryDependentRankBoost(decay=0.3, share_decay=0.2, top=3)
     loss = QueryLoss.of(training, ranker)
-    # Queries without transactional pairs: one was made so, rows of weight 0 make another.
+    # Queries without transactional pairs: one by construction, another by rows of weight 0.
     assert np.isneginf(loss.log_counts).sum() == 1 + weighted
     random = np.random.default_rng(2)
     w, share_weights = random.normal(size=4), random.normal(size=(3, 5))
@@ -94,7 +94,7 @@ def test_query_features_are_variances_over_the_top_documents_by_mean_value():
     # a: of means 1, 9, 5 the rows (9, 9) and (4, 6); b: (1, 1) and (3, 1).
     described = describe_queries(training.X[rows.rows], rows, 2)
     assert described.tolist() == [[6.25, 2.25], [1.0, 0.0]]
-    # More than there are: all.
+    # A `top` above the number of documents takes all.
     described = describe_queries(training.X[rows.rows], rows, 50)
     assert described[1].tolist() == pytest.approx(np.var(X[3:], axis=0).tolist())
 
@@ -106,7 +106,7 @@ def test_standardised_query_features_have_a_constant_and_ignore_what_does_not_va
 def test_spreads_are_those_within_queries():
     training = TrainingData.of([[1.0, 5.0], [3.0, 5.0], [100.0, 5.0], [106.0, 5.0]], [0, 1, 0, 1], [0, 0, 1, 1])
     rows = GradedRows.of(training)
-    # Deviations ±1 and ±3 have the mean square 5; a constant is left as it is.
+    # Deviations ±1 and ±3 have the mean square 5; a constant is not scaled.
     assert spreads_within(training.X[rows.rows], rows).tolist() == pytest.approx([math.sqrt(5), 1.0])
 
 
@@ -134,7 +134,7 @@ def test_the_loss_never_rises_and_shares_do_not_collapse(decay, share_decay):
     assert ranker.details_["converged"]
 
 
-def test_strongly_held_shares_stay_equal_where_all_categories_have_pairs():
+def test_strongly_penalised_shares_stay_equal_where_all_categories_have_pairs():
     training = some_training()
     ranker = QueryDependentRankBoost(share_decay=1e6)
     (fitted,) = ranker.fit_path(training, [1.0])
@@ -214,6 +214,6 @@ def test_descent_halves_steps_that_would_diverge():
         ({"relevant": "d"}, "relevant is 'd', expected the least grade that is relevant"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(wrong, message):
+def test_invalid_settings_are_refused(wrong, message):
     with pytest.raises(SettingError, match=message):
         QueryDependentRankBoost(**wrong).fit([[1.0], [0.0]], [1, 0], [0, 0])

@@ -1,4 +1,4 @@
-"""Does boosting find the rules that explicit pairs would find?"""
+"""RankBoost: rules and losses against explicit pairs, thresholds, and numerical range."""
 
 import math
 from itertools import chain, pairwise
@@ -95,7 +95,7 @@ def test_first_rule_worked_by_hand():
     assert ranker.model_.weights.tolist() == pytest.approx([0.5 * math.log(1.5 / 0.5)])
 
 
-def test_less_can_be_better():
+def test_a_rule_may_prefer_smaller_values():
     ranker = RankBoost(rounds=5).fit([[1.0], [2.0], [3.0], [0.0]], [1, 0, 0, 0], [0, 0, 0, 1])
     assert ranker.model_.weights[0] < 0
     scores = ranker.predict([[1.0], [2.0], [3.0]])
@@ -136,7 +136,7 @@ graded = st.integers(2, 6).flatmap(
 @settings(max_examples=80)
 def test_the_loss_falls_in_every_round_whatever_the_shape(rows, weighing, rate, n_thresholds):
     grades = [grade for grade, _, _ in rows]
-    # A feature that hardly tells, a constant one, and one that tells all but for noise.
+    # A weak feature, a constant one, and one that determines the grade up to noise.
     X = np.array([[value, 7, grade + value] for grade, _, value in rows], dtype=float).reshape(-1, 3)
     qids = [qid for _, qid, _ in rows]
     ranker = RankBoost(12, n_thresholds, rate, weighing).fit(X, grades, qids)
@@ -207,7 +207,7 @@ def test_what_one_rule_separates_stays_finite_over_many_rounds():
     assert np.isfinite(scores).all() and scores[1] - scores[0] > 1000
 
 
-def test_thresholds_stand_between_neighbouring_values():
+def test_thresholds_are_between_adjacent_values():
     huge = np.finfo(float).max
     X = np.array([[1.0, 5, -huge, 1.0], [2.0, 5, huge, np.nextafter(1.0, 2)], [4.0, 5, huge / 2, 1.0]])
     thresholds, codes = cut_features(X)
@@ -218,10 +218,10 @@ def test_thresholds_stand_between_neighbouring_values():
     assert codes.tolist() == [[0, 1, 2], [0, 0, 0], [0, 2, 1], [0, 1, 0]]
 
 
-def test_at_most_so_many_thresholds_cut_rows_into_equal_parts():
+def test_a_limited_number_of_thresholds_splits_rows_into_equal_parts():
     X = np.arange(100.0)[:, None]
     assert cut_features(X, 3)[0][0].tolist() == [24.5, 49.5, 74.5]
-    # Half of the rows are 0: the cuts that fall among them become one.
+    # Half of the rows are 0: the thresholds among them become one.
     X = np.maximum(np.arange(100.0) - 49, 0)[:, None]
     assert cut_features(X, 3)[0][0].tolist() == [0.5, 25.5]
     assert len(cut_features(X, 1000)[0][0]) == 50
@@ -238,7 +238,7 @@ def test_at_most_so_many_thresholds_cut_rows_into_equal_parts():
         ({"weighing": "grade"}, "weighing is 'grade', expected one of pair, query"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(wrong, message):
+def test_invalid_settings_are_refused(wrong, message):
     with pytest.raises(SettingError, match=message):
         RankBoost(**wrong).fit([[1.0], [0.0]], [1, 0], [0, 0])
 

@@ -1,4 +1,4 @@
-"""Do Ranking SVMs minimise what their formula says, and tell the truth about it?"""
+"""Ranking SVMs: the optimum of the quadratic programme, a true gap, the factors τ and μ, and paths of C."""
 
 from itertools import pairwise
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.ranksvm import (
-    USUAL,
-    WORTH_TRYING,
+    DEFAULT_STRENGTH,
+    STRENGTHS,
     RankSVM,
     RankSVMIR,
     RankSVMIRQuery,
@@ -34,7 +34,7 @@ def some_training(seed=1, sizes=(9, 4, 12, 1), n_grades=3, n_features=3, weighte
 
 
 def explicit_pairs(training, cost):
-    """Every pair of the definition: differences of features, and what each costs."""
+    """All pairs of the definition: differences of features, and costs."""
     mass = np.ones(len(training.X)) if training.weights is None else training.weights
     differences, costs = [], []
     for query, (begin, end) in enumerate(pairwise(training.offsets.tolist())):
@@ -48,7 +48,7 @@ def explicit_pairs(training, cost):
 
 
 def costs_of(kind, training, depth=1):
-    """c = τ·μ, of which an ablation has only one and RSVM none."""
+    """c = τ·μ; an ablation has only one of the factors, and RSVM none."""
     tau = rank_factors(training.offsets, training.grades, depth, training.weights)
     mu = query_factors(training.offsets, training.grades, training.weights)
     by_rank, by_query = kind in (RankSVMIR, RankSVMIRRank), kind in (RankSVMIR, RankSVMIRQuery)
@@ -71,14 +71,14 @@ def test_objective_and_gap_are_true(kind, weighted, C):
     fitted = kind(C=C, tolerance=1e-6).fit_data(training)
     differences, costs = explicit_pairs(training, costs_of(kind, training))
     used = fitted.details_["C"]
-    assert used == (C if C is not None else pytest.approx(USUAL / costs.sum()))
+    assert used == (C if C is not None else pytest.approx(DEFAULT_STRENGTH / costs.sum()))
     objective = objective_of(fitted.model_.weights, differences, costs, used)
     assert fitted.details_["objective"] == pytest.approx(objective, rel=1e-9)
     gap = (fitted.details_["objective"] - fitted.details_["dual_objective"]) / fitted.details_["objective"]
     assert fitted.details_["gap"] == pytest.approx(gap, abs=1e-9)
     assert 0 <= fitted.details_["gap"] <= 1e-6
     assert fitted.details_["converged"]
-    # No weights are better than what the gap leaves open, in whatever direction.
+    # In no direction are there weights better than the gap allows.
     random = np.random.default_rng(2)
     for size in (1e-3, 0.1, 1.0):
         other = fitted.model_.weights + size * random.normal(size=3)
@@ -137,8 +137,8 @@ def test_pairs_are_counted_within_queries():
     assert weighed.details_["n_pairs"] == 2 + 3
 
 
-def test_if_all_factors_are_one_weighing_pairs_changes_nothing():
-    # Of one relevant document each, and equally many others: τ and μ are 1.
+def test_factors_of_one_change_nothing():
+    # With one relevant document in each query, and the same number of others, τ and μ are 1.
     random = np.random.default_rng(4)
     grades = np.tile([0, 0, 1, 0, 0], 6)
     X = random.normal(size=(30, 3)) + grades[:, None]
@@ -148,7 +148,7 @@ def test_if_all_factors_are_one_weighing_pairs_changes_nothing():
         same = kind(C=0.3, tolerance=1e-9).fit(X, grades, qid)
         assert same.model_.weights == pytest.approx(plain.model_.weights, abs=1e-5)
         assert same.details_.get("tau", {"1 over 0": 1.0}) == {"1 over 0": pytest.approx(1.0)}
-    # And with queries of another shape it does change something.
+    # With queries of other sizes the factors have an effect.
     grades[:2] = 1
     other, plain = (kind(C=0.3).fit(X, grades, qid).model_.weights for kind in (RankSVMIR, RankSVM))
     assert np.max(np.abs(other - plain)) > 0.01
@@ -173,7 +173,7 @@ def test_the_ablations_are_the_two_factors_of_a_pairs_cost(depth):
     assert RankSVM()._cost(training) is None
 
 
-def test_simulated_factors_are_near_the_exact_ones_and_the_seeds_own():
+def test_simulated_factors_are_near_the_exact_ones_and_depend_on_the_seed():
     training = some_training(7, (10, 6, 14), 3)
     exact = RankSVMIR().fit_data(training).details_["tau"]
     assert list(exact) == ["2 over 1", "2 over 0", "1 over 0"]
@@ -198,7 +198,7 @@ def test_gradient_descent_finds_the_same_optimum(kind, weighted):
     assert descended["n_iterations"] != exact["n_iterations"]
 
 
-def test_gradient_descent_goes_as_far_as_it_is_told_to():
+def test_gradient_descent_reaches_the_tolerance():
     training = some_training(9, (20, 15, 30), 3, 5)
     gaps = [RankSVMIR(solver="gd", tolerance=tolerance).fit_data(training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
     assert [each["gap"] <= limit for each, limit in zip(gaps, (0.1, 1e-3, 1e-6), strict=True)] == [True] * 3
@@ -206,7 +206,7 @@ def test_gradient_descent_goes_as_far_as_it_is_told_to():
 
 
 @every_kind
-def test_a_path_is_single_fits(kind):
+def test_a_path_equals_single_fits(kind):
     training = some_training(11, (12, 8, 15), 3, 4)
     ranker = kind(tolerance=1e-8)
     values = [0.001, 0.1, 5.0, None, 0.1]
@@ -222,7 +222,7 @@ def test_a_path_is_single_fits(kind):
     assert np.linalg.norm(path[0].model_.weights) < np.linalg.norm(path[2].model_.weights) / 2
 
 
-def test_a_path_by_gradient_descent_is_single_fits():
+def test_a_path_by_gradient_descent_equals_single_fits():
     training = some_training(11, (12, 8, 15), 3, 4)
     ranker = RankSVMIR(solver="gd", tolerance=1e-6)
     for each in ranker.fit_path(training, [0.01, 1.0]):
@@ -230,23 +230,23 @@ def test_a_path_by_gradient_descent_is_single_fits():
         assert np.array_equal(each.model_.weights, alone.model_.weights)
 
 
-def test_a_path_refuses_a_bad_value_before_it_begins():
+def test_a_path_refuses_an_invalid_value_before_it_starts():
     with pytest.raises(SettingError, match=r"C is -1, expected a number above 0"):
         next(RankSVM().fit_path(some_training(), [1.0, -1]))
 
 
 @every_kind
-def test_what_is_worth_trying_depends_on_what_all_pairs_cost(kind):
+def test_values_to_try_depend_on_the_total_cost_of_pairs(kind):
     training = some_training(weighted=True)
     _, costs = explicit_pairs(training, costs_of(kind, training))
-    assert list(kind().values(training)) == pytest.approx((WORTH_TRYING / costs.sum()).tolist())
-    assert WORTH_TRYING[0] < USUAL < WORTH_TRYING[-1]
+    assert list(kind().values(training)) == pytest.approx((STRENGTHS / costs.sum()).tolist())
+    assert STRENGTHS[0] < DEFAULT_STRENGTH < STRENGTHS[-1]
     alike = TrainingData(training.X, np.ones(len(training.X)), training.offsets)
     assert list(kind().values(alike)) == [1.0]
     assert kind().fit_data(alike).details_["C"] == 1.0
 
 
-def test_the_default_learns_alike_from_twice_the_queries():
+def test_the_default_learns_the_same_from_twice_the_queries():
     random = np.random.default_rng(12)
     grades = random.integers(0, 3, 40)
     X = random.normal(size=(40, 3)) + 0.4 * grades[:, None]

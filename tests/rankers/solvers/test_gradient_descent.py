@@ -1,4 +1,4 @@
-"""Does gradient descent find what the quadratic programme finds, and is it that of the paper?"""
+"""Gradient descent: step for step as in the paper, and the optimum of the quadratic programme."""
 
 import math
 from itertools import pairwise
@@ -57,7 +57,7 @@ def test_fixed_step_is_figure_3(n_steps):
     found = solve_by_gradient_descent(X, offsets, grades, uneven, 2.0, step=1e-4, max_iterations=n_steps)
     path = list(figure_3(differences, costs, 2.0, 1e-4, n_steps))
     objectives = [2.0 * w @ w + costs @ np.maximum(0, 1 - differences @ w) for w in path]
-    # The loss still falls: the last is the least.
+    # The loss still decreases: the last weights are the best.
     assert np.argmin(objectives) == n_steps
     assert found.weights == pytest.approx(path[-1], rel=1e-12)
     assert found.objective == pytest.approx(objectives[-1], rel=1e-12)
@@ -71,7 +71,7 @@ def test_one_step_worked_by_hand():
     assert found.objective == 1 / 16
 
 
-def test_fixed_step_comes_to_rest_near_the_optimum():
+def test_fixed_step_stops_near_the_optimum():
     X, offsets, grades = example()
     best = solve(X, offsets, grades, uneven, 5.0)
     found = solve_by_gradient_descent(X, offsets, grades, uneven, 5.0, step=2e-6, max_iterations=20_000)
@@ -81,7 +81,7 @@ def test_fixed_step_comes_to_rest_near_the_optimum():
     assert found.dual_objective <= best.objective
 
 
-def test_step_that_is_too_large_ends_at_the_best_that_was_seen():
+def test_step_that_is_too_large_ends_at_the_best_weights_seen():
     X, offsets, grades = example()
     found = solve_by_gradient_descent(X, offsets, grades, uneven, 5.0, step=1e6)
     assert not found.converged
@@ -99,7 +99,7 @@ def test_line_search_finds_the_optimum_of_the_quadratic_programme(lam, cost):
     assert found.converged
     assert found.gap <= 1e-4
     assert found.dual_objective <= best.objective
-    # The gap says so; here the optimum itself does.
+    # Not only by the gap, but by the optimum itself.
     assert best.dual_objective <= found.objective <= best.objective * (1 + 1e-4)
 
 
@@ -153,7 +153,7 @@ def test_rows_that_do_not_differ_lose_all():
         ({"row_weights": [1.0, -2.0]}, "row 2: weight is -2.0"),
     ],
 )
-def test_what_cannot_be_descended_is_refused_by_name(changes, message):
+def test_invalid_arguments_are_refused_by_name(changes, message):
     given = {"X": [[0.0], [1.0]], "offsets": [0, 2], "grades": [1, 0], "cost": None, "lam": 1.0} | changes
     with pytest.raises(SettingError, match=message):
         solve_by_gradient_descent(**given)

@@ -1,4 +1,4 @@
-"""Are pairs counted, and weighed, as the paper says?"""
+"""Pair weights: counts, μ by equation 10, and τ by hand and as the expectation of its simulation."""
 
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ def test_pairs_are_counted_by_query_and_grades():
     assert count_pairs([0, 4, 5, 7], [2, 0, 0, 1, 3, 1, 1]) == [{(2, 1): 1, (2, 0): 2, (1, 0): 2}, {}, {}]
 
 
-def test_query_factor_is_the_largest_number_of_pairs_by_its_own():
+def test_query_factor_is_the_largest_number_of_pairs_over_that_of_the_query():
     # 2·2 = 4 pairs, 1 pair, none.
     assert query_factors([0, 4, 6, 8], [1, 1, 0, 0, 1, 0, 1, 1]).tolist() == [1, 4, 1]
     assert query_factors([0, 2], [1, 1]).tolist() == [1]
@@ -46,7 +46,7 @@ def test_rank_factors_of_high_grades_do_not_overflow():
 
 
 @pytest.mark.parametrize("ask", [rank_factors, simulate_rank_factors])
-def test_rank_factors_refuse_what_has_no_gain(ask):
+def test_rank_factors_refuse_grades_without_gain(ask):
     with pytest.raises(SettingError, match="grade is -1, expected a number from 0"):
         ask([0, 2], [1, -1])
     with pytest.raises(SettingError, match="depth is 0"):
@@ -84,15 +84,15 @@ def test_query_factor_is_equation_10(queries):
     ]
     found = query_factors(offsets, grades)
     assert found.tolist() == [max(pairs) / n if n else 1 for n in pairs]
-    # Every query with pairs counts as much as the largest.
+    # Every query with pairs has the total weight of the largest.
     assert {round(factor * n, 6) for factor, n in zip(found, pairs, strict=True) if n} <= {max(pairs)}
 
 
-def test_rank_factors_of_parts_worked_by_hand():
-    # Grades 1 and 0 with weights ½ and 2. The upper half of place 1 is of grade 1, the lower of grade 0: the mean
+def test_rank_factors_of_fractional_weights_worked_by_hand():
+    # Grades 1 and 0 with weights ½ and 2. The upper half of rank 1 is of grade 1, the lower of grade 0: the mean
     # discount of grade 1 is ½/½, that of grade 0 ½/2, and the ideal DCG ½.
     assert rank_factors([0, 2], [1, 0], 1, [0.5, 2.0]) == pytest.approx({(1, 0): (1 - 0.25) / 0.5})
-    # Weights 1½ and 1, depth 2: places 1 and half of 2, then the other half of 2 and half of 3, which is too deep.
+    # Weights 1½ and 1, depth 2: ranks 1 and half of 2, then the other half of 2 and half of 3, which is too deep.
     second = 1 / np.log2(3)
     means = (1 + second / 2) / 1.5, second / 2
     assert rank_factors([0, 2], [1, 0], 2, [1.5, 1.0]) == pytest.approx(
@@ -100,13 +100,13 @@ def test_rank_factors_of_parts_worked_by_hand():
     )
 
 
-def test_parts_of_pairs_are_counted():
+def test_fractional_pairs_are_counted():
     assert count_pairs([0, 3], [2, 1, 1], [0.5, 3.0, 1.0]) == [{(2, 1): 2.0}]
     assert query_factors([0, 2, 4], [1, 0, 1, 0], [0.5, 1.0, 2.0, 1.0]).tolist() == [4, 1]
 
 
 @pytest.mark.parametrize("ask", [count_pairs, query_factors])
-def test_weights_that_are_none_are_refused(ask):
+def test_invalid_weights_are_refused(ask):
     with pytest.raises(SettingError, match=r"row 2: weight is -1\.0"):
         ask([0, 2], [1, 0], [1.0, -1.0])
     with pytest.raises(SettingError, match="expected a weight for each of 2 rows"):

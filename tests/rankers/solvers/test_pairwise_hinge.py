@@ -1,4 +1,4 @@
-"""Is the solver's answer the optimum, and does it know how near it is?"""
+"""The pairwise hinge solver: the optimum of the quadratic programme, and a true gap."""
 
 import math
 import time
@@ -19,7 +19,7 @@ from searchlab.rankers.solvers.pairwise_problem import Bound, curvature, evaluat
 
 
 def explicit_pairs(X, offsets, grades, cost, mass=None):
-    """Every pair of the definition: differences of features, and costs."""
+    """All pairs of the definition: differences of features, and costs."""
     mass = np.ones(len(X)) if mass is None else mass
     differences, costs = [np.empty((0, X.shape[1]))], []
     for query, (begin, end) in enumerate(pairwise(offsets)):
@@ -82,11 +82,11 @@ def problems(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(problems(), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
+@given(problems(), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     X, offsets, grades, cost, lam = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost)
     if not len(costs):
@@ -104,13 +104,13 @@ def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.data(), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
+@given(problems(), st.data(), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
     X, offsets, grades, cost, lam = problem
     copies = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(X), max_size=len(X))), dtype=int)
     bounds = np.concatenate([[0], np.cumsum(copies)])[offsets]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
         weighed = solve(X, offsets, grades, cost, lam, row_weights=copies, tolerance=1e-8)
     repeated = solve(np.repeat(X, copies, axis=0), bounds, np.repeat(grades, copies), cost, lam, tolerance=1e-8)
     assert weighed.converged
@@ -124,12 +124,12 @@ def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
 
 
 @settings(max_examples=60, deadline=None)
-@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.LISTED_SIZE]))
+@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_with_weights_of_any_size_is_that_of_the_quadratic_programme(problem, seed, listed_size):
     X, offsets, grades, cost, lam = problem
     mass = 10.0 ** np.random.default_rng(seed).uniform(-2, 1, len(X))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smoothed_newton, "LISTED_SIZE", listed_size)
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
         found = solve(X, offsets, grades, cost, lam, row_weights=mass, tolerance=1e-7)
     differences, costs = explicit_pairs(X, offsets, grades, cost, mass)
     if not len(costs):
@@ -152,7 +152,7 @@ def test_weights_of_rows_in_other_units_are_another_lambda(unit):
 
 
 @pytest.mark.parametrize("smallest", [1e-12, 1e-200])
-def test_rows_of_hardly_any_weight_hardly_count(smallest):
+def test_rows_of_tiny_weight_have_a_tiny_effect(smallest):
     X, offsets, grades = example()
     light = np.random.default_rng(7).random(len(X)) < 0.3
     without = solve(X, offsets, grades, uneven, 5.0, row_weights=np.where(light, 0.0, 1.0), tolerance=1e-9)
@@ -203,14 +203,15 @@ def test_gradient_and_curvature_are_those_of_finite_differences(width):
 
 
 def unscaled(problem):
-    """The problem in units of 1."""
+    """The problem with a unit of 1."""
     return replace(problem, costs=problem.costs * problem.unit, unit=1.0)
 
 
-# Wide: sums are differences of sums; less: one by one. Masses: none, and of all sizes.
+# A wide band is summed by differences of suffix sums, a narrow one singly. Without masses, and with masses of all
+# sizes.
 @pytest.mark.parametrize("width", [8.0, 2.0, 0.3, 0.01])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_one_pass_adds_up_what_the_pairs_say(width, weighted):
+def test_one_sweep_equals_sums_over_explicit_pairs(width, weighted):
     X, offsets, grades = example(1, 700, n_grades=2) if width == 8 else example()
     mass = 10.0 ** np.random.default_rng(5).uniform(-2, 1, len(X)) if weighted else None
     differences, costs = explicit_pairs(X, offsets, grades, uneven, mass)
@@ -234,7 +235,7 @@ def test_one_pass_adds_up_what_the_pairs_say(width, weighted):
     expected = 6 * np.eye(8) + (differences[band].T * costs[band] / width) @ differences[band]
     close = {"rel": 1e-9, "abs": 1e-9 * np.abs(expected).max()}
     assert curvature(problem, 3.0, point) == pytest.approx(expected, **close)
-    # Of another width, it is that of the point there.
+    # The curvature of another width is that of the point with that width.
     other = evaluate(problem, 3.0, weights, width / 2, near=point)
     assert curvature(problem, 3.0, point, width / 2) == pytest.approx(curvature(problem, 3.0, other), **close)
 
@@ -249,11 +250,11 @@ def test_sampled_curvature_is_near_the_whole(n_sampled):
     sampled = curvature(problem, 3.0, point, n_sampled=n_sampled)
     shares = np.linalg.eigvals(np.linalg.solve(whole, sampled))
     assert 1e-3 < np.abs(shares - 1).max() < 0.3
-    # What is left out is stood for: no direction has lost its share.
+    # The sampled pairs represent the others: no direction is lost.
     assert shares.mean() == pytest.approx(1, abs=0.1)
 
 
-def test_order_of_near_scores_is_only_a_help():
+def test_order_of_nearby_scores_does_not_change_the_result():
     X, offsets, grades = example(n_docs=200)
     problem = make_problem(X, offsets, grades, uneven)
     random = np.random.default_rng(6)
@@ -283,7 +284,7 @@ def test_bound_between_two_is_the_best_on_the_line(seed):
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5, 1e-8])
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_gap_is_reached_and_true(lam, tolerance, monkeypatch):
-    monkeypatch.setattr(smoothed_newton, "LISTED_SIZE", 5000)
+    monkeypatch.setattr(smoothed_newton, "MAX_LISTED_SIZE", 5000)
     X, offsets, grades = example()
     found = solve(X, offsets, grades, uneven, lam, tolerance=tolerance)
     differences, costs = explicit_pairs(X, offsets, grades, uneven)
@@ -356,7 +357,7 @@ def test_without_pairs_weights_are_zero(offsets, grades):
     assert found.converged
 
 
-def test_no_rows_no_weights_to_speak_of():
+def test_no_rows_give_zero_weights():
     found = solve(np.empty((0, 4)), [0], [], None, 1.0)
     assert found.weights.tolist() == [0, 0, 0, 0]
 
@@ -384,7 +385,7 @@ def test_start_near_the_optimum_saves_steps():
     assert warm.n_iterations < cold.n_iterations
 
 
-def test_path_gives_what_single_fits_give():
+def test_path_equals_single_fits():
     X, offsets, grades = example(n_docs=100)
     lams = [100.0, 30.0, 10.0]
     path = list(solve_path(X, offsets, grades, uneven, lams))
@@ -396,7 +397,7 @@ def test_path_gives_what_single_fits_give():
 
 
 @pytest.mark.parametrize("lam", [1e-8, 1e8])
-def test_features_of_very_different_sizes_and_repeated_ones_are_no_trouble(lam):
+def test_features_of_very_different_sizes_and_repeated_ones_are_solved(lam):
     X, offsets, grades = example()
     X = np.hstack([X * 10.0 ** np.arange(-3, 5), X[:, :2], X[:, :1]])
     assert solve(X, offsets, grades, None, lam).converged
@@ -441,7 +442,7 @@ def test_one_query_with_ten_thousand_documents_needs_no_memory_for_its_pairs():
         ({"start": [1.0]}, "expected 2 finite weights"),
     ],
 )
-def test_what_cannot_be_solved_is_refused_by_name(changes, message):
+def test_invalid_arguments_are_refused_by_name(changes, message):
     given = {"X": [[0.0, 1.0], [1.0, 2.0]], "offsets": [0, 2], "grades": [1, 0], "cost": None, "lam": 1.0} | changes
     with pytest.raises(SettingError, match=message):
         solve(**given)

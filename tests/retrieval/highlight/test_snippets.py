@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, words
+from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.analysis.tokenizer import split_words
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 
 ANALYZER = Analyzer(AnalysisSettings())
@@ -68,14 +69,14 @@ def test_a_passage_has_about_the_width_that_was_asked_for():
     text = " ".join(f"w{number}" for number in range(1000))
     for wanted in ("w0", "w500", "w999"):
         snippet = make_snippet(text, {wanted}, PLAIN, 30)
-        assert len(words(snippet.text)) == 30
+        assert len(split_words(snippet.text)) == 30
         assert snippet.marked("[", "]").count(f"[{wanted}]") == 1
 
 
 def test_a_match_is_shown_with_some_words_before_it():
     text = "grey " * 100 + "red " + "grey " * 100
     before = marked(text, "red", width=30).partition("[red]")[0]
-    assert 1 <= len(words(before)) <= 10
+    assert 1 <= len(split_words(before)) <= 10
 
 
 def test_marks_are_put_around_words():
@@ -94,7 +95,7 @@ def test_marks_lie_inside_and_what_they_mark_matched(text, terms, width):
     last = 0
     for start, end in snippet.marks:
         assert last <= start < end <= len(snippet.text)
-        assert set(words(snippet.text[start:end])) & terms
+        assert set(split_words(snippet.text[start:end])) & terms
         last = end
 
 
@@ -109,7 +110,7 @@ def test_a_snippet_is_a_passage_of_the_text_on_one_line(text, terms, width):
 
 @given(texts, st.integers(1, 8))
 def test_a_text_with_a_match_shows_a_match(text, width):
-    for term in set(words(text)):
+    for term in set(split_words(text)):
         assert make_snippet(text, {term}, PLAIN, width).marks
 
 

@@ -20,7 +20,7 @@ from searchlab.cli.evaluation_options import (
 )
 from searchlab.cli.messages import list_names, warn
 from searchlab.cli.options import DialectOption
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError, unknown_name
 
 DEFAULT_MEASURES = ["nDCG@10", "AP"]

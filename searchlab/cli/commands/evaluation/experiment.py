@@ -9,8 +9,8 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.cli.options import JobsOption, require_jobs
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.terminal_text import pluralize
 
 
 @app.command("experiment")

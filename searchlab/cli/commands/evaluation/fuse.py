@@ -11,7 +11,7 @@ from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError, unknown_name
 
 
@@ -37,7 +37,7 @@ def fuse_command(
         raise unknown_name("method", method, METHODS)
     if len(runs) < 2:
         raise SettingError("found 1 run, expected at least two to fuse")
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     fused = searchlab.fuse([searchlab.read_run(run, notes=notes) for run in runs], method, k=k)
     warn_of_latin1(notes)
     with open_output(output) as file:

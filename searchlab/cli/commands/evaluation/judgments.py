@@ -9,11 +9,10 @@ import typer
 
 import searchlab
 from searchlab.cli.app import add_group
-from searchlab.cli.collection_files import indexed_collection
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import IndexOption, OutputOption, choose_index
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.terminal_text import pluralize, print_columns, printable
+from searchlab.cli.printing.terminal_text import pluralize, print_columns, printable
 from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ def judgments_show_command(
     With --topic-set its topics.
     """
     with _open_store(choose_index(index)) as store:
-        sets = store.sets()
+        sets = store.topic_sets()
         if not sets:
             note("nothing judged yet: judge in the page of `searchlab serve`, or use `searchlab judgments import`")
         elif topic_set is None:
@@ -87,7 +86,7 @@ def judgments_export_command(
         raise SettingError("--judge goes with qrels: topics have no judge")
     with _open_store(choose_index(index)) as store:
         name = _choose_topic_set(store, topic_set)
-        judges = next(each.judges for each in store.sets() if each.name == name)
+        judges = next(each.judges for each in store.topic_sets() if each.name == name)
         if judge is not None and judge not in judges:
             raise unknown_name("judge", judge, judges)
         text = format_topics(store, name) if what == "topics" else format_qrels(store, name, judge)
@@ -123,13 +122,13 @@ def judgments_import_command(
     folder = choose_index(index)
     if topics is None and qrels is None:
         topics, qrels = _collection_files(folder)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     new_topics = searchlab.read_topics(topics, notes=notes) if topics else []
     grades = searchlab.read_qrels(qrels, notes=notes) if qrels else {}
     warn_of_latin1(notes)
     name = folder.resolve().name if topic_set is None else topic_set
     with _open_store(folder) as store:
-        done = store.import_all(name, new_topics, grades, judge=judge)
+        done = store.import_judgments(name, new_topics, grades, judge=judge)
     added = f"{pluralize(done.n_topics, 'topic')} and {pluralize(done.n_judgments, 'judgment')} added to"
     print(f"{added} {printable(name)}", end="")
     if done.n_topics_same or done.n_judgments_same:
@@ -163,16 +162,16 @@ def _agreement_row(agreement: Agreement) -> list[str]:
 
 def _open_store(folder: Path) -> JudgmentStore:
     """The judgments kept beside an index, which must exist."""
-    from searchlab.indexing.storage.manifest import read_manifest
+    from searchlab.indexing.storage.manifest import read_index_manifest
     from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 
-    read_manifest(folder)
+    read_index_manifest(folder)
     return JudgmentStore(judgments_file(folder))
 
 
 def _choose_topic_set(store: JudgmentStore, name: str | None) -> str:
     """The named topic set; without a name, the only one."""
-    names = [each.name for each in store.sets()]
+    names = [each.name for each in store.topic_sets()]
     if name is not None and name in names:
         return name
     if not names:
@@ -186,7 +185,9 @@ def _choose_topic_set(store: JudgmentStore, name: str | None) -> str:
 
 def _collection_files(folder: Path) -> tuple[str, str | None]:
     """Topics and judgments of the indexed collection."""
-    collection = indexed_collection(folder)
+    from searchlab.indexing.source_collection import source_collection
+
+    collection = source_collection(folder)
     if collection is None:
         raise SettingError(f"{folder}: its sources have no topics; expected --topics, --qrels or both")
     topics, qrels = str(collection.topics[0]), str(collection.qrels[0]) if collection.qrels else None

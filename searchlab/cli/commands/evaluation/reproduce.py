@@ -20,9 +20,9 @@ from searchlab.cli.app import add_group
 from searchlab.cli.messages import note, warn, warn_of_latin1
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import STANDARD_OUTPUT, open_output, require_writable_folder
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import reading_bar, stage_bar
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import pluralize
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import Collection
     from searchlab.report.content import Report
     from searchlab.reproduction.letor import RankerResult
-    from searchlab.reproduction.retrieval import Outcome
+    from searchlab.reproduction.retrieval import RetrievalResult
 
 reproduce_app = add_group("reproduce", "Run the experiments of the papers.")
 
@@ -190,7 +190,7 @@ def retrieval_command(
     # Misspelt names are refused before any work is done.
     _ = [make_feature_set(name) for name in feature_sets], make_recipes(ranker_names, folds, seed)
     require_writable_folder(output)
-    outcomes: list[Outcome] = []
+    outcomes: list[RetrievalResult] = []
     for name, collection in find_judged_collections(collections).items():
         outcomes.append(_run_collection(name, collection, output, feature_sets, ranker_names, folds, seed))
         print(format_retrieval_table(outcomes[-1]) + "\n")
@@ -210,7 +210,7 @@ def retrieval_command(
 
 def _run_collection(
     name: str, collection: Collection, output: str | None, sets: list[str], rankers: list[str], folds: int, seed: int
-) -> Outcome:
+) -> RetrievalResult:
     from searchlab.indexing.index_names import default_folder
     from searchlab.reproduction.judged_collections import refuse_index_of_other_source
     from searchlab.reproduction.retrieval import run_retrieval
@@ -218,7 +218,7 @@ def _run_collection(
     source = str(collection.folder)
     folder = default_folder([source]) if output is None else Path(output) / "indexes" / name
     refuse_index_of_other_source(folder, source)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     with reading_bar(notes) as reading:
         searchlab.index([source], folder, notes=notes, progress=reading)
     topics = searchlab.read_topics(collection.topics[0], notes=notes)

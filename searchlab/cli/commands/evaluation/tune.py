@@ -12,9 +12,9 @@ from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import is_verbose, note
 from searchlab.cli.options import DialectOption, IndexOption, JsonOption, QrelsOption, TopicsOption, choose_index
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import pluralize
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:

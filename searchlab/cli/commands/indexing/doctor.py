@@ -11,8 +11,8 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.terminal_text import pluralize
 
 
 @app.command("doctor")

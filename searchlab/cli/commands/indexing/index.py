@@ -8,14 +8,14 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.index_printing import print_build_summary
 from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_latin1
 from searchlab.cli.options import JobsOption
+from searchlab.cli.printing.index_printing import print_build_summary
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import reading_bar
-from searchlab.cli.terminal_text import pluralize
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Notes
+    from searchlab.corpus import ReadingNotes
 
 
 @app.command("index")
@@ -26,7 +26,9 @@ def index_command(
     ],
     index: Annotated[
         str | None,
-        typer.Option("-i", "--index", metavar="INDEX", help="The folder to write [default: indexes/<source>]"),
+        typer.Option(
+            "-i", "--index", metavar="INDEX", help="A folder, or a name in indexes/ [default: the name of the source]"
+        ),
     ] = None,
     format: Annotated[
         str | None,
@@ -76,7 +78,7 @@ def index_command(
 
     Documents that have not changed are left alone. Formats are detected, gzip included.
     """
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     with reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
@@ -98,7 +100,7 @@ def index_command(
         _note_collection(source)
 
 
-def _print_notes(notes: Notes) -> None:
+def _print_notes(notes: ReadingNotes) -> None:
     """Name the files that were skipped and the records that could not be read."""
     shown = notes.skipped if is_verbose() else notes.skipped[:MAX_NAMES]
     for skipped in shown:

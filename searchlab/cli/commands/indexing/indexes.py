@@ -7,7 +7,7 @@ import json
 from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn
 from searchlab.cli.options import JsonOption
-from searchlab.cli.terminal_text import megabytes, print_columns
+from searchlab.cli.printing.terminal_text import megabytes, print_columns
 
 
 @app.command("indexes")
@@ -16,7 +16,7 @@ def indexes_command(as_json: JsonOption = False) -> None:
 
     Name, documents, shards, size on disk, and when the index was last changed.
     """
-    from searchlab.indexing.index_names import HOME, list_indexes
+    from searchlab.indexing.index_names import INDEXES_FOLDER, list_indexes
 
     found = list_indexes()
     if as_json:
@@ -39,7 +39,7 @@ def indexes_command(as_json: JsonOption = False) -> None:
             rows.append([index.name, *sizes, _local_time(index.written)])
         print_columns(rows)
     else:
-        note(f"no index in {HOME}/: `searchlab index SOURCE` makes one")
+        note(f"no index in {INDEXES_FOLDER}/: `searchlab index SOURCE` makes one")
     for index in found:
         if index.problem:
             warn(index.problem)

@@ -8,8 +8,8 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.index_printing import print_build_summary
 from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import stage_bar
 
 

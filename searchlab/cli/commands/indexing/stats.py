@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from searchlab.cli.app import app
-from searchlab.cli.index_printing import print_statistics
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
-from searchlab.cli.terminal_text import megabytes, pluralize
+from searchlab.cli.printing.index_printing import print_statistics
+from searchlab.cli.printing.terminal_text import megabytes, pluralize
 
 
 @app.command("stats")

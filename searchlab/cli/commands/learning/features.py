@@ -19,9 +19,9 @@ from searchlab.cli.options import (
     choose_index,
 )
 from searchlab.cli.output import destination, open_output
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.search_options import Asking, ExpandOption
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.search_options import ExpandOption, SearchOptions
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -88,20 +88,20 @@ def features_command(
     Candidates are the judged documents, those of a run (--run), or the best of a first search (-k).
     """
     from searchlab.features.feature_sets import make_feature_set
-    from searchlab.features.prerequisites import make_what_is_missing
+    from searchlab.features.prerequisites import build_prerequisites
 
     if listing:
         _list_features(None if features is None else make_feature_set(features))
         return
     feature_set = make_feature_set(features or "letor45")
     steps = _preprocessing_steps(fill, normalise)
-    asking = Asking.of(scorer, settings, expand=expand)
+    options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
     wanted, judgments = read_topics_and_qrels(folder, topics, qrels)
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        for remark in make_what_is_missing(engine, feature_set, progress):
+        for remark in build_prerequisites(engine, feature_set, progress):
             warn(remark)
-        candidates = _choose_candidates(engine, wanted, judgments, run, k, asking, union=union)
+        candidates = _choose_candidates(engine, wanted, judgments, run, k, options, union=union)
         table = searchlab.extract(
             engine,
             wanted,
@@ -144,7 +144,7 @@ def _choose_candidates(
     qrels: Qrels | None,
     run: str | None,
     k: int | None,
-    asking: Asking,
+    options: SearchOptions,
     *,
     union: bool,
 ) -> Candidates:
@@ -157,10 +157,10 @@ def _choose_candidates(
     if run is not None:
         found = choose.ranked(engine, searchlab.read_run(run), k=k)
     else:
-        found = choose.searched(engine, topics, k=k or 100, scorer=asking.scorer, expansion=asking.expansion)
+        found = choose.searched(options.pipeline(engine), topics, k=k or 100)
     if union and qrels is None:
         raise SettingError("--union adds the judged documents: expected --qrels")
-    return choose.union(found, choose.judged(engine, qrels)) if union and qrels is not None else found
+    return found.union(choose.judged(engine, qrels)) if union and qrels is not None else found
 
 
 def _print_notes(table: FeatureTable, candidates: Candidates, topics: list[Topic], output: str) -> None:

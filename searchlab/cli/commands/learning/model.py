@@ -9,8 +9,8 @@ import typer
 
 import searchlab
 from searchlab.cli.app import add_group
-from searchlab.cli.model_printing import print_model
 from searchlab.cli.options import JsonOption, ModelArgument
+from searchlab.cli.printing.model_printing import print_model
 from searchlab.errors import SourceError
 
 model_app = add_group("model", "Describe a trained model.")

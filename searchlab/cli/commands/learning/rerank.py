@@ -11,7 +11,7 @@ from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import ModelArgument, OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.terminal_text import pluralize
+from searchlab.cli.printing.terminal_text import pluralize
 
 
 @app.command("rerank")
@@ -28,7 +28,7 @@ def rerank_command(
     from searchlab.rankers.table_ranking import name_rows, rank_table
 
     bundle = searchlab.load_bundle(model)
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(features, notes=notes)
     warn_of_latin1(notes)
     rankings = rank_table(bundle, table)

@@ -9,8 +9,8 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.messages import warn
 from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.printing.terminal_text import megabytes, pluralize
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.terminal_text import megabytes, pluralize
 
 
 @app.command("semantic")

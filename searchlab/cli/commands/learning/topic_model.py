@@ -12,8 +12,8 @@ from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import note, warn
 from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
+from searchlab.cli.printing.terminal_text import megabytes, pluralize, printable
 from searchlab.cli.progress import stage_bar
-from searchlab.cli.terminal_text import megabytes, pluralize, printable
 from searchlab.errors import IndexMissing, SettingError, unknown_name
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import note, warn_of_latin1
-from searchlab.cli.model_printing import print_training, print_trial
 from searchlab.cli.options import (
     IndexOption,
     QrelsOption,
@@ -21,6 +20,7 @@ from searchlab.cli.options import (
     given_options,
 )
 from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
+from searchlab.cli.printing.model_printing import print_training, print_trial
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import source_of
 from searchlab.cli.search_options import pairs
@@ -177,7 +177,7 @@ def _refuse_foreign_options(context: typer.Context, *, from_file: bool) -> None:
 
 
 def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
-    notes = searchlab.Notes()
+    notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(train, notes=notes)
     validation = None if valid is None else searchlab.read_letor(valid, notes=notes)
     warn_of_latin1(notes)

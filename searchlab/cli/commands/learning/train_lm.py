@@ -13,9 +13,9 @@ from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import list_names, note, warn
 from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
 from searchlab.cli.output import require_writable_file
+from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
-from searchlab.cli.terminal_text import pluralize
 from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:

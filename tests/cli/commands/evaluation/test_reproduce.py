@@ -59,7 +59,7 @@ def test_letor_with_a_folder_writes_a_report(folds, run_cli):
     options = ("--rankers", "rsvm,rsvm-ir", "--jobs", "1", "--queries", "5,1", "-o", "out/deep")
     code, out, err = run_cli("reproduce", "letor", "ltr", *options)
     assert code == 0, err
-    assert "2 rankers on 1 fold of ltr: the best MAP has rsvm, 1.0000." in out
+    assert "2 rankers on 1 fold of ltr: rsvm has the best MAP, 1.0000." in out
     assert "report → out/deep/report.html" in err
     written = {path.name for path in (folds / "out" / "deep").iterdir()}
     assert {"report.html", "report.md", "figure-1b.svg", "figure-6.svg", "table-2.csv", "rankers.csv"} <= written

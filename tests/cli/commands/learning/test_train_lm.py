@@ -101,7 +101,7 @@ def test_the_topic_model_of_the_index_is_a_component(collection, run_cli):
         ("--set iterations=1.5", 2, "MCE: iterations is '1.5', expected a whole number"),
         ("--set alpha", 2, "--set alpha: expected NAME=VALUE"),
         ("--folds 1", 2, "--folds is 1, expected 0, or 2 and more"),
-        ("--folds 9", 2, "4 queries can be trained with, expected at least 9"),
+        ("--folds 9", 2, "9 folds for 4 queries, expected at least one query for each"),
         ("--held-out 2 --folds 0", 2, "held_out is 2.0, expected a number from 0 to 0.9"),
         ("--depth 0", 2, "depth is 0, expected a whole number from 1"),
         ("--topics mine/topics.tsv", 2, "no judgments to train with: expected --qrels FILE"),
@@ -120,7 +120,7 @@ def test_a_mistake_ends_in_one_line(collection, run_cli, arguments, code, messag
     ("arguments", "code", "message"),
     [
         ("--weights w.json", 2, "--weights are those of a mixture: expected --scorer mixture, found bm25"),
-        ("--scorer mixture --weights w.json --set document=1", 2, "--weights say all that --set could"),
+        ("--scorer mixture --weights w.json --set document=1", 2, "--weights replace the settings of a mixture"),
         ("--scorer mixture --weights nowhere.json", 1, "nowhere.json: cannot be read"),
         ("--scorer mixture --weights mine/docs.jsonl", 1, "mine/docs.jsonl: not a JSON file, expected weights that"),
         ("--scorer mixture --set document=0.9", 2, "Mixture: the weights sum to 1.4, expected 1"),

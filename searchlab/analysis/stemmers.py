@@ -1,0 +1,73 @@
+"""Stemmers: the registry of functions that reduce a word to its stem.
+
+Porter's stemmer runs in the variant `MARTIN_EXTENSIONS`, that of Porter's own program, which other engines use as well;
+nltk's default adds exceptions.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+Stemmer = Callable[[str], str]
+
+
+def _load_porter() -> Stemmer:
+    PorterStemmer = _import_without_package("nltk.stem.porter").PorterStemmer
+    stemmer = PorterStemmer(mode=PorterStemmer.MARTIN_EXTENSIONS)
+    return lambda word: str(stemmer.stem(word, to_lowercase=False))
+
+
+def _load_snowball() -> Stemmer:
+    from nltk.stem.snowball import EnglishStemmer
+
+    stemmer = EnglishStemmer()
+    return lambda word: str(stemmer.stem(word))
+
+
+def _load_none() -> Stemmer:
+    return lambda word: word
+
+
+# Each name with the function that loads the stemmer.
+STEMMERS: dict[str, Callable[[], Stemmer]] = {
+    "none": _load_none,
+    "porter": _load_porter,
+    "snowball": _load_snowball,
+}
+# Loading changes `sys.modules`, so one thread loads at a time.
+_LOADING = threading.Lock()
+
+
+def load_stemmer(name: str) -> Stemmer:
+    """The stemmer with this name; importing it takes time, so it is loaded when the first unknown word needs it."""
+    with _LOADING:
+        return STEMMERS[name]()
+
+
+def _import_without_package(name: str) -> Any:
+    """Import a module without its package: nltk imports all of itself, and scipy, which takes over a second.
+
+    While the module is loaded, empty modules stand in for its parent packages; they are removed afterwards.
+    """
+    if name.partition(".")[0] in sys.modules:
+        return import_module(name)
+    before = set(sys.modules)
+    try:
+        parents = name.split(".")[:-1]
+        folder = Path(find_spec(parents[0]).origin or "").parent  # type: ignore[union-attr]
+        for depth in range(1, len(parents) + 1):
+            package = ModuleType(".".join(parents[:depth]))
+            package.__path__ = [str(folder.joinpath(*parents[1:depth]))]
+            sys.modules[package.__name__] = package
+        return import_module(name)
+    finally:
+        for other in set(sys.modules) - before:
+            if other.partition(".")[0] == parents[0]:
+                del sys.modules[other]

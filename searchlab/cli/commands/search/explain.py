@@ -1,0 +1,97 @@
+"""`searchlab explain`: why a document has its score, or ranks above another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import searchlab
+from searchlab.cli.app import app
+from searchlab.cli.messages import note
+from searchlab.cli.options import IndexOption, JsonOption, choose_index
+from searchlab.cli.printing.explanation_printing import (
+    explanations_record,
+    note_scaling,
+    print_comparison,
+    print_contributions,
+    print_terms,
+)
+from searchlab.cli.printing.terminal_text import printable
+from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
+from searchlab.cli.search_options import (
+    ExpandOption,
+    ScorerOption,
+    SearchOptions,
+    SetOption,
+    StreamOption,
+    SyntaxOption,
+    WeightsOption,
+)
+from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from searchlab.rankers.bundle import Bundle
+    from searchlab.rankers.explanation import ScoreExplanation
+    from searchlab.retrieval.pipeline import PipelineSearch
+
+
+@app.command("explain")
+def explain_command(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="The query, quoted if it has several words")],
+    docnos: Annotated[list[str], typer.Argument(metavar="DOCNO...", help="A document, or two to compare")],
+    index: IndexOption = None,
+    scorer: ScorerOption = "bm25",
+    settings: SetOption = None,
+    weights: WeightsOption = None,
+    stream: StreamOption = "both",
+    expand: ExpandOption = None,
+    rerank: RerankOption = None,
+    syntax: SyntaxOption = "full",
+    as_json: JsonOption = False,
+) -> None:
+    """Explain why a document has its score, or ranks above another.
+
+    Prints what each term, or with --rerank each feature, adds to the score.
+    """
+    from searchlab.rankers.explanation import explain_terms
+
+    if len(docnos) > 2 or len(set(docnos)) < len(docnos):
+        raise SettingError(f"{len(docnos)} documents ({', '.join(docnos)}), expected one, or two different ones")
+    if rerank is not None:
+        refuse_first_stage_options(context)
+    options = SearchOptions.read(scorer, settings, stream, None, expand, syntax=syntax, weights=weights)
+    with searchlab.open(choose_index(index), compiled=False) as engine:
+        if rerank is not None:
+            reranker = open_reranker(rerank, engine)
+            bundle: Bundle | None = reranker.bundle
+            explanations: list[ScoreExplanation] = reranker.pipeline().explain(query, docnos, syntax=syntax)
+        else:
+            bundle = None
+            search = options.for_index(engine).pipeline(engine).start(query, syntax=syntax)
+            by_term = search.explain(docnos)
+            explanations = list(map(explain_terms, by_term))
+            _note_missing(search, docnos)
+    if as_json:
+        print(json.dumps(explanations_record(query, explanations), ensure_ascii=False, indent=2))
+        return
+    if len(explanations) == 2:
+        print_comparison(explanations[0], explanations[1], bundle)
+    else:
+        print(printable(docnos[0]))
+        if bundle is None:
+            print_terms(by_term[0])
+        else:
+            print_contributions(explanations[0], bundle)
+    if bundle is not None:
+        note_scaling(bundle)
+
+
+def _note_missing(search: PipelineSearch, docnos: Sequence[str]) -> None:
+    """Note which documents the query does not find: they have no rank, whatever their score would be."""
+    for docno in docnos:
+        if not search.finds(docno):
+            note(f"{docno} is not found by this query: the table shows what would add up to its score")

@@ -1,0 +1,144 @@
+"""Printed explanations of scores: tables of terms or features, comparisons of two documents, and their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from searchlab.cli.messages import note
+from searchlab.cli.printing.model_printing import NORMALISATIONS
+from searchlab.cli.printing.terminal_text import print_columns, printable
+
+if TYPE_CHECKING:
+    from searchlab.rankers.bundle import Bundle
+    from searchlab.rankers.explanation import Contribution, ScoreExplanation
+    from searchlab.retrieval.results import Explanation
+
+# Tables below a hit are indented as its snippet is.
+TABLE_INDENT = 5
+# Further contributions are added up in one line.
+MAX_CONTRIBUTIONS = 10
+
+# The column that shows how a contribution was computed, by the kind of model.
+_COMPUTATION_HEADERS = {"linear": "weight × scaled", "votes": "votes", "rules": "rules that hold", "kernel": "scaled"}
+
+
+def print_terms(explanation: Explanation) -> None:
+    """Print a table of the terms, whose weights add up to the score."""
+    terms = [printable(part.term) for part in explanation.parts]
+    width = max(map(len, ["score", *terms]))
+    indent = " " * TABLE_INDENT
+    print(f"\n{indent}{'term':{width}}  in query  in document     weight")
+    for term, part in zip(terms, explanation.parts, strict=True):
+        print(f"{indent}{term:{width}}  {part.query_count:>8.4g}  {part.tf:>11.4g}  {part.weight:>9.4f}")
+    print(f"{indent}{'score':{width}}  {'':>8}  {'':>11}  {explanation.score:>9.4f}\n")
+
+
+def print_contributions(explanation: ScoreExplanation, bundle: Bundle) -> None:
+    """Print a table of the largest contributions to a model's score, and the sum of the others."""
+    shown = explanation.contributions[:MAX_CONTRIBUTIONS]
+    rows = [["feature", "value", _COMPUTATION_HEADERS[bundle.model.kind], "contribution"]]
+    rows += [[each.label, _raw_value(each), _computation(each, bundle), f"{each.amount:+.4f}"] for each in shown]
+    n_others = len(explanation.contributions) - len(shown)
+    if n_others:
+        remainder = _remainder(explanation.score, [each.amount for each in shown])
+        rows.append([f"{n_others} others", "", "", f"{remainder:+.4f}"])
+    rows.append(["score", "", "", f"{explanation.score:.4f}"])
+    print()
+    print_columns(rows, indent=TABLE_INDENT)
+    print()
+
+
+def print_comparison(one: ScoreExplanation, other: ScoreExplanation, bundle: Bundle | None) -> None:
+    """Print why one document scores higher than another: a sentence, and a table with the higher document first."""
+    from searchlab.rankers.explanation import compare_explanations, describe_lead
+
+    first, second = sorted([one, other], key=lambda each: (each.score, each.docno.encode()), reverse=True)
+    differences = compare_explanations(first, second)
+    print(printable(describe_lead(first, second, differences)))
+    rows = [["term" if bundle is None else "feature", first.docno, second.docno, "difference"]]
+    # Votes have no value of a feature: their amounts are shown instead.
+    show = _amount if bundle is not None and bundle.model.kind == "votes" else _raw_value
+    shown = differences[:MAX_CONTRIBUTIONS]
+    rows += [[each.label, show(each.first), show(each.second), f"{each.amount:+.4f}"] for each in shown]
+    lead = round(first.score, 4) - round(second.score, 4)
+    n_others = len(differences) - len(shown)
+    if n_others:
+        remainder = _remainder(lead, [each.amount for each in shown])
+        rows.append([f"{n_others} others", "", "", f"{remainder:+.4f}"])
+    rows.append(["score", f"{first.score:.4f}", f"{second.score:.4f}", f"{lead:+.4f}"])
+    print()
+    print_columns(rows, indent=2)
+
+
+def note_scaling(bundle: Bundle) -> None:
+    """Note how the values in an explanation are scaled."""
+    name = bundle.preprocessor.normalisation.name
+    note(f"values are {NORMALISATIONS.get(name, name)}; `searchlab features --list` describes the features")
+
+
+def term_records(explanation: Explanation) -> list[dict[str, Any]]:
+    """The terms of an explanation as JSON values."""
+    return [asdict(part) for part in explanation.parts]
+
+
+def contribution_records(explanation: ScoreExplanation) -> list[dict[str, Any]]:
+    """All contributions to a score as JSON values."""
+    return [
+        {
+            "label": contribution.label,
+            "amount": contribution.amount,
+            "raw": contribution.raw,
+            "meaning": contribution.meaning,
+            "how": list(contribution.how),
+        }
+        for contribution in explanation.contributions
+    ]
+
+
+def explanations_record(query: str, explanations: Sequence[ScoreExplanation]) -> dict[str, Any]:
+    """The explanations of one document, or of two and their differences, as JSON values."""
+    from searchlab.rankers.explanation import compare_explanations
+
+    record: dict[str, Any] = {
+        "query": query,
+        "documents": [
+            {"docno": each.docno, "score": each.score, "contributions": contribution_records(each)}
+            for each in explanations
+        ],
+    }
+    if len(explanations) == 2:
+        first, second = explanations
+        differences = [{"label": each.label, "amount": each.amount} for each in compare_explanations(first, second)]
+        record |= {"difference": first.score - second.score, "differences": differences}
+    return record
+
+
+def _remainder(total: float, amounts: Sequence[float]) -> float:
+    """The total without these amounts, rounded so that the printed numbers add up."""
+    return round(round(total, 4) - sum(round(amount, 4) for amount in amounts), 4) + 0.0
+
+
+def _raw_value(contribution: Contribution | None) -> str:
+    if contribution is None:
+        return ""
+    if contribution.raw is None:
+        return "undefined" if contribution.meaning else ""
+    return f"{contribution.raw:.4g}"
+
+
+def _amount(contribution: Contribution | None) -> str:
+    return "" if contribution is None else f"{contribution.amount:+.4f}"
+
+
+def _computation(contribution: Contribution, bundle: Bundle) -> str:
+    """How a contribution was computed, in a few words."""
+    if bundle.model.kind == "linear":
+        return " + ".join(contribution.how)
+    if bundle.model.kind == "rules" and len(contribution.how) > 1:
+        value, _, _ = contribution.how[0].partition(" > ")
+        thresholds = [text.partition(" > ")[2] for text in contribution.how]
+        return f"{value} > {', '.join(thresholds[:3])}{', …' if len(thresholds) > 3 else ''}"
+    first, *others = dict.fromkeys(contribution.how) or [""]
+    return f"{len(contribution.how)} hyperplanes, first {first}" if others else first

@@ -1,0 +1,51 @@
+"""Printed summaries of indexes: what a change did, and what an index holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from searchlab.cli.printing.terminal_text import megabytes, pluralize
+
+if TYPE_CHECKING:
+    from searchlab.indexing.building.indexer import BuildSummary
+    from searchlab.indexing.statistics import IndexStatistics
+
+
+def print_build_summary(summary: BuildSummary) -> None:
+    """Print what was changed, how long it took, and what the index now holds."""
+    changes = {
+        "added": summary.n_added,
+        "updated": summary.n_updated,
+        "unchanged": summary.n_unchanged,
+        "removed": summary.n_removed,
+        "duplicates left out": summary.n_duplicates,
+    }
+    if summary.n_added == summary.n_docs:
+        del changes["added"]
+    changed = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n)
+    print(f"{summary.folder}: {pluralize(summary.n_docs, 'document')}{f' ({changed})' if changed else ''}")
+    rate = (summary.n_added + summary.n_updated) / summary.seconds
+    speed = f" ({rate:,.0f} documents/s)" if rate >= 1 else ""
+    print(f"  {summary.seconds:.1f} s{speed}, {pluralize(summary.n_tokens, 'token')}")
+    deleted = f", with {pluralize(summary.n_deleted, 'deleted document')}" if summary.n_deleted else ""
+    print(f"  {megabytes(summary.n_bytes)} in {pluralize(summary.n_shards, 'shard')}{deleted}")
+
+
+def print_statistics(statistics: IndexStatistics, stream: str) -> None:
+    """Print tables of the streams, the fields, the most frequent terms of a stream, and the shards."""
+    print("\nstream   documents       tokens       terms  mean length   longest")
+    for name, counts in statistics.streams.items():
+        sizes = f"{counts.n_docs:>9,} {counts.n_tokens:>12,} {counts.n_terms:>11,}"
+        print(f"{name:8} {sizes} {counts.mean_length:>12,.1f} {counts.longest:>9,}")
+    if statistics.fields:
+        print("\nfield                 documents")
+        for name, n_docs in statistics.fields.items():
+            print(f"{name:20.40} {n_docs:>10,}")
+    if statistics.frequent:
+        print(f"\nmost frequent in {stream:8}  documents  occurrences")
+        for term in statistics.frequent:
+            print(f"{term.term:24.40} {term.doc_freq:>11,} {term.term_count:>12,}")
+    print("\nshard                    live    deleted         words         size")
+    for shard in statistics.shards:
+        size = megabytes(shard.n_bytes)
+        print(f"{shard.name:20} {shard.n_live:>8,} {shard.n_deleted:>10,} {shard.n_words:>13,} {size:>12}")

@@ -1,0 +1,144 @@
+"""Columns of the other fields of documents: authors, headings, journal, year.
+
+A field can be searched in three ways. Its texts are split into words like title and body (`mesh:neoplasms`,
+`mesh:"lung neoplasms"`); its values are stored whole (`--filter source=Lancet`); values that are numbers or dates are
+stored sorted (`year:[1988 TO 1990]`).
+
+Field names come from the data, in any number; the set of columns does not depend on them. Terms and values are stored
+under a key (field name, null character, term), in byte order, so those of a field are contiguous. Each field f of
+`field.names` has a range in:
+
+    field.names                        the names, sorted (see `Strings`)
+    field.terms, .postings             the key of each term, and where its postings begin in
+    field.docs, field.tfs              … these
+    field.entries                      where the entries of a field, one for each document that has it, begin in
+    field.entry_docs, .entry_lengths   … these: the document, and the number of terms
+    field.tokens, .token_offsets       the terms of each entry in their order; `GAP` stands between two values
+    field.values, .value_offsets       the key of each value (normalised; not of long ones), and where it begins in
+    field.value_docs                   … the documents that have it
+    field.numbers, .number_docs        numbers, ascending within a field, which begins at `.number_offsets`
+    field.dates, .date_docs            dates likewise, as seconds since the year 1; `.date_offsets`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.field_values import normalise_value
+from searchlab.indexing.storage.streams import Passages, Text, make_stream
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.types import Array
+
+# Between two values of a field: no phrase crosses it.
+GAP = np.iinfo(np.uint32).max
+SEPARATOR = "\0"
+AFTER_SEPARATOR = "\1"
+MAX_CACHED_FIELDS = 16
+_NO_DOCS = np.zeros(0, np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class FieldColumns:
+    """The fields of a shard's documents."""
+
+    n_docs: int
+
+    names: Strings
+    terms: Strings
+    postings: Array
+    docs: Array
+    tfs: Array
+    entries: Array
+    entry_docs: Array
+    entry_lengths: Array
+    tokens: Array
+    token_offsets: Array
+    values: Strings
+    value_offsets: Array
+    value_docs: Array
+    numbers: Array
+    number_docs: Array
+    number_offsets: Array
+    dates: Array
+    date_docs: Array
+    date_offsets: Array
+
+    @classmethod
+    def open(cls, n_docs: int, load: Callable[[str], Array], load_strings: Callable[[str], Strings]) -> FieldColumns:
+        """Read all columns by name, and check that their lengths agree."""
+        columns: dict[str, Any] = {
+            name: (load_strings if name in ("names", "terms", "values") else load)(f"field.{name}")
+            for name in cls.__dataclass_fields__
+            if name != "n_docs"
+        }
+        fields = cls(n_docs=n_docs, **columns)
+        n_names = len(fields.names)
+        groups = [
+            (n_names, fields.entries, fields.entry_docs),
+            (n_names, fields.entries, fields.entry_lengths),
+            (n_names, fields.number_offsets, fields.numbers),
+            (n_names, fields.number_offsets, fields.number_docs),
+            (n_names, fields.date_offsets, fields.dates),
+            (n_names, fields.date_offsets, fields.date_docs),
+            (len(fields.terms), fields.postings, fields.docs),
+            (len(fields.terms), fields.postings, fields.tfs),
+            (len(fields.entry_docs), fields.token_offsets, fields.tokens),
+            (len(fields.values), fields.value_offsets, fields.value_docs),
+        ]
+        for n_groups, offsets, rows in groups:
+            if len(offsets) != n_groups + 1 or offsets[-1] != len(rows):
+                raise IndexCorrupt("the columns of the fields do not fit together")
+        return fields
+
+    @cached_property
+    def text(self) -> Callable[[str], Text | None]:
+        """The text of a field by its name, None if no document of the shard has it; the last few are cached."""
+        return lru_cache(MAX_CACHED_FIELDS)(self._make_text)
+
+    def _make_text(self, name: str) -> Text | None:
+        field = self.names.find(name)
+        if field < 0:
+            return None
+        first, last = self.terms.first_from(name + SEPARATOR), self.terms.first_from(name + AFTER_SEPARATOR)
+        offsets = self.postings[first : last + 1]
+        entries = slice(self.entries[field], self.entries[field + 1])
+        docs = self.entry_docs[entries]
+        lengths = np.zeros(self.n_docs, np.int32)
+        lengths[docs] = self.entry_lengths[entries]
+        postings = slice(int(offsets[0]), int(offsets[-1]))
+        stream = make_stream(offsets - postings.start, self.docs[postings], self.tfs[postings], lengths)
+        bounds = self.token_offsets[entries.start : entries.stop + 1]
+        passages = Passages(self.tokens, docs, bounds[:-1], bounds[1:])
+        return Text(self.terms, name + SEPARATOR, range(first, last), stream, passages)
+
+    def having(self, name: str) -> Array:
+        """The documents that have a field."""
+        field = self.names.find(name)
+        return self.entry_docs[self.entries[field] : self.entries[field + 1]] if field >= 0 else self.entry_docs[:0]
+
+    def with_value(self, name: str, value: str) -> Array:
+        """The documents that have this value in a field; case, accents and white space are ignored."""
+        number = self.values.find(f"{name}{SEPARATOR}{normalise_value(value)}")
+        return self.value_docs[self.value_offsets[number] : self.value_offsets[number + 1]] if number >= 0 else _NO_DOCS
+
+    def between_numbers(self, name: str, low: float, high: float) -> Array:
+        """The documents that have a number from low to high in a field, both included."""
+        return self._between(name, self.numbers, self.number_docs, self.number_offsets, low, high)
+
+    def between_dates(self, name: str, low: float, high: float) -> Array:
+        """The documents that have a date from low to high in a field, both included."""
+        return self._between(name, self.dates, self.date_docs, self.date_offsets, low, high)
+
+    def _between(self, name: str, items: Array, docs: Array, offsets: Array, low: float, high: float) -> Array:
+        field = self.names.find(name)
+        if field < 0:
+            return _NO_DOCS
+        rows = slice(int(offsets[field]), int(offsets[field + 1]))
+        start, end = np.searchsorted(items[rows], low, "left"), np.searchsorted(items[rows], high, "right")
+        return np.unique(docs[rows][start:end])

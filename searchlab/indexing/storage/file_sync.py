@@ -1,0 +1,44 @@
+"""Syncing files and folders to disk, with the size and CRC-32 of each file for the manifest."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+
+READ_BYTES = 1 << 20
+
+
+def sync_file(path: Path) -> tuple[int, int]:
+    """Sync a file to disk; returns its size and CRC-32."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        checksum = size = 0
+        while piece := os.read(descriptor, READ_BYTES):
+            checksum = zlib.crc32(piece, checksum)
+            size += len(piece)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    return size, checksum
+
+
+def sync_tree(folder: Path) -> dict[str, tuple[int, int]]:
+    """Sync everything below a folder to disk; returns the size and CRC-32 of each file by its relative path."""
+    files = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            files[path.relative_to(folder).as_posix()] = sync_file(path)
+        else:
+            sync_folder(path)
+    sync_folder(folder)
+    return files
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync the entries of a folder, but not the content of its files, to disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

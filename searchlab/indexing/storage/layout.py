@@ -1,0 +1,23 @@
+"""Names of the files and folders of an index on disk.
+
+manifest.json            settings, shards, sources; the one file that says what the index consists of
+writer.lock              locked by the process that is writing the index
+shard-1a2b3c4d-0/
+  in-use                 locked, shared, by the readers of the shard
+  columns                numbers for scoring (see `columns`)
+  dead-5e6f7a8b          the numbers of deleted documents, if there are any
+  whoosh/                the same postings as a Whoosh index, with positions and stored documents
+"""
+
+from __future__ import annotations
+
+# To be raised when a reader of the old layout could not read the new one.
+LAYOUT_VERSION = 2
+
+MANIFEST = "manifest.json"
+WRITER_LOCK = "writer.lock"
+SHARD_PREFIX = "shard-"
+IN_USE = "in-use"
+COLUMNS = "columns"
+DELETED_PREFIX = "dead-"
+WHOOSH = "whoosh"

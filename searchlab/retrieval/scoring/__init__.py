@@ -1,1 +1,0 @@
-"""Scoring of documents outside the top-k kernels: exhaustive, dense and mixture scoring."""

@@ -1,0 +1,173 @@
+"""Index reader: postings and statistics of terms over one snapshot, and the scorers bound to it.
+
+A term is looked up in a stream (title, body, both) or in a field, by its name. A wildcard or fuzzy word is one term
+with several variants, which counts as one word: its frequency in a document is the sum of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.snapshot import Snapshot, TermCounts
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.streams import Stream, make_stream
+from searchlab.records import TermStats
+from searchlab.types import Array
+
+MAX_BOUND_SCORERS = 12
+MAX_CACHED_TERMS = 1 << 16
+# Merged postings of wildcards and fuzzy words.
+MAX_CACHED_PATTERNS = 16
+
+Variants = tuple[str, ...]
+T = TypeVar("T")
+B_co = TypeVar("B_co", covariant=True)
+
+
+class Bindable(Hashable, Protocol[B_co]):
+    """A scorer, by what it is bound to."""
+
+    def bind(self, reader: IndexReader, stream: str) -> B_co:
+        """The scorer over an index; see `Scorer.bind`."""
+
+
+class TermLocation(NamedTuple):
+    """A term in one shard: its number, its range of postings, and its row among the bitmaps (-1 without one)."""
+
+    number: int
+    start: int
+    end: int
+    bitmap_row: int
+
+
+class IndexReader:
+    """Postings and statistics of terms over one snapshot, cached, and the scorers bound to it."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.n_shards = len(snapshot.shards)
+        self.locate_term = lru_cache(MAX_CACHED_TERMS)(self._locate_term)
+        self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._count_stats)
+        self._n_tokens = lru_cache(MAX_CACHED_TERMS)(snapshot.count_tokens)
+        self._merged = lru_cache(MAX_CACHED_PATTERNS)(self._merge_postings)
+        self._bound = lru_cache(MAX_BOUND_SCORERS)(self._bind)
+        self._shared: dict[Any, Any] = {}
+
+    def bind(self, scorer: Bindable[T], stream: str) -> T:
+        """A scorer bound to this index and a stream; the most recently used ones are kept."""
+        bound: T = self._bound(scorer, stream)
+        return bound
+
+    def _bind(self, scorer: Bindable[Any], stream: str) -> Any:
+        return scorer.bind(self, stream)
+
+    def shared(self, make: Callable[[IndexReader], T]) -> T:
+        """What several bound scorers share, made by `make(reader)` when it is first needed and kept."""
+        if make not in self._shared:
+            self._shared.setdefault(make, make(self))
+        found: T = self._shared[make]
+        return found
+
+    def column(self, shard_index: int, stream: str) -> Stream:
+        """The postings and lengths of a stream or field in one shard; empty ones where the shard lacks the field."""
+        columns = self.snapshot.shards[shard_index].columns
+        if stream in STREAMS:
+            return columns.streams[stream]
+        text = columns.text(stream)
+        if text is None:
+            none = np.zeros(0, np.uint32)
+            return make_stream(np.zeros(1, np.int64), none, none, np.zeros(columns.n_docs, np.int32))
+        return text.stream
+
+    def mean_length(self, stream: str) -> float:
+        """The mean length of live documents; 1 for a stream without any text, whose documents match nothing."""
+        return self._n_tokens(stream) / max(self.snapshot.n_docs, 1) or 1.0
+
+    def _count_stats(self, stream: str, variants: Variants) -> TermStats:
+        """The statistics of a term; one that does not occur has zeros."""
+        return TermStats(self.snapshot.n_docs, self._n_tokens(stream), *self.count_term(stream, variants)[:2])
+
+    def count_term(self, stream: str, variants: Variants) -> TermCounts:
+        """Document frequency, collection frequency and largest tf of a term in live documents."""
+        if stream in STREAMS and len(variants) == 1:
+            return self.snapshot.count_term(stream, variants[0])
+        doc_freq = term_count = max_tf = 0
+        for shard_index, shard in enumerate(self.snapshot.shards):
+            docs, tfs = self.occurrences(shard_index, stream, variants)
+            if shard.live is not None:
+                tfs = tfs[shard.live[docs]]
+            doc_freq += len(tfs)
+            term_count += int(tfs.sum(dtype=np.int64))
+            max_tf = max(max_tf, int(tfs.max(initial=0)))
+        return TermCounts(doc_freq, term_count, max_tf)
+
+    def _locate_term(self, stream: str, term: str) -> tuple[TermLocation, ...]:
+        """Where a term is found in each shard; its postings are checked here, once, for compiled loops do not."""
+        locations = []
+        for shard_index, number in enumerate(self._term_numbers(stream, term)):
+            if number < 0:
+                locations.append(TermLocation(-1, 0, 0, -1))
+                continue
+            column = self.column(shard_index, stream)
+            row = int(np.searchsorted(column.dense, number))
+            if row == len(column.dense) or column.dense[row] != number:
+                row = -1
+            location = TermLocation(number, int(column.offsets[number]), int(column.offsets[number + 1]), row)
+            if not _is_sound(column, location):
+                raise self._damaged(stream)
+            locations.append(location)
+        return tuple(locations)
+
+    def _term_numbers(self, stream: str, term: str) -> tuple[int, ...]:
+        """The number of a term in each shard's column, -1 where it does not occur."""
+        if stream in STREAMS:
+            return self.snapshot.find_term(term)
+        texts = [shard.columns.text(stream) for shard in self.snapshot.shards]
+        return tuple(-1 if text is None else text.find(term) for text in texts)
+
+    def occurrences(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
+        """The documents of a shard that have a term, ascending, and its frequency in each."""
+        if len(variants) > 1:
+            return self._merged(shard_index, stream, variants)
+        location, column = self.locate_term(stream, variants[0])[shard_index], self.column(shard_index, stream)
+        return column.docs[location.start : location.end], column.tfs[location.start : location.end]
+
+    def _merge_postings(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
+        """The documents that have any of the variants, and the sum of their frequencies."""
+        column = self.column(shard_index, stream)
+        numbers = [self._term_numbers(stream, variant)[shard_index] for variant in variants]
+        slices = [slice(column.offsets[number], column.offsets[number + 1]) for number in numbers if number >= 0]
+        docs = np.concatenate([column.docs[:0], *(column.docs[part] for part in slices)])
+        tfs = np.concatenate([column.tfs[:0], *(column.tfs[part] for part in slices)])
+        n_docs = len(column.lengths)
+        sums = np.bincount(docs, tfs, n_docs)
+        if len(sums) > n_docs:
+            raise self._damaged(stream)
+        matching = np.flatnonzero(sums)
+        return matching.astype(column.docs.dtype), sums[matching]
+
+    def _damaged(self, stream: str) -> IndexCorrupt:
+        return IndexCorrupt(f"{self.snapshot.folder}: {stream}.docs is damaged; {REBUILD}")
+
+
+def _is_sound(column: Stream, location: TermLocation) -> bool:
+    """Whether a term's postings are ascending documents of the shard: compiled loops do not check array bounds."""
+    docs = column.docs[location.start : location.end]
+    if not 0 <= location.start <= location.end <= len(column.docs):
+        return False
+    if not len(docs):
+        return True
+    if docs[-1] >= len(column.lengths):
+        return False
+    if (docs[1:] <= docs[:-1]).any():
+        return False
+    if location.bitmap_row < 0:
+        return True
+    ranks = column.ranks[location.bitmap_row]
+    steps = np.diff(ranks, append=len(docs))
+    return bool(ranks[0] == 0 and (steps >= 0).all() and (steps <= 64).all())

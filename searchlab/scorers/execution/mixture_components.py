@@ -1,0 +1,236 @@
+"""The components of mixtures: their names, and the probability that each gives a word in a document.
+
+A word is taken together with the one before it in the query. The collection's models, weighted and added, give B, the
+same for every document that has no weights of its own; the document's models give X, which is 0 for documents that
+lack the word, except for the topic model's part. What was computed for a word is cached.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from searchlab.indexing.snapshot import live_docs
+from searchlab.scorers.execution.bigrams import count_bigram
+from searchlab.scorers.execution.bound_scorer import ScorableQuery
+from searchlab.scorers.execution.index_reader import MAX_BOUND_SCORERS, IndexReader
+from searchlab.scorers.execution.scoring_plan import DocumentNorms
+from searchlab.scorers.gains import LOGARITHM, gainless_norm
+from searchlab.types import Array, Floats
+
+if TYPE_CHECKING:
+    from searchlab.scorers.mixture import Mixture
+    from searchlab.scorers.trained_mixture import ShardDocumentWeights
+
+UNIGRAMS = ("document", "corpus")
+TOPICS = "topics"
+# All components, in the order of their weights.
+COMPONENTS = (*UNIGRAMS, "document_bigram", "corpus_bigram", "title", "body", TOPICS)
+# Components that are 0 for documents that lack the word.
+SPARSE_COMPONENTS = ("document", "document_bigram", "title", "body")
+
+MAX_CACHED_WORDS = 64
+MAX_CACHED_BIGRAMS = 256
+# The topic probabilities of a shard's documents are cached if they are at most this many numbers.
+MAX_CACHED_PROBABILITIES = 1 << 23
+
+_BOTH = "both"
+_CORPUS = (COMPONENTS.index("corpus"), COMPONENTS.index("corpus_bigram"))
+_SPARSE = [COMPONENTS.index(name) for name in SPARSE_COMPONENTS]
+
+
+class TopicProbabilities(Protocol):
+    """What mixtures need of a topic model."""
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+
+    def term_given_topic(self, terms: Sequence[str]) -> Floats:
+        """P(t|T_k): a row for each term, 0 for unknown ones."""
+
+    def topics_given_document(self, shards: Array, docs: Array) -> Floats:
+        """P(T_k|d): a row for each document, given by shard and number."""
+
+
+@dataclass(frozen=True)
+class WordInContext:
+    """A word of a query, the word before it if both are known, and how often the query has them so."""
+
+    term: str
+    previous: str | None
+    count: float
+
+
+class WordOdds(NamedTuple):
+    """A word in one shard: the documents that have it, X/B in each, and the largest one in a live document."""
+
+    docs: Array
+    odds: Floats
+    highest: float
+
+
+class MixtureComponents:
+    """The components of mixtures over one index."""
+
+    def __init__(self, reader: IndexReader) -> None:
+        self._reader = reader
+        self._snapshot = reader.snapshot
+        self.odds = lru_cache(MAX_CACHED_WORDS)(self._make_odds)
+        self.bigrams = lru_cache(MAX_CACHED_BIGRAMS)(self._count_bigrams)
+        self.document_weights = lru_cache(MAX_BOUND_SCORERS)(self._find_document_weights)
+        # The topic model that was used last, and by shard P(T|d) of its documents.
+        self._document_topics: tuple[TopicProbabilities | None, dict[int, Floats]] = (None, {})
+
+    @cached_property
+    def norms(self) -> list[DocumentNorms]:
+        """For each shard norms of 1; deleted documents have the norm with which nothing is gained."""
+        return [
+            DocumentNorms.make(np.ones(shard.columns.n_docs), None, shard.live, gainless_norm(LOGARITHM))
+            for shard in self._snapshot.shards
+        ]
+
+    def _find_document_weights(self, scorer: Mixture) -> list[ShardDocumentWeights | None]:
+        return scorer.document_weights_by_shard(self._snapshot)
+
+    def words(self, query: ScorableQuery, *, bigrams: bool = True) -> tuple[WordInContext, ...]:
+        """The words of a query of plain words, each with the one before it.
+
+        A term's weight is divided among its occurrences in the text; one that an expansion added has none before it.
+        """
+        if not bigrams:
+            return tuple(WordInContext(term.text, None, term.count) for term in query.terms)
+        contexts: dict[str, Counter[str | None]] = {}
+        previous: str | None = None
+        for term in self._snapshot.analyzer.terms(query.text):
+            known = bool(self._reader.term_stats(_BOTH, (term,)).doc_freq)
+            if known:
+                contexts.setdefault(term, Counter())[previous] += 1
+            previous = term if known else None
+        alone: Counter[str | None] = Counter({None: 1})
+        return tuple(
+            WordInContext(term.text, context, term.count * n / in_contexts.total())
+            for term in query.terms
+            for in_contexts in [contexts.get(term.text, alone)]
+            for context, n in in_contexts.items()
+        )
+
+    def background(self, word: WordInContext, weights: Floats) -> Floats:
+        """B of a word, for each row of weights."""
+        unigram, bigram = self.corpus_probabilities(word)
+        return np.asarray(weights[..., _CORPUS[0]] * unigram + weights[..., _CORPUS[1]] * bigram)
+
+    def corpus_probabilities(self, word: WordInContext) -> tuple[float, float]:
+        """P(t|C), and P(t|C) after the word before it."""
+        stats = self._reader.term_stats(_BOTH, (word.term,))
+        unigram = stats.term_count / stats.n_tokens
+        if word.previous is None:
+            return unigram, unigram
+        n_together = 0
+        for shard_index, shard in enumerate(self._snapshot.shards):
+            docs, counts = self.bigrams(shard_index, word.previous, word.term)
+            n_together += int((counts if shard.live is None else counts[shard.live[docs]]).sum())
+        return unigram, n_together / self._reader.term_stats(_BOTH, (word.previous,)).term_count
+
+    def sparse_probabilities(
+        self, shard_index: int, word: WordInContext, wanted: Sequence[bool]
+    ) -> tuple[Array, Floats]:
+        """The documents of a shard that have a word, and P(t|d) by each of the `SPARSE_COMPONENTS`, a column each.
+
+        Components that are not `wanted` are left at 0.
+        """
+        docs, tfs = self._reader.occurrences(shard_index, _BOTH, (word.term,))
+        columns = np.zeros((len(SPARSE_COMPONENTS), len(docs)))
+        if not len(docs):
+            return docs, columns.T
+        if wanted[0] or (wanted[1] and word.previous is None):
+            columns[0] = tfs / self._reader.column(shard_index, _BOTH).lengths[docs]
+        if wanted[1]:
+            columns[1] = columns[0] if word.previous is None else self._follow(shard_index, word, docs)
+        for row, stream in ((2, "title"), (3, "body")):
+            if wanted[row]:
+                having, having_tfs = self._reader.occurrences(shard_index, stream, (word.term,))
+                lengths = self._reader.column(shard_index, stream).lengths
+                columns[row, np.searchsorted(docs, having)] = having_tfs / lengths[having]
+        return docs, columns.T
+
+    def _follow(self, shard_index: int, word: WordInContext, docs: Array) -> Floats:
+        """How often a word follows the one before it in each document, as a share of that one's occurrences."""
+        assert word.previous is not None
+        shares = np.zeros(len(docs))
+        together, counts = self.bigrams(shard_index, word.previous, word.term)
+        if len(together):
+            firsts, tfs = self._reader.occurrences(shard_index, _BOTH, (word.previous,))
+            shares[np.searchsorted(docs, together)] = counts / tfs[np.searchsorted(firsts, together)]
+        return shares
+
+    def _count_bigrams(self, shard_index: int, previous: str, term: str) -> tuple[Array, Array]:
+        numbers = [self._reader.locate_term(_BOTH, text)[shard_index].number for text in (previous, term)]
+        if min(numbers) < 0:
+            return np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        docs, _ = self._reader.occurrences(shard_index, _BOTH, (previous,))
+        others, _ = self._reader.occurrences(shard_index, _BOTH, (term,))
+        return count_bigram(self._snapshot.shards[shard_index].columns, numbers[0], numbers[1], docs, others)
+
+    def _make_odds(self, scorer: Mixture, term: str, previous: str | None, shard_index: int) -> WordOdds:
+        word, shared = WordInContext(term, previous, 1.0), scorer.weight_vector
+        own = self.document_weights(scorer)[shard_index]
+        if own is None:
+            docs, sparse = self.sparse_probabilities(shard_index, word, (shared[_SPARSE] > 0).tolist())
+            odds = sparse @ shared[_SPARSE] / self.background(word, shared)
+        else:
+            docs, sparse = self.sparse_probabilities(shard_index, word, [True] * len(SPARSE_COMPONENTS))
+            weights = own.of(docs, shared)
+            odds = np.einsum("dk,dk->d", sparse, weights[:, _SPARSE]) / self.background(word, weights)
+        alive = self._snapshot.shards[shard_index].live
+        live = odds if alive is None else odds[alive[docs]]
+        return WordOdds(docs, odds, float(np.max(live)) if len(live) else 0.0)
+
+    def topics_given_document(self, model: TopicProbabilities, shard_index: int, docs: Array) -> Floats:
+        """P(T_k|d) of live documents of a shard, a row for each."""
+        shard = self._snapshot.shards[shard_index]
+        n_docs = shard.columns.n_docs
+        if n_docs * model.n_topics > MAX_CACHED_PROBABILITIES:
+            return model.topics_given_document(np.full(len(docs), shard_index), docs)
+        cached_model, cached = self._document_topics
+        if cached_model is not model:
+            cached = {}
+            self._document_topics = (model, cached)
+        if shard_index not in cached:
+            live = live_docs(shard)
+            probabilities = np.zeros((n_docs, model.n_topics))
+            probabilities[live] = model.topics_given_document(np.full(len(live), shard_index), live)
+            cached[shard_index] = probabilities  # not before they are complete: other threads take them from here
+        return cached[shard_index] if len(docs) == n_docs else cached[shard_index][docs]
+
+    def probabilities(
+        self,
+        words: Sequence[WordInContext],
+        shards: Array,
+        docs: Array,
+        topic_model: TopicProbabilities | None = None,
+    ) -> Floats:
+        """P_k of each word in some documents: documents × words × `COMPONENTS`, topics 0 without a topic model."""
+        p = np.zeros((len(docs), len(words), len(COMPONENTS)))
+        for number, word in enumerate(words):
+            p[:, number, _CORPUS] = self.corpus_probabilities(word)
+            for shard_index in range(len(self._snapshot.shards)):
+                rows = np.flatnonzero(shards == shard_index)
+                if not len(rows):
+                    continue
+                having, sparse = self.sparse_probabilities(shard_index, word, [True] * len(SPARSE_COMPONENTS))
+                if not len(having):
+                    continue
+                at = np.minimum(np.searchsorted(having, docs[rows].astype(having.dtype)), len(having) - 1)
+                hit = np.flatnonzero(having[at] == docs[rows])
+                p[rows[hit][:, None], number, _SPARSE] = sparse[at[hit]]
+        if topic_model is not None and len(docs):
+            term_given_topic = topic_model.term_given_topic([word.term for word in words])
+            topical = topic_model.topics_given_document(shards, docs) @ term_given_topic.T
+            p[:, :, COMPONENTS.index(TOPICS)] = topical
+        return p

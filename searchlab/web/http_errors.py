@@ -1,0 +1,52 @@
+"""Errors as HTTP statuses: which message a client gets.
+
+Errors that users can fix are reported in one line. Internal errors are logged and reported without details.
+"""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+from searchlab.errors import IndexLocked, IndexMissing, SearchlabError, SettingError
+
+INTERNAL_ERROR = "internal error; see the log of the server"
+
+
+class HttpError(Exception):
+    """A request that cannot be answered: an HTTP status and a message of one line."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class NotFound(HttpError):
+    """The request names something that does not exist."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(404, message)
+
+
+def to_http_error(error: Exception) -> HttpError | None:
+    """The HTTP error for an exception; None for an internal error."""
+    if isinstance(error, HttpError):
+        return error
+    if isinstance(error, IndexMissing):
+        return HttpError(404, str(error))
+    if isinstance(error, IndexLocked):
+        return HttpError(409, str(error))
+    if isinstance(error, SearchlabError):
+        return HttpError(400 if isinstance(error, SettingError) or error.exit_code == 2 else 500, str(error))
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return HttpError(503, "too many open files and connections; try again in a moment")
+    return None
+
+
+def without_folder(message: str, index: Path) -> str:
+    """A message without the folder that holds an index, its judgments and its models."""
+    for folder in (index.absolute().parent, index.parent):
+        if folder != Path():
+            message = message.replace(f"{folder}/".replace("//", "/"), "")
+    return message

@@ -1,0 +1,49 @@
+// Progress of a training job: requested every second while it runs; when it has ended, the page is updated.
+
+import { announce } from "./page.js";
+
+const POLL_MILLISECONDS = 1000;
+const main = document.getElementById("main");
+const jobCard = () => main.querySelector("[data-job]");
+const isActive = (state) => state === "running" || state === "waiting";
+
+function showProgress(job) {
+  const bar = jobCard().querySelector("progress");
+  if (job.total) {
+    bar.max = job.total;
+    bar.value = job.done;
+  } else bar.removeAttribute("value");
+  const progress = job.total ? `: ${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}` : "";
+  jobCard().querySelector("[data-stage]").textContent = job.stage + progress;
+  jobCard().querySelector("[data-seconds]").textContent = Math.round(job.seconds);
+}
+
+async function showResult() {
+  const answer = await fetch(location.href);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  main.replaceChildren(...page.getElementById("main").childNodes);
+  const outcome = jobCard()?.querySelector(".sentence, .notice") ?? jobCard()?.querySelector("h2");
+  if (outcome) announce(outcome.textContent);
+  watch();
+}
+
+async function poll() {
+  try {
+    const answer = await fetch("/api/jobs");
+    const { jobs } = await answer.json();
+    const job = jobs.find((job) => job.id === jobCard().dataset.job);
+    if (!job || !isActive(job.state) || job.state !== jobCard().dataset.state) return await showResult();
+    showProgress(job);
+  } catch {
+    // The server is unreachable or busy: try again.
+  }
+  setTimeout(poll, POLL_MILLISECONDS);
+}
+
+function watch() {
+  if (!jobCard() || !isActive(jobCard().dataset.state)) return;
+  jobCard().querySelector("[data-refresh]").hidden = true;
+  setTimeout(poll, POLL_MILLISECONDS);
+}
+
+watch();
