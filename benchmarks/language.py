@@ -33,9 +33,10 @@ from searchlab.mixtures.mce import MCE, train_mce
 from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.base import Scorer
+from searchlab.scorers.execution.mixture_components import COMPONENTS, MixtureComponents
 from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.mixture import Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
+from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
 from searchlab.topic_models.topic_model_store import build_topics, open_topics
 from searchlab.training.mixture_validation import MEASURES, cross_validate
 
@@ -51,16 +52,16 @@ def mixtures(engine: SearchEngine) -> dict[str, Scorer]:
     """Each kind of mixture; a thousand documents have weights of their own."""
     names = tuple(docno for _, docno in zip(range(1000), engine.snapshot.docnos(), strict=False))
     rows = np.random.default_rng(1).dirichlet(np.ones(2), len(names))
-    own = OwnWeights(names, np.column_stack([rows, np.zeros((len(names), len(COMPONENTS) - 2))]))
+    own = DocumentWeights(names, np.column_stack([rows, np.zeros((len(names), len(COMPONENTS) - 2))]))
     fields = {"document": 0.2, "corpus": 0.5, "title": 0.2, "body": 0.1}
     topics = open_topics(engine.snapshot)
     return {
         "Jelinek–Mercer": JelinekMercer(0.5),
         "unigrams": Mixture(),
-        "unigrams, own weights": TrainedMixture(0.5, 0.5, own=own),
+        "unigrams, own weights": TrainedMixture(0.5, 0.5, document_weights=own),
         "with bigrams": Mixture(0.2, 0.4, 0.2, 0.2),
         "with title and body": Mixture(**fields),
-        "the same, own weights": TrainedMixture(**fields, topic_model=None, own=own),
+        "the same, own weights": TrainedMixture(**fields, topic_model=None, document_weights=own),
         "with topics": TrainedMixture(0.2, 0.4, topics=0.4, topic_model=topics),
     }
 
@@ -73,8 +74,8 @@ def time_searches(engine: SearchEngine, queries: list[str], scorers: dict[str, S
         for k in LIMITS:
             fresh, kept = [], []
             for query in queries:
-                engine.mixer.odds.cache_clear()
-                engine.mixer.bigrams.cache_clear()
+                engine.reader.shared(MixtureComponents).odds.cache_clear()
+                engine.reader.shared(MixtureComponents).bigrams.cache_clear()
                 times = []
                 for _ in range(ROUNDS):
                     began = time.perf_counter()

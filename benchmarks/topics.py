@@ -30,8 +30,9 @@ import searchlab
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.vocabulary import Vocabulary
 from searchlab.mixtures.topic_training import train_topics
-from searchlab.scorers.execution.dense_scoring import AnyScorer
-from searchlab.scorers.plsa import PLSA, WTM, Trained
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.plsa import PLSA, TopicModelScorer
+from searchlab.scorers.word_topic_model import WTM
 from searchlab.topic_models import plsa
 from searchlab.topic_models.learning import count_documents
 from searchlab.topic_models.plsa import learn_topics
@@ -122,7 +123,7 @@ class Judged:
         topics = searchlab.read_topics(find(folder, "topics.tsv"))
         self.topics = [topic for topic in topics if topic.qid in relevant]
 
-    def measure(self, scorer: AnyScorer, topics: list[searchlab.Topic] | None = None) -> np.ndarray:
+    def measure(self, scorer: Scorer, topics: list[searchlab.Topic] | None = None) -> np.ndarray:
         """nDCG@10 and AP of some topics, in all."""
         import ir_measures
         from ir_measures import AP, nDCG
@@ -142,7 +143,7 @@ class Judged:
 def quality(folder: Path, index: Path) -> Iterator[list[str]]:
     """nDCG@10 and AP by language models with and without topics, all with their defaults."""
     judged = Judged(folder, index)
-    ways: dict[str, AnyScorer] = {"Dirichlet, μ=1000": searchlab.Dirichlet(), "JM, λ=0.5": searchlab.JelinekMercer()}
+    ways: dict[str, Scorer] = {"Dirichlet, μ=1000": searchlab.Dirichlet(), "JM, λ=0.5": searchlab.JelinekMercer()}
     for method, kind in (("plsa", PLSA), ("wtm", WTM)):
         for n_topics in N_TOPICS:
             build_topics(index, method=method, n_topics=n_topics, name=f"{method}-{n_topics}")
@@ -160,7 +161,7 @@ def training(folder: Path, index: Path) -> list[str]:
         asked = judged.topics[fold::FOLDS]
         known = [topic for place, topic in enumerate(judged.topics) if place % FOLDS != fold]
         trained = train_topics(judged.engine, known, judged.qrels)
-        ways = [PLSA(), Trained(trained.model, trained.alpha, trained.beta), trained.scorer]
+        ways = [PLSA(), TopicModelScorer(trained.model, trained.alpha, trained.beta), trained.scorer]
         sums[:3] += [judged.measure(scorer, asked) for scorer in ways]
         if not fold:
             sums[3:] = [judged.measure(scorer, known) / len(known) * len(judged.topics) for scorer in ways[::2]]

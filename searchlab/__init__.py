@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from searchlab.indexing.building.indexer import index as index
     from searchlab.indexing.building.indexer import merge as merge
     from searchlab.indexing.checking.index_doctor import examine as examine
-    from searchlab.mixtures.scorer_names import make_scorer as make_scorer
     from searchlab.mixtures.weights import read_weights as read_weights
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
@@ -63,9 +62,10 @@ if TYPE_CHECKING:
     from searchlab.scorers.jelinek_mercer import JelinekMercer as JelinekMercer
     from searchlab.scorers.mixture import Mixture as Mixture
     from searchlab.scorers.plsa import PLSA as PLSA
-    from searchlab.scorers.plsa import WTM as WTM
+    from searchlab.scorers.registry import make_scorer as make_scorer
     from searchlab.scorers.tfidf import TFIDF as TFIDF
     from searchlab.scorers.two_stage import TwoStage as TwoStage
+    from searchlab.scorers.word_topic_model import WTM as WTM
     from searchlab.topic_models.topic_model_store import build_topics as build_topics
     from searchlab.topic_models.topic_model_store import open_topics as open_topics
     from searchlab.training.from_index import train_from_index as train_from_index
@@ -87,9 +87,10 @@ _HOMES = {
     "searchlab.features.feature_table": "FeatureTable",
     "searchlab.indexing.building.indexer": "BuildSummary delete index merge",
     "searchlab.indexing.checking.index_doctor": "examine",
-    "searchlab.mixtures.scorer_names": "make_scorer",
+    "searchlab.scorers.registry": "make_scorer",
     "searchlab.mixtures.weights": "read_weights",
-    "searchlab.scorers.plsa": "PLSA WTM",
+    "searchlab.scorers.plsa": "PLSA",
+    "searchlab.scorers.word_topic_model": "WTM",
     "searchlab.topic_models.topic_model_store": "build_topics open_topics",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",

@@ -16,7 +16,7 @@ from searchlab.analysis.analyzer import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
 from searchlab.indexing.building.indexer import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.mixtures.scorer_names import EVERY_SCORER
+from searchlab.scorers.registry import SCORERS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -78,14 +78,14 @@ def test_the_python_of_the_readme_runs(folder):
 def test_every_scorer_is_in_the_readme():
     rows = re.findall(r"^\| (`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*) \|.*\|.*\|$", README, re.MULTILINE)
     documented = {name for row in rows for name in re.findall(r"`([a-z0-9-]+)`", row)}
-    assert set(EVERY_SCORER) <= documented
+    assert set(SCORERS) <= documented
 
 
 def test_the_help_of_the_commands_names_every_choice(folder):
     choices = {
         "index": [*DOCUMENT_FORMATS, *STEMMERS, *DUPLICATE_RULES],
-        "query": [*EVERY_SCORER, *STREAMS],
-        "run": [*EVERY_SCORER, *STREAMS, *TOPIC_FORMATS],
+        "query": [*SCORERS, *STREAMS],
+        "run": [*SCORERS, *STREAMS, *TOPIC_FORMATS],
     }
     for command, names in choices.items():
         wrapped = run(folder, "-c", "from searchlab.cli import main; main()", command, "--help").stdout

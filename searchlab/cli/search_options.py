@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.results import Explanation, Hits, Query
-    from searchlab.scorers.execution.dense_scoring import AnyScorer
+    from searchlab.scorers.base import Scorer
 
 ScorerOption = Annotated[
     str, typer.Option("--scorer", help="absolute, bm25, bm25f, dirichlet, jm, mixture, plsa, tfidf, two-stage or wtm")
@@ -55,7 +55,7 @@ class Asking:
     syntax: str = "plain"
     # Trained weights, and the scorer that they make with the index that is searched.
     weights: MixtureWeights | None = None
-    trained: AnyScorer | None = None
+    trained: Scorer | None = None
 
     @classmethod
     def of(
@@ -85,9 +85,9 @@ class Asking:
         return replace(self, trained=self.weights.scorer(engine.snapshot))
 
     @cached_property
-    def scorer(self) -> AnyScorer:
+    def scorer(self) -> Scorer:
         """The scorer with its settings, or with trained weights, if it is the mixture and has no settings."""
-        from searchlab.mixtures.scorer_names import make_scorer
+        from searchlab.scorers.registry import make_scorer
 
         if self.trained is not None and self.scorer_name == "mixture" and not self.settings:
             return self.trained

@@ -17,10 +17,10 @@ from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, FoldPlan, Plan, System
 from searchlab.experiments.toml_section import Section, read_toml
 from searchlab.features.sets import FeatureSet, make_set
-from searchlab.mixtures.scorer_names import EVERY_SCORER, make_scorer
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
+from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.training.from_table import Recipe
 
 FEATURES = "semantic"
@@ -183,8 +183,8 @@ def _read_scorer(section: Section, features: FeatureSet, measure: str, dialect: 
     label = {"bm25": "BM25", "bm25f": "BM25F"}.get(scorer, scorer)
     name = section.text("name", "RM3" if expansion else label) or ""
     section.close()
-    if scorer not in EVERY_SCORER:
-        section.make("scorer", lambda: _refuse("scorer", scorer, list(EVERY_SCORER)))
+    if scorer not in SCORERS:
+        section.make("scorer", lambda: _refuse("scorer", scorer, list(SCORERS)))
     system = System(name, scorer, settings, grid, expansion)
     for key in settings:
         if key in grid:

@@ -28,11 +28,11 @@ from searchlab.features.candidates import Candidates
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import make_what_is_missing
 from searchlab.features.sets import FeatureSet
-from searchlab.mixtures.scorer_names import DENSE_SCORERS, make_scorer
 from searchlab.rankers.bundle import Bundle, analysis_record, fingerprint_of, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.batch import search_topics
+from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.training.from_index import DEPTH, Task, prepare
 from searchlab.training.from_table import Recipe, make_bundle, require_differences
 from searchlab.types import Floats, Progress, no_progress
@@ -137,7 +137,7 @@ def _run_scorer(plan: Plan, setting: Setting, cache: Cache, system: System, prog
     points = system.points()
     runs, seconds = [], 0.0
     known = setting.fingerprints()
-    parts = ["index", "topics", *(["learnt from the index"] if system.scorer in DENSE_SCORERS else [])]
+    parts = ["index", "topics", *(["learnt from the index"] if SCORERS[system.scorer].needs_topic_model else [])]
     for number, point in enumerate(points):
         progress(f"{SEARCHING}: {system.name}", number, len(points))
         rm3 = None if system.expansion is None else vars(system.expansion)

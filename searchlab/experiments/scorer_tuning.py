@@ -18,10 +18,10 @@ from searchlab.evaluation.comparison import Comparison, compare_values, refuse_t
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.plan import grid_points
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.scorers.registry import make_scorer
 from searchlab.training.from_index import DEPTH
 from searchlab.training.from_table import FEW_QUERIES, LEAST_QUERIES, deal
 from searchlab.types import Array, Floats, Progress, no_progress

@@ -17,7 +17,7 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.scorers.execution.dense_scoring import AnyScorer
+from searchlab.scorers.base import Scorer
 from searchlab.types import Array
 
 # So many missing documents are named in a message.
@@ -99,7 +99,7 @@ def searched(
     topics: Iterable[Topic],
     *,
     k: int = 100,
-    scorer: AnyScorer | None = None,
+    scorer: Scorer | None = None,
     expansion: RM3 | None = None,
 ) -> Candidates:
     """The k best of a search, best first."""

@@ -28,7 +28,7 @@ import numpy as np
 from searchlab.features.counts import Counts, StreamCounts
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
-from searchlab.scorers.base import LanguageModel, Scorer
+from searchlab.scorers.base import LanguageModel, PostingScorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
@@ -86,7 +86,7 @@ LEMUR, K3 = BM25(k1=1.2, b=0.75, idf="robertson"), 7.0
 ROUNDING = 1e-12
 
 
-def score(s: StreamCounts, scorer: Scorer) -> Array:
+def score(s: StreamCounts, scorer: PostingScorer) -> Array:
     """The sum of a scorer's weights over the words of the query, taken apart as in the engine: equal to its scores."""
     if not s.n_terms:
         return np.zeros(s.n_candidates)
@@ -97,7 +97,7 @@ def score(s: StreamCounts, scorer: Scorer) -> Array:
     return scores if bias is None else scores + float(s.query_counts.sum()) * bias
 
 
-def _gains(s: StreamCounts, scorer: Scorer, weights: Array, mean_length: float) -> Array:
+def _gains(s: StreamCounts, scorer: PostingScorer, weights: Array, mean_length: float) -> Array:
     """What each candidate gains by having each term."""
     factors = np.array([scorer.term_factor(term) for term in s.stats])
     norms = scorer.doc_norm(s.lengths, s.uniques, mean_length)

@@ -28,7 +28,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MOST_TERMS, RM3
 from searchlab.retrieval.results import Hits, Query
 from searchlab.scorers.bm25 import BM25
-from searchlab.scorers.execution.mixture_components import full_weights
+from searchlab.scorers.execution.mixture_components import MixtureComponents
 from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
@@ -262,11 +262,11 @@ def supply_semantic(question: Question, wanted: Collection[str]) -> dict[str, Ar
 
 def supply_mixture(question: Question, wanted: Collection[str]) -> dict[str, Array]:
     """The log-likelihood of the query by mixtures of more than unigrams, equal to their scores."""
-    mixer, own = question.engine.mixer, question.documents
-    words = mixer.words(question.engine.parse(question.text))
+    components, own = question.engine.reader.shared(MixtureComponents), question.documents
+    words = components.words(question.engine.parse(question.text))
     counts = np.array([word.count for word in words])
-    said = mixer.probabilities(words, own.shards, own.docs)
-    return {name: np.log(said @ full_weights(MIXTURES[name])) @ counts for name in wanted}
+    said = components.probabilities(words, own.shards, own.docs)
+    return {name: np.log(said @ MIXTURES[name].weight_vector) @ counts for name in wanted}
 
 
 def supply_topics(question: Question, wanted: Collection[str]) -> dict[str, Array]:

@@ -28,8 +28,7 @@ from searchlab.mixtures.mce import MCE, Training, train_mce
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.scorers.execution.index_reader import Numbers
-from searchlab.scorers.plsa import PLSA, TopicWeigher, Trained
+from searchlab.scorers.plsa import PLSA, BoundTopicScorer, TopicModelScorer
 from searchlab.topic_models.topic_model import TopicModel
 from searchlab.topic_models.topic_model_store import open_topics, save_topics
 from searchlab.types import Array, Progress, no_progress
@@ -64,9 +63,9 @@ class TrainedTopics:
     n_held_out: int
 
     @property
-    def scorer(self) -> Trained:
+    def scorer(self) -> TopicModelScorer:
         """The language model with all that was trained."""
-        return Trained(self.model.with_documents(self.of_docs), self.alpha, self.beta)
+        return TopicModelScorer(self.model.with_documents(self.of_docs), self.alpha, self.beta)
 
     def save(self, name: str) -> TopicModel:
         """Keep the topics with the index, under another name than those that they were trained from."""
@@ -119,7 +118,7 @@ def train_topics(
     scorer, settings = scorer or PLSA(), settings or SETTINGS
     model = open_topics(engine.snapshot, scorer.topics)
     alpha, beta = scorer.weights(model)
-    heard = _listen(engine, list(topics), qrels, Trained(model, alpha, beta), depth, relevance, progress)
+    heard = _listen(engine, list(topics), qrels, TopicModelScorer(model, alpha, beta), depth, relevance, progress)
     order = np.random.default_rng(seed).permutation(len(heard))
     n_held = int(held_out * len(heard))
     kept, held = sorted(order[n_held:].tolist()), sorted(order[:n_held].tolist())
@@ -171,14 +170,14 @@ def _listen(
     engine: SearchEngine,
     topics: list[Topic],
     qrels: Mapping[str, Mapping[str, float]],
-    scorer: Trained,
+    scorer: TopicModelScorer,
     depth: int,
     relevance: float,
     progress: Progress,
 ) -> list[_Heard]:
     """The queries that have relevant documents and irrelevant ones, with what is said of their words."""
-    weigher = scorer.bind(engine.snapshot, Numbers(engine.snapshot), "both")
-    searches = [scorer, *(Trained(scorer.model, *extreme) for extreme in EXTREMES)]
+    weigher = engine.reader.bind(scorer, "both")
+    searches = [scorer, *(TopicModelScorer(scorer.model, *extreme) for extreme in EXTREMES)]
     heard = []
     for number, topic in enumerate(topics):
         progress("searching", number, len(topics))
@@ -202,7 +201,7 @@ def _listen(
     return heard
 
 
-def _hear(weigher: TopicWeigher, query: Query, places: list[Place], good: set[Place]) -> _Heard:
+def _hear(weigher: BoundTopicScorer, query: Query, places: list[Place], good: set[Place]) -> _Heard:
     """What is said of the words of a query in documents, which are given in ascending order."""
     shards, docs = np.array(places, np.int64).T
     pieces = []
@@ -211,4 +210,4 @@ def _hear(weigher: TopicWeigher, query: Query, places: list[Place], good: set[Pl
         pieces.append(np.stack([topical.T, np.broadcast_to(background, topical.shape).T, own.T], axis=2))
     counts = np.array([term.count for term in query.terms], float)
     relevant = np.array([place in good for place in places])
-    return _Heard(np.concatenate(pieces), weigher.of_terms(query), counts, places, relevant)
+    return _Heard(np.concatenate(pieces), weigher.term_given_topic(query), counts, places, relevant)

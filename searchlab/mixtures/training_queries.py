@@ -19,8 +19,9 @@ from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.scorers.mixture import UNIGRAMS, Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, TopicModel, TrainedMixture
+from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS, MixtureComponents, TopicProbabilities
+from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.trained_mixture import TrainedMixture
 from searchlab.types import Array, Ints, Progress
 
 # What a user names, and the components that it stands for.
@@ -95,7 +96,7 @@ def gather(
     *,
     depth: int = 100,
     relevance: float = 1,
-    topic_model: TopicModel | None = None,
+    topic_model: TopicProbabilities | None = None,
     progress: Progress | None = None,
 ) -> TrainingQueries:
     """What the components say of each topic's words, in its relevant documents and in irrelevant ones.
@@ -108,6 +109,7 @@ def gather(
     asked = list(topics)
     places = [COMPONENTS.index(name) for name in components]
     searches = _first_searches(components, topic_model)
+    mixture_components = engine.reader.shared(MixtureComponents)
     pieces: list[Evidence] = []
     qids: list[str] = []
     numbers: dict[str, int] = {}
@@ -121,8 +123,8 @@ def gather(
         if chosen is None:
             skipped.setdefault(reason, []).append(topic.qid)
             continue
-        words = engine.mixer.words(query, bigrams="document_bigram" in components)
-        said = engine.mixer.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, places]
+        words = mixture_components.words(query, bigrams="document_bigram" in components)
+        said = mixture_components.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, places]
         pieces.append(one_query(said, np.array([word.count for word in words]), chosen.relevant))
         qids.append(topic.qid)
         docs += [numbers.setdefault(docno, len(numbers)) for docno in chosen.docnos]
@@ -143,14 +145,14 @@ class _Chosen:
     relevant: Array
 
 
-def _first_searches(components: Sequence[str], topic_model: TopicModel | None) -> list[Mixture]:
+def _first_searches(components: Sequence[str], topic_model: TopicProbabilities | None) -> list[Mixture]:
     """The mixtures that irrelevant documents are found by."""
     searches = [Mixture(share, 1 - share) for share in DOCUMENT_SHARES]
     for name in components:
         # What the collection's bigrams say is the same for every document.
         if name not in (*UNIGRAMS, "corpus_bigram"):
             weights = {"document": 0.1, "corpus": 0.9 - OTHERS_SHARE, name: OTHERS_SHARE}
-            searches.append(TrainedMixture(**weights, topic_model=topic_model, own=None))
+            searches.append(TrainedMixture(**weights, topic_model=topic_model, document_weights=None))
     return searches
 
 

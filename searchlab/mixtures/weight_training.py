@@ -21,8 +21,8 @@ from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.mce import MCE, Training, average_precision, train_mce
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
-from searchlab.scorers.mixture import UNIGRAMS
-from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TopicModel, TrainedMixture
+from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS, TopicProbabilities
+from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
 from searchlab.types import Floats, Progress
 
 METHODS = ("em", "mce")
@@ -51,16 +51,16 @@ class Learnt:
     own: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     history: tuple[float, ...] = ()
 
-    def scorer(self, topic_model: TopicModel | None = None) -> TrainedMixture:
+    def scorer(self, topic_model: TopicProbabilities | None = None) -> TrainedMixture:
         """The scorer with these weights."""
         places = [COMPONENTS.index(name) for name in self.components]
         own = None
         if self.docnos:
             rows = np.zeros((len(self.docnos), len(COMPONENTS)))
             rows[:, places] = self.own
-            own = OwnWeights(self.docnos, rows)
+            own = DocumentWeights(self.docnos, rows)
         weights = dict.fromkeys(COMPONENTS, 0.0) | dict(zip(self.components, self.shared.tolist(), strict=True))
-        return TrainedMixture(**weights, topic_model=topic_model, own=own)
+        return TrainedMixture(**weights, topic_model=topic_model, document_weights=own)
 
 
 def learn_em(queries: TrainingQueries, settings: EM | None = None) -> Learnt:

@@ -18,9 +18,9 @@ from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import Learnt
-from searchlab.scorers.base import SMALLEST_SETTING
-from searchlab.scorers.mixture import UNIGRAMS
-from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
+from searchlab.scorers.base import MIN_SETTING
+from searchlab.scorers.execution.mixture_components import COMPONENTS, TOPICS, UNIGRAMS
+from searchlab.scorers.trained_mixture import TrainedMixture
 
 KIND = "searchlab mixture weights"
 VERSION = 1
@@ -174,7 +174,7 @@ def _from_json(record: dict[str, Any], place: str) -> MixtureWeights:
         rows = [[float(weight) for weight in kept["weights"]] for kept in documents.values()]
         own = check_weights(rows, len(components), "weights of documents")
     smoothing = np.append(own[:, components.index("corpus")], shared[components.index("corpus")])
-    if np.min(smoothing) < SMALLEST_SETTING:
+    if np.min(smoothing) < MIN_SETTING:
         raise SettingError("corpus has no weight, expected one above 0 to smooth with")
     origin = record["origin"]
     topics = tuple(str(part) for part in origin["topics"])

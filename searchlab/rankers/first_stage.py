@@ -13,13 +13,13 @@ from typing import Any, Self
 
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Candidates, Chosen, union
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Hits, Query
-from searchlab.scorers.execution.dense_scoring import AnyScorer
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import make_scorer
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class FirstStage:
             raise SettingError(f"k is {self.k!r}, expected a whole number of candidates from 1")
         _ = self.make_scorer()
 
-    def make_scorer(self) -> AnyScorer:
+    def make_scorer(self) -> Scorer:
         """The scorer with its settings."""
         return make_scorer(self.scorer, dict(self.settings))
 

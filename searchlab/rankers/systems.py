@@ -13,31 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.mixtures.scorer_names import make_scorer
 from searchlab.rankers.explanation import Account, account_of_terms
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.lexicon import DOCNO
+from searchlab.retrieval.query.tree import DOCNO
 from searchlab.retrieval.results import Hits, Query
-from searchlab.scorers.execution.dense_scoring import AnyScorer
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import make_scorer
 
 MODEL = "model:"
 EXPANDED = "+rm3"
-# How people know scorers by name.
-LABELS = {
-    "absolute": "absolute discounting",
-    "bm25": "BM25",
-    "bm25f": "BM25F",
-    "dirichlet": "Dirichlet",
-    "jm": "Jelinek–Mercer",
-    "mixture": "mixture of language models",
-    "plsa": "PLSA topics",
-    "tfidf": "tf·idf",
-    "two-stage": "two-stage smoothing",
-    "wtm": "word topics",
-}
 
 Filters = Sequence[Filter | str]
 
@@ -75,15 +62,15 @@ class ScorerSystem:
 
     engine: SearchEngine
     name: str
-    scorer: AnyScorer
+    scorer: Scorer
     expansion: RM3 | None = None
     kind: str = "scorer"
 
     @property
     def label(self) -> str:
         """The scorer's name, its settings and the expansion."""
-        name, _, settings = self.name.removesuffix(EXPANDED).partition(":")
-        told = f"{LABELS.get(name, name)} ({settings.replace(',', ', ')})" if settings else LABELS.get(name, name)
+        _, _, settings = self.name.removesuffix(EXPANDED).partition(":")
+        told = f"{self.scorer.label} ({settings.replace(',', ', ')})" if settings else self.scorer.label
         return f"{told} + RM3" if self.expansion else told
 
     def parse(self, query: str, syntax: str = "full") -> Query:
@@ -147,7 +134,7 @@ def finds(
     query: Query,
     docno: str,
     *,
-    scorer: AnyScorer,
+    scorer: Scorer,
     stream: str = "both",
     filters: Filters = (),
 ) -> bool:

@@ -198,6 +198,6 @@ def search_with_mixture(
 
 
 def _search(engine: SearchEngine, topics: Sequence[Topic], scorer: str) -> list[Ranking]:
-    from searchlab.mixtures.scorer_names import make_scorer
+    from searchlab.scorers.registry import make_scorer
 
     return list(search_topics(engine, topics, k=DEPTH, scorer=make_scorer(scorer, {})))

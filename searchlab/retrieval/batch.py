@@ -12,7 +12,7 @@ from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
-from searchlab.scorers.execution.dense_scoring import AnyScorer
+from searchlab.scorers.base import Scorer
 
 
 def search_topics(
@@ -20,7 +20,7 @@ def search_topics(
     topics: Iterable[Topic],
     *,
     k: int | None = 1000,
-    scorer: AnyScorer | None = None,
+    scorer: Scorer | None = None,
     stream: str = "both",
     syntax: str = "plain",
     filters: Sequence[Filter | str] = (),

@@ -26,7 +26,7 @@ from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
-    from searchlab.scorers.execution.dense_scoring import AnyScorer
+    from searchlab.scorers.base import Scorer
 
 # A model of more documents is that of the collection, and a query of more terms is a document.
 MOST_DOCUMENTS = MOST_TERMS = 1000
@@ -63,7 +63,7 @@ class RM3:
             raise SettingError(f"RM3: weight is {self.weight!r}, expected a number from 0 to 1")
 
     def expand(
-        self, engine: SearchEngine, query: str | Query, *, scorer: AnyScorer | None = None, stream: str = "both"
+        self, engine: SearchEngine, query: str | Query, *, scorer: Scorer | None = None, stream: str = "both"
     ) -> Query:
         """The query with words of its best documents; a query that finds nothing stays as it is."""
         _require_stream(stream)

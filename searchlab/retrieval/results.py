@@ -14,7 +14,7 @@ from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 from searchlab.retrieval.query.tree import Node
-from searchlab.scorers.base import TermContribution
+from searchlab.scorers.execution.bound_scorer import TermContribution
 from searchlab.types import Array
 
 # So many documents are read together.

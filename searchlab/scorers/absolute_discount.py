@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.records import TermStats
-from searchlab.scorers.base import SMALLEST_SETTING, LanguageModel, Number, require
+from searchlab.scorers.base import MIN_SETTING, LanguageModel, Number, require
 from searchlab.types import Array
 
 
@@ -21,8 +21,10 @@ class AbsoluteDiscount(LanguageModel):
 
     delta: float = 0.7
 
+    label = "absolute discounting"
+
     def __post_init__(self) -> None:
-        require(self, "delta", SMALLEST_SETTING, 1)
+        require(self, "delta", MIN_SETTING, 1)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
         """See the class."""

@@ -1,63 +1,67 @@
-"""How well does a term speak for a document?
+"""What all scorers have in common.
 
-A scorer is a formula over numbers: how often the term occurs in the document (tf), how long the document
-is, and what the collection knows of the term. The score of a document is the sum of `weigh` over the words
-of the query, a repeated word counting each time; words that the collection does not have are left out.
+A scorer is a value: a frozen dataclass of its settings, which gives each document a score for a query. Bound to an
+index it does everything the search engine needs (see `execution/bound_scorer.py`), so a new family of scorers is a
+class here and a line in the registry.
 
-`weigh` is the formula as printed. For speed each scorer also takes itself apart:
+Most scorers are `PostingScorer`s: a formula over the frequency of a term in the document (tf), the length of the
+document, and the statistics of the term. The score of a document is the sum of `weigh` over the words of the query, a
+repeated word counting each time; words that no document has are left out.
+
+`weigh` is the formula as printed. For speed it is also taken apart:
 
     weigh(tf, d, t) = background(t) + bias(d) + gain(tf, d, t)
 
 where background and bias are what a document without the term gets (0 for BM25 and TF-IDF, the smoothed
-log-probability for language models), and gain > 0 has one of three shapes that the kernels know, from a
-number for each term and one for each document (see `shapes.gain`). A test holds the two views together.
+log-probability for language models), and gain > 0 has one of the three shapes that the kernels know, from a number for
+each term and one for each document (see `gains.make_gain`). The contract tests hold the two views together.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from searchlab.errors import SettingError
-from searchlab.records import QueryTerm, TermStats
+from searchlab.records import TermStats
+from searchlab.scorers.execution.bound_scorer import BoundScorer
+from searchlab.scorers.execution.index_reader import IndexReader
+from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 from searchlab.scorers.gains import LOGARITHM
 from searchlab.types import Array
 
 Number = Any  # a float, or an array of them
 
-
-class ScorableQuery(Protocol):
-    """A query as scorers see it: its text, its terms, and its syntax tree (None for plain words)."""
-
-    @property
-    def text(self) -> str:
-        """The query as written."""
-
-    @property
-    def terms(self) -> tuple[QueryTerm, ...]:
-        """The terms that score."""
-
-    @property
-    def node(self) -> object | None:
-        """The syntax tree. Without one, all terms are looked up in the stream that is searched."""
+# Beyond these no setting makes sense, and sums would overflow or vanish.
+MIN_SETTING, MAX_SETTING = 1e-9, 1e9
 
 
-@dataclass(frozen=True)
-class TermContribution:
-    """What one term of the query adds to a document's score."""
-
-    term: str
-    query_count: float
-    tf: float
-    weight: float
-
-
-@dataclass(frozen=True)
 class Scorer(ABC):
-    """What every scorer can do; the defaults suit scorers that give nothing for an absent term."""
+    """What the engine asks of a scorer. Subclasses are frozen dataclasses: equal if their settings are."""
 
+    # The name for people, such as "Jelinek–Mercer".
+    label: ClassVar[str]
+    # Whether the index must have a topic model before documents can be scored.
+    needs_topic_model: ClassVar[bool] = False
+
+    def check_stream(self, stream: str) -> None:
+        """Raise SettingError if plain words cannot be searched in this stream alone."""
+        return
+
+    @abstractmethod
+    def bind(self, reader: IndexReader, stream: str) -> BoundScorer:
+        """The scorer over one index; the words of a plain query are looked up in `stream`."""
+
+
+class PostingScorer(Scorer):
+    """A scorer by a formula over tf; the defaults suit scorers that give nothing for an absent term."""
+
+    # Of the gain: SATURATION, LOGARITHM or DAMPING.
     shape: ClassVar[int]
+
+    def bind(self, reader: IndexReader, stream: str) -> BoundPostingScorer:
+        """The scorer over one index; the words of a plain query are looked up in `stream`."""
+        return BoundPostingScorer(self, reader, stream)
 
     @abstractmethod
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
@@ -85,22 +89,22 @@ class Scorer(ABC):
 
     @property
     def shift(self) -> float:
-        """Taken from tf before the gain is computed."""
+        """Subtracted from tf before the gain is computed."""
         return 0.0
 
     @property
     def gains_are_positive(self) -> bool:
-        """Whether a further matching term can only raise a score, which the kernels rely on."""
+        """Whether a further matching term can only raise a score: the pruning kernel relies on it."""
         return True
 
 
-class LanguageModel(Scorer):
+class LanguageModel(PostingScorer):
     """Query likelihood: the weight of a term is ln P(t|d), smoothed with P(t|C) = cf/|C|."""
 
     shape = LOGARITHM
 
     def term_weight(self, term: TermStats) -> float:
-        """Gains are logarithms already."""
+        """1: gains are logarithms already."""
         return 1.0
 
     @staticmethod
@@ -109,12 +113,8 @@ class LanguageModel(Scorer):
         return term.term_count / term.n_tokens
 
 
-# Beyond these no setting makes sense, and sums would overflow or vanish.
-SMALLEST_SETTING, LARGEST_SETTING = 1e-9, 1e9
-
-
-def require(scorer: Scorer, name: str, low: float, high: float = LARGEST_SETTING) -> None:
-    """Refuse a setting that is not a number between two others."""
+def require(scorer: Scorer, name: str, low: float, high: float = MAX_SETTING) -> None:
+    """Raise SettingError unless a setting is a number in this range."""
     value = getattr(scorer, name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
         raise SettingError(

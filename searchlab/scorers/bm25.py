@@ -9,7 +9,7 @@ import numpy as np
 
 from searchlab.errors import unknown_name
 from searchlab.records import TermStats
-from searchlab.scorers.base import SMALLEST_SETTING, Number, Scorer, require
+from searchlab.scorers.base import MIN_SETTING, Number, PostingScorer, require
 from searchlab.scorers.gains import SATURATION
 from searchlab.types import Array
 
@@ -33,7 +33,7 @@ def length_norm(b: float, length: Number, mean_length: float) -> Number:
 
 
 @dataclass(frozen=True)
-class BM25(Scorer):
+class BM25(PostingScorer):
     """Okapi BM25 (Robertson et al., TREC-3).
 
     w = idf · tf·(k1 + 1) / (tf + k1·(1 - b + b·|d|/avgdl))
@@ -46,10 +46,11 @@ class BM25(Scorer):
     b: float = 0.75
     idf: str = "never-negative"
 
+    label = "BM25"
     shape = SATURATION
 
     def __post_init__(self) -> None:
-        require(self, "k1", SMALLEST_SETTING)
+        require(self, "k1", MIN_SETTING)
         require(self, "b", 0, 1)
         if self.idf not in IDFS:
             raise unknown_name("idf", self.idf, IDFS)

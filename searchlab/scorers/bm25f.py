@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from searchlab.errors import SettingError
+from searchlab.indexing.storage.streams import Stream
 from searchlab.records import TermStats
-from searchlab.scorers.base import SMALLEST_SETTING, Number, Scorer, require
-from searchlab.scorers.bm25 import length_norm, never_negative_idf
+from searchlab.scorers.base import MIN_SETTING, Number, PostingScorer, require
+from searchlab.scorers.bm25 import BM25, length_norm, never_negative_idf
+from searchlab.scorers.execution.index_reader import IndexReader, TermLocation, Variants
+from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
+from searchlab.scorers.execution.scoring_plan import Postings, join_postings
 from searchlab.scorers.gains import SATURATION
 from searchlab.types import Array
 
 
 @dataclass(frozen=True)
-class BM25F(Scorer):
+class BM25F(PostingScorer):
     """BM25 over weighted fields (Zaragoza et al., TREC-13): fields are added before tf saturates.
 
     w = idf · f·(k1 + 1) / (f + k1),   f = Σ over fields of weight · tf / (1 - b + b·|d|/avgdl)
@@ -31,16 +36,30 @@ class BM25F(Scorer):
     title_b: float = 0.75
     body_b: float = 0.75
 
+    label = "BM25F"
     shape = SATURATION
     streams: ClassVar[tuple[str, ...]] = ("title", "body")
 
     def __post_init__(self) -> None:
-        require(self, "k1", SMALLEST_SETTING)
+        require(self, "k1", MIN_SETTING)
         for stream in self.streams:
             require(self, stream, 0)
             require(self, f"{stream}_b", 0, 1)
         if not self.title + self.body:
             raise SettingError("BM25F: title and body both weigh 0, expected one of them above 0")
+
+    def check_stream(self, stream: str) -> None:
+        """Fields are weighed by the scorer itself, so all of them are searched."""
+        if stream != "both":
+            raise SettingError(f"bm25f weighs the fields itself: expected stream both, found {stream}")
+
+    def in_stream(self, stream: str) -> BM25:
+        """The scorer for words that are looked up in a single field: BM25 with the field's b."""
+        return BM25(self.k1, getattr(self, f"{stream}_b", BM25.b))
+
+    def bind(self, reader: IndexReader, stream: str) -> BoundPostingScorer:
+        """The scorer over one index; within a single field it is BM25."""
+        return BoundBM25F(self, reader, stream) if stream == "both" else self.in_stream(stream).bind(reader, stream)
 
     def pseudo_tf(self, stream: str, tf: Number, length: Number, mean_length: float) -> Number:
         """One field's part of f."""
@@ -56,10 +75,63 @@ class BM25F(Scorer):
         return never_negative_idf(term) * (self.k1 + 1)
 
     def doc_norm(self, length: Array, unique_length: Array, mean_length: float) -> Array:
-        """k1: lengths have had their say in f."""
+        """k1: lengths are accounted for in f."""
         return np.full(len(length), float(self.k1))
 
     @property
     def gains_are_positive(self) -> bool:
         """A field of weight 0 gives its terms nothing."""
         return self.title > 0 and self.body > 0
+
+
+class BoundBM25F(BoundPostingScorer):
+    """BM25F over one index: frequencies are computed from the postings of the fields."""
+
+    def __init__(self, scorer: BM25F, reader: IndexReader, stream: str) -> None:
+        super().__init__(scorer, reader, stream)
+        self.scorer: BM25F = scorer
+        self._fields = cache(self._read_fields)
+
+    def _read_fields(self, shard_index: int) -> list[tuple[Stream, Array]]:
+        """The fields of a shard, each with what one occurrence of a term adds to f of each document."""
+        fields = []
+        for name in self.scorer.streams:
+            column = self.reader.column(shard_index, name)
+            scales = self.scorer.pseudo_tf(name, 1.0, column.lengths, self.reader.mean_length(name))
+            fields.append((column, np.asarray(scales)))
+        return fields
+
+    def max_gain(self, variants: Variants, weight: float, factor: float) -> float:
+        """The limit of the gain as f grows: the largest f is not known."""
+        return weight
+
+    def postings(self, terms: list[tuple[TermLocation, ...]], shard_index: int) -> Postings:
+        """The postings of terms, with f in the place of tf."""
+        column, fields = self.reader.column(shard_index, self.stream), self._fields(shard_index)
+        here = [locations[shard_index] for locations in terms]
+        docs = [column.docs[term.start : term.end] for term in here]
+        f = [_add_fields(fields, term.number, having) for term, having in zip(here, docs, strict=True)]
+        return join_postings(docs, f, column.bits, column.ranks)
+
+    def frequencies(self, shard_index: int, variants: Variants) -> tuple[Array, Array]:
+        """The documents of a shard that have a term, and f of each."""
+        docs, _ = self.reader.occurrences(shard_index, self.stream, variants)
+        if len(variants) == 1:
+            number = self.reader.locate_term(self.stream, variants[0])[shard_index].number
+            return docs, _add_fields(self._fields(shard_index), number, docs)
+        f = np.zeros(len(docs))
+        for name, (_, scales) in zip(self.scorer.streams, self._fields(shard_index), strict=True):
+            field_docs, field_tfs = self.reader.occurrences(shard_index, name, variants)
+            f[np.searchsorted(docs, field_docs)] += field_tfs * scales[field_docs]
+        return docs, f
+
+
+def _add_fields(fields: list[tuple[Stream, Array]], term: int, docs: Array) -> Array:
+    """f of a term, given by its number, in the documents that have it in any field."""
+    f = np.zeros(len(docs))
+    if len(docs):
+        for column, scales in fields:
+            part = slice(column.offsets[term], column.offsets[term + 1])
+            field_docs = column.docs[part]
+            f[np.searchsorted(docs, field_docs)] += column.tfs[part] * scales[field_docs]
+    return f

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.records import TermStats
-from searchlab.scorers.base import SMALLEST_SETTING, LanguageModel, Number, require
+from searchlab.scorers.base import MIN_SETTING, LanguageModel, Number, require
 from searchlab.types import Array
 
 
@@ -21,8 +21,10 @@ class Dirichlet(LanguageModel):
 
     mu: float = 1000.0
 
+    label = "Dirichlet"
+
     def __post_init__(self) -> None:
-        require(self, "mu", SMALLEST_SETTING)
+        require(self, "mu", MIN_SETTING)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:
         """See the class."""

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from searchlab.errors import SettingError
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import TermStats
-from searchlab.scorers.base import SMALLEST_SETTING, LanguageModel, Number, require
-from searchlab.types import Array
+from searchlab.scorers.base import MIN_SETTING, LanguageModel, Number, require
+from searchlab.scorers.execution.index_reader import IndexReader
+from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS
+from searchlab.scorers.execution.mixture_scoring import BoundMixture
+from searchlab.types import Array, Floats
+
+if TYPE_CHECKING:
+    from searchlab.scorers.trained_mixture import ShardDocumentWeights
 
 # The weights of a mixture sum to 1, but for the digits that a user left out.
 MIXTURE_ROUNDING = 1e-6
-UNIGRAMS = ("document", "corpus")
 
 
 @dataclass(frozen=True)
@@ -29,11 +36,11 @@ class Mixture(LanguageModel):
                       in the query, / tf of that word
     title, body       tf/|d| in the title, in the body
 
-    Without a word before it (the first of the query, one after an unknown word, one that was added by an expansion), a
+    Without a word before it (the first of the query, one after an unknown word, one that an expansion added), a
     word's bigram models are its unigram models. Title, body and bigrams take part where plain words are searched in
-    both texts (see `mixing`). `weigh` is the formula of a word in a single text, by unigrams alone, as queries with
-    operators and fields use it: what the models of the document weigh goes to tf/|d|, what those of the collection
-    weigh to P(t|C).
+    both streams (see `execution/mixture_scoring.py`). `weigh` is the formula of a word in a single stream, by unigrams
+    alone, as queries with operators and fields use it: the weights of the document's models go to tf/|d|, those of the
+    collection's models to P(t|C).
     """
 
     document: float = 0.5
@@ -43,36 +50,62 @@ class Mixture(LanguageModel):
     title: float = 0.0
     body: float = 0.0
 
+    label = "mixture of language models"
     components: ClassVar[tuple[str, ...]] = ("document", "corpus", "document_bigram", "corpus_bigram", "title", "body")
 
     def __post_init__(self) -> None:
         for name in self.components:
-            # Without the collection's model, a document without one of the words would be impossible.
-            require(self, name, SMALLEST_SETTING if name == "corpus" else 0, 1)
+            # Without the collection's model, a document that lacks one of the words would be impossible.
+            require(self, name, MIN_SETTING if name == "corpus" else 0, 1)
         total = sum(self.weights)
         if abs(total - 1) > MIXTURE_ROUNDING:
             raise SettingError(f"{type(self).__name__}: the weights sum to {total:.6g}, expected 1")
 
-    @property
-    def weights(self) -> tuple[float, ...]:
-        """The weight of each component, in their order."""
-        return tuple(getattr(self, name) for name in self.components)
+    def check_stream(self, stream: str) -> None:
+        """Bigrams, title and body are read from the whole text."""
+        if not self.is_unigram and stream != "both":
+            raise SettingError(
+                f"a mixture of more than unigrams reads all of a text: expected stream both, found {stream}"
+            )
+
+    def bind(self, reader: IndexReader, stream: str) -> BoundMixture:
+        """The mixture over one index."""
+        return BoundMixture(self, reader, stream)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the two unigrams alone have weights: `weigh` is then all there is."""
+    def weights(self) -> tuple[float, ...]:
+        """The weight of each component, in the order of `components`."""
+        return tuple(getattr(self, name) for name in self.components)
+
+    @cached_property
+    def weight_vector(self) -> Floats:
+        """The weights in the order of `COMPONENTS`, 0 for those that the mixture lacks."""
+        return np.array([getattr(self, name, 0.0) for name in COMPONENTS])
+
+    def document_weights_by_shard(self, snapshot: Snapshot) -> list[ShardDocumentWeights | None]:
+        """For each shard, the weights of documents that have weights of their own; None where no document has."""
+        return [None] * len(snapshot.shards)
+
+    @property
+    def is_unigram(self) -> bool:
+        """Whether only the two unigram models have weights: `weigh` is then the whole formula."""
         return not any(
             weight for name, weight in zip(self.components, self.weights, strict=True) if name not in UNIGRAMS
         )
 
     @property
+    def uses_bigrams(self) -> bool:
+        """Whether it matters which word precedes another."""
+        return self.document_bigram > 0 or self.corpus_bigram > 0
+
+    @property
     def corpus_share(self) -> float:
-        """What the models of the collection weigh."""
+        """The weight of the collection's models."""
         return self.corpus + self.corpus_bigram
 
     @property
     def document_share(self) -> float:
-        """What the models of the document weigh."""
+        """The weight of the document's models."""
         return sum(self.weights) - self.corpus_share
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:

@@ -1,10 +1,10 @@
-"""Which scorers are there, by their names on the command line?"""
+"""All scorers by their names on the command line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
@@ -14,8 +14,10 @@ from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.plsa import PLSA
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
+from searchlab.scorers.word_topic_model import WTM
 
 SCORERS: dict[str, type[Scorer]] = {
     "absolute": AbsoluteDiscount,
@@ -24,25 +26,19 @@ SCORERS: dict[str, type[Scorer]] = {
     "dirichlet": Dirichlet,
     "jm": JelinekMercer,
     "mixture": Mixture,
+    "plsa": PLSA,
     "tfidf": TFIDF,
     "two-stage": TwoStage,
+    "wtm": WTM,
 }
-
-
-K = TypeVar("K")
 
 
 def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
     """A scorer by its name, with settings as a user writes them: `make_scorer("dirichlet", {"mu": "500"})`."""
-    return make_of(SCORERS, name, settings)
-
-
-def make_of(kinds: Mapping[str, type[K]], name: str, settings: Mapping[str, str] | None = None) -> K:
-    """One of several kinds of scorers by its name, with settings as a user writes them."""
-    if name not in kinds:
-        raise unknown_name("scorer", name, kinds)
-    kind = kinds[name]
-    known = {field.name.rstrip("_"): field for field in fields(kind)}  # type: ignore[arg-type]
+    if name not in SCORERS:
+        raise unknown_name("scorer", name, SCORERS)
+    scorer = SCORERS[name]
+    known = {field.name.rstrip("_"): field for field in fields(scorer)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for key, text in (settings or {}).items():
         if key not in known:
@@ -55,4 +51,4 @@ def make_of(kinds: Mapping[str, type[K]], name: str, settings: Mapping[str, str]
             values[field.name] = float(text)
         except ValueError:
             raise SettingError(f"{name}: {key} is {text!r}, expected a number") from None
-    return kind(**values)
+    return scorer(**values)

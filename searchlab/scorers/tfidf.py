@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.records import TermStats
-from searchlab.scorers.base import Number, Scorer, require
+from searchlab.scorers.base import Number, PostingScorer, require
 from searchlab.scorers.bm25 import length_norm
 from searchlab.scorers.gains import DAMPING
 from searchlab.types import Array
 
 
 @dataclass(frozen=True)
-class TFIDF(Scorer):
+class TFIDF(PostingScorer):
     """TF-IDF with pivoted length normalisation (Singhal, Buckley, Mitra, SIGIR 1996; Singhal 2001).
 
     w = (1 + ln(1 + ln tf)) / (1 - s + s·|d|/avgdl) · ln((N + 1)/df),   0 for tf = 0
@@ -23,6 +23,7 @@ class TFIDF(Scorer):
 
     s: float = 0.2
 
+    label = "tf·idf"
     shape = DAMPING
 
     def __post_init__(self) -> None:

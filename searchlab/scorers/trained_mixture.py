@@ -1,51 +1,42 @@
-"""What can a trained mixture have that no setting says?
+"""Trained mixture: a mixture with a topic model as one more component, and with weights of single documents.
 
-A topic model as one more component, and weights of their own for documents that had training queries. Both are read
-from files; see `searchlab.mixtures.weights`.
+Both are read from files, not given as settings; see `searchlab.mixtures.weights`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.scorers.base import SMALLEST_SETTING
-from searchlab.scorers.mixture import MIXTURE_ROUNDING, UNIGRAMS, Mixture
-from searchlab.types import Array
+from searchlab.scorers.base import MIN_SETTING
+from searchlab.scorers.execution.bound_scorer import ScorableQuery
+from searchlab.scorers.execution.index_reader import IndexReader
+from searchlab.scorers.execution.mixture_components import (
+    COMPONENTS,
+    TOPICS,
+    UNIGRAMS,
+    MixtureComponents,
+    TopicProbabilities,
+)
+from searchlab.scorers.execution.mixture_scoring import BoundMixture, MixtureQueryScorer, TopicMixtureQueryScorer
+from searchlab.scorers.mixture import MIXTURE_ROUNDING, Mixture
+from searchlab.types import Array, Floats
 
-TOPICS = "topics"
-# All components there are, in the order of their weights.
-COMPONENTS = (*Mixture.components, TOPICS)
-_CORPUS = np.array([name in ("corpus", "corpus_bigram") for name in COMPONENTS])
-
-
-class TopicModel(Protocol):
-    """What is asked of a topic model: P(t|T_k) of terms, 0 for unknown ones, and P(T_k|d) of documents."""
-
-    @property
-    def n_topics(self) -> int:
-        """K."""
-
-    def term_given_topic(self, terms: Sequence[str]) -> npt.NDArray[np.float64]:
-        """A row for each term."""
-
-    def topics_given_document(self, shards: Array, docs: Array) -> npt.NDArray[np.float64]:
-        """A row for each document, given by shard and number."""
+_IS_CORPUS = np.array([name in ("corpus", "corpus_bigram") for name in COMPONENTS])
+_BIGRAMS = [COMPONENTS.index(name) for name in ("document_bigram", "corpus_bigram")]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnWeights:
+class DocumentWeights:
     """Weights of single documents: a row for each docno, in the order of `COMPONENTS`."""
 
     docnos: tuple[str, ...]
-    weights: npt.NDArray[np.float64]
+    weights: Floats
 
     def __post_init__(self) -> None:
         if self.weights.shape != (len(self.docnos), len(COMPONENTS)):
@@ -53,10 +44,10 @@ class OwnWeights:
                 f"weights of documents: {self.weights.shape} numbers, expected {(len(self.docnos), len(COMPONENTS))}"
             )
         wrong = ~np.isfinite(self.weights) | (self.weights < 0)
-        wrong[:, COMPONENTS.index("corpus")] |= self.weights[:, COMPONENTS.index("corpus")] < SMALLEST_SETTING
-        off = wrong.any(axis=1) | (np.abs(self.weights.sum(axis=1) - 1) > MIXTURE_ROUNDING)
-        if off.any():
-            row = int(np.argmax(off))
+        wrong[:, COMPONENTS.index("corpus")] |= self.weights[:, COMPONENTS.index("corpus")] < MIN_SETTING
+        wrong_rows = wrong.any(axis=1) | (np.abs(self.weights.sum(axis=1) - 1) > MIXTURE_ROUNDING)
+        if wrong_rows.any():
+            row = int(np.argmax(wrong_rows))
             listed = ", ".join(f"{weight:g}" for weight in self.weights[row])
             raise SettingError(
                 f"weights of document {self.docnos[row]}: {listed}, expected numbers from 0 that sum to 1"
@@ -66,30 +57,34 @@ class OwnWeights:
     def _rows(self) -> dict[str, int]:
         return {docno: row for row, docno in enumerate(self.docnos)}
 
-    def of(self, docno: str) -> npt.NDArray[np.float64] | None:
-        """The weights of a document, if it has its own."""
+    def of(self, docno: str) -> Floats | None:
+        """The weights of a document, None if it has none of its own."""
         row = self._rows.get(docno)
         return None if row is None else self.weights[row]
 
-    def place(self, snapshot: Snapshot) -> list[OwnRows | None]:
-        """The weights of each shard's documents; documents that the index does not hold are passed over."""
-        placed: list[OwnRows | None] = []
+    def uses(self, *components: int) -> bool:
+        """Whether any of these components has a weight in any document."""
+        return bool((self.weights[:, components] > 0).any())
+
+    def by_shard(self, snapshot: Snapshot) -> list[ShardDocumentWeights | None]:
+        """The weights of each shard's documents; documents that the index does not hold are left out."""
+        by_shard: list[ShardDocumentWeights | None] = []
         for shard in snapshot.shards:
-            numbers = np.array([shard.columns.docnos.find(docno) for docno in self.docnos], np.int64)
-            rows = np.flatnonzero(numbers >= 0)
-            rows = rows[np.argsort(numbers[rows])]
-            placed.append(OwnRows(numbers[rows], self.weights[rows]) if len(rows) else None)
-        return placed
+            docs = np.array([shard.columns.docnos.find(docno) for docno in self.docnos], np.int64)
+            rows = np.flatnonzero(docs >= 0)
+            rows = rows[np.argsort(docs[rows])]
+            by_shard.append(ShardDocumentWeights(docs[rows], self.weights[rows]) if len(rows) else None)
+        return by_shard
 
 
 @dataclass(frozen=True, eq=False)
-class OwnRows:
-    """Documents of one shard, ascending, and the weights that each has."""
+class ShardDocumentWeights:
+    """Documents of one shard, ascending, and the weights of each."""
 
     docs: Array
-    weights: npt.NDArray[np.float64]
+    weights: Floats
 
-    def of(self, docs: Array, shared: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def of(self, docs: Array, shared: Floats) -> Floats:
         """A row for each of some documents: its own weights, or the shared ones."""
         weights = np.tile(shared, (len(docs), 1))
         at = np.minimum(np.searchsorted(self.docs, docs), len(self.docs) - 1)
@@ -97,75 +92,110 @@ class OwnRows:
         weights[has_own] = self.weights[at[has_own]]
         return weights
 
-    @cached_property
-    def corpus_shares(self) -> npt.NDArray[np.float64]:
-        """What the models of the collection weigh in each document's mixture."""
-        return np.asarray(self.weights[:, _CORPUS].sum(axis=1))
+    def adjust(self, scorer: Mixture, norms: Array) -> tuple[Array, Array]:
+        """Norms and biases by which these documents score as `Mixture.weigh` gives for their weights.
 
-    @cached_property
-    def ratios(self) -> npt.NDArray[np.float64]:
-        """What the models of the document weigh, as a multiple of that."""
-        return np.asarray(self.weights[:, ~_CORPUS].sum(axis=1) / self.corpus_shares)
+        With a and c the weights of the document's and the collection's models in such a document,
 
-    def adjust(self, scorer: TrainedMixture, norms: Array) -> tuple[Array, Array]:
-        """Norms and biases by which documents with their own weights score as `Mixture.weigh` says for these.
+            ln(a·tf/|d| + c·P) = ln(m_corpus·P) + ln(c/m_corpus) + ln(1 + tf·m_document/(m_corpus·P)·norm)
 
-        ln(a·tf/|d| + c·P) = ln(m_corpus·P) + ln(c/m_corpus) + ln(1 + tf·m_document/(m_corpus·P)·norm), if norm is
-        1/|d| times (a/c) / (m_document/m_corpus).
+        if norm is 1/|d| times (a/c) / (m_document/m_corpus).
         """
+        corpus_shares = np.asarray(self.weights[:, _IS_CORPUS].sum(axis=1))
+        ratios = np.asarray(self.weights[:, ~_IS_CORPUS].sum(axis=1) / corpus_shares)
         norms, biases = norms.copy(), np.zeros(len(norms))
-        norms[self.docs] *= self.ratios * scorer.corpus_share / scorer.document_share
-        biases[self.docs] = np.log(self.corpus_shares / scorer.corpus_share)
+        norms[self.docs] *= ratios * scorer.corpus_share / scorer.document_share
+        biases[self.docs] = np.log(corpus_shares / scorer.corpus_share)
         return norms, biases
 
 
 @dataclass(frozen=True)
 class TrainedMixture(Mixture):
-    """A mixture with one component more, and with weights of their own for some documents.
+    """A mixture with one component more, and with weights of single documents.
 
     topics   P(t|d) = Σ_k P(t|T_k)·P(T_k|d) of `topic_model`
 
-    A document that `own` names is mixed by its own weights, every other one by the shared ones (Chen, slide 2:
-    "documents thus can have different weights").
+    A document that `document_weights` names is mixed by its own weights, every other one by the shared ones (Chen,
+    slide 2: "documents thus can have different weights").
     """
 
     topics: float = 0.0
-    topic_model: TopicModel | None = field(default=None, metadata={"is_setting": False})
-    own: OwnWeights | None = field(default=None, metadata={"is_setting": False})
+    topic_model: TopicProbabilities | None = field(default=None, metadata={"is_setting": False})
+    document_weights: DocumentWeights | None = field(default=None, metadata={"is_setting": False})
 
     components: ClassVar[tuple[str, ...]] = COMPONENTS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.uses_topics and self.topic_model is None:
+        if self.uses_topic_model and self.topic_model is None:
             raise SettingError("TrainedMixture: topics have a weight, expected a topic model")
-        if self.own is not None and not self.document_share:
+        if self.document_weights is not None and not self.document_share:
             raise SettingError("TrainedMixture: the shared weights leave nothing to the models of documents")
+
+    def bind(self, reader: IndexReader, stream: str) -> BoundTrainedMixture:
+        """The mixture over one index."""
+        return BoundTrainedMixture(self, reader, stream)
 
     def of_document(self, docno: str) -> TrainedMixture:
         """The mixture of one document, without those of others."""
-        weights = None if self.own is None else self.own.of(docno)
+        weights = None if self.document_weights is None else self.document_weights.of(docno)
         if weights is None:
-            return replace(self, own=None)
+            return replace(self, document_weights=None)
         return TrainedMixture(**dict(zip(COMPONENTS, weights.tolist(), strict=True)), topic_model=self.topic_model)
 
-    @property
-    def uses_topics(self) -> bool:
-        """Whether the topic model has a weight, in any document."""
-        in_own = self.own is not None and bool((self.own.weights[:, COMPONENTS.index(TOPICS)] > 0).any())
-        return self.topics > 0 or in_own
+    def document_weights_by_shard(self, snapshot: Snapshot) -> list[ShardDocumentWeights | None]:
+        """For each shard, the weights of documents that have weights of their own; None where no document has."""
+        own = self.document_weights
+        return super().document_weights_by_shard(snapshot) if own is None else own.by_shard(snapshot)
+
+    def _in_any_document(self, *components: int) -> bool:
+        return self.document_weights is not None and self.document_weights.uses(*components)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the two unigrams alone have weights, in every document."""
-        in_own = self.own is not None and bool((self.own.weights[:, len(UNIGRAMS) :] > 0).any())
-        return super().is_plain and not in_own
+    def uses_topic_model(self) -> bool:
+        """Whether the topic model has a weight, in any document."""
+        return self.topics > 0 or self._in_any_document(COMPONENTS.index(TOPICS))
+
+    @property
+    def uses_bigrams(self) -> bool:
+        """Whether it matters, in any document, which word precedes another."""
+        return super().uses_bigrams or self._in_any_document(*_BIGRAMS)
+
+    @property
+    def is_unigram(self) -> bool:
+        """Whether only the two unigram models have weights, in every document."""
+        return super().is_unigram and not self._in_any_document(*range(len(UNIGRAMS), len(COMPONENTS)))
 
     @property
     def gains_are_positive(self) -> bool:
-        """Of every document."""
-        if self.own is None:
+        """In every document."""
+        if self.document_weights is None:
             return super().gains_are_positive
-        named = dict(zip(COMPONENTS, self.own.weights.T, strict=True))
-        lifts = (named["document"] > 0) | ((named["title"] > 0) & (named["body"] > 0))
-        return super().gains_are_positive and bool(lifts.all())
+        named = dict(zip(COMPONENTS, self.document_weights.weights.T, strict=True))
+        positive = (named["document"] > 0) | ((named["title"] > 0) & (named["body"] > 0))
+        return super().gains_are_positive and bool(positive.all())
+
+
+class BoundTrainedMixture(BoundMixture):
+    """A trained mixture over one index."""
+
+    def __init__(self, scorer: TrainedMixture, reader: IndexReader, stream: str) -> None:
+        super().__init__(scorer, reader, stream)
+        self.scorer: TrainedMixture = scorer
+        self._topic_model = scorer.topic_model if scorer.uses_topic_model else None
+
+    def prepare_mixture(self, query: ScorableQuery) -> MixtureQueryScorer:
+        """A query of plain words, ready to be scored by all components."""
+        if self._topic_model is None:
+            return super().prepare_mixture(query)
+        return TopicMixtureQueryScorer(self, query, self._topic_model)
+
+    def norms_and_biases(self, shard_index: int) -> tuple[Array, Array | None]:
+        """Norms and biases that give documents the scores of their own weights."""
+        norms, biases = super().norms_and_biases(shard_index)
+        own = self.reader.shared(MixtureComponents).document_weights(self.scorer)[shard_index]
+        return (norms, biases) if own is None else own.adjust(self.scorer, norms)
+
+    def formula_of(self, shard_index: int, doc: int) -> TrainedMixture:
+        """The mixture of the document."""
+        return self.scorer.of_document(self.reader.snapshot.shards[shard_index].columns.docnos[doc])

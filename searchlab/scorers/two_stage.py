@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.records import TermStats
-from searchlab.scorers.base import SMALLEST_SETTING, LanguageModel, Number, require
+from searchlab.scorers.base import MIN_SETTING, LanguageModel, Number, require
 from searchlab.types import Array
 
 
@@ -24,8 +24,10 @@ class TwoStage(LanguageModel):
     mu: float = 1000.0
     lambda_: float = 0.1
 
+    label = "two-stage smoothing"
+
     def __post_init__(self) -> None:
-        require(self, "mu", SMALLEST_SETTING)
+        require(self, "mu", MIN_SETTING)
         require(self, "lambda_", 0, 1)
 
     def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number = None) -> Number:

@@ -27,8 +27,8 @@ from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
 from searchlab.records import Judgments, Ranking, Topic
 from searchlab.retrieval.batch import search_topics
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.mixture import UNIGRAMS, Mixture
-from searchlab.scorers.trained_mixture import TopicModel
+from searchlab.scorers.execution.mixture_components import UNIGRAMS, TopicProbabilities
+from searchlab.scorers.mixture import Mixture
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("AP", "nDCG@10")
@@ -92,7 +92,7 @@ def cross_validate(
     mce: MCE | None = None,
     per_document: MCE | None = None,
     held_out: float | None = None,
-    topic_model: TopicModel | None = None,
+    topic_model: TopicProbabilities | None = None,
     n_folds: int = 5,
     seed: int = 1,
     progress: Progress | None = None,

@@ -11,7 +11,7 @@ from searchlab.mixtures.mce import MCE, mce_loss
 from searchlab.mixtures.topic_training import _as_settings, _evidence, _listen, train_topics
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.plsa import PLSA, Trained
+from searchlab.scorers.plsa import PLSA, TopicModelScorer
 from searchlab.topic_models.topic_model_store import build_topics, open_topics
 
 CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road", "road tree car"]
@@ -41,7 +41,7 @@ def engine(build):
 
 def listened(engine, alpha=0.6, beta=0.4):
     model = open_topics(engine.snapshot)
-    return model, _listen(engine, TOPICS, QRELS, Trained(model, alpha, beta), 20, 1, lambda *call: None)
+    return model, _listen(engine, TOPICS, QRELS, TopicModelScorer(model, alpha, beta), 20, 1, lambda *call: None)
 
 
 def test_what_training_sees_is_what_the_engine_scores(engine):

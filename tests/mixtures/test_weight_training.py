@@ -15,7 +15,7 @@ from searchlab.mixtures.weight_training import Learnt, learn_em, learn_mce
 from searchlab.mixtures.weights import MixtureWeights, read_weights, write_weights
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers.trained_mixture import COMPONENTS
+from searchlab.scorers.execution.mixture_components import COMPONENTS
 from searchlab.topic_models.topic_model_store import build_topics
 
 DOCS = [
@@ -167,7 +167,7 @@ def test_mce_ranks_training_queries_better_than_where_it_began(engine):
     assert own.own.shape == (3, 4)
     # Untaught documents keep the shared weights.
     assert own.shared.tolist() == pytest.approx(learnt.shared.tolist())
-    assert own.scorer().own.of("c") is None
+    assert own.scorer().document_weights.of("c") is None
 
 
 # Files of weights.
@@ -188,7 +188,7 @@ def test_weights_are_read_as_they_were_written(engine, kept):
     assert read.remarks(engine.snapshot) == []
     scorer = read.scorer(engine.snapshot)
     assert (scorer.document, scorer.corpus) == (0.3, 0.7)
-    assert scorer.own.of("b").tolist() == [0.1, 0.9, 0, 0, 0, 0, 0]
+    assert scorer.document_weights.of("b").tolist() == [0.1, 0.9, 0, 0, 0, 0, 0]
     assert len(engine.search("heat flow", scorer=scorer))
 
 
@@ -203,7 +203,7 @@ def test_weights_for_another_index_are_refused_or_told(engine, kept, build):
     folder = build([*DOCS, Document("new", "", "heat")])
     delete(folder, ["b"])
     changed = SearchEngine(folder)
-    assert read.scorer(changed.snapshot).own is not None
+    assert read.scorer(changed.snapshot).document_weights is not None
     assert "1 of 2 documents with weights of their own have changed or are gone" in read.remarks(changed.snapshot)[-1]
     hits = changed.search("heat flow", scorer=read.scorer(changed.snapshot), k=None)
     assert [

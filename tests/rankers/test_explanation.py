@@ -11,7 +11,7 @@ from searchlab.rankers.bundle import Bundle, columns_of
 from searchlab.rankers.explanation import Account, Difference, Share, account_of_terms, set_against, tell_lead
 from searchlab.rankers.models import KernelModel, LinearModel, RuleModel, VotingModel, average
 from searchlab.retrieval.results import Explanation
-from searchlab.scorers.base import TermContribution
+from searchlab.scorers.execution.bound_scorer import TermContribution
 
 FEATURES = ("a", "b", "c")
 

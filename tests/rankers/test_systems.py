@@ -8,12 +8,11 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
 from searchlab.features.preprocessing.preprocessor import Preparation
 from searchlab.features.sets import make_set
-from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import LinearModel
 from searchlab.rankers.reranking import Reranker
-from searchlab.rankers.systems import LABELS, make_system
+from searchlab.rankers.systems import make_system
 from searchlab.records import Document
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.bm25 import BM25
@@ -127,10 +126,6 @@ def test_what_there_is_not_is_refused(engine, models, name, told):
 def test_without_any_model_this_is_said(engine):
     with pytest.raises(SettingError, match="there is no model 'x'"):
         make_system(engine, "model:x")
-
-
-def test_every_scorer_has_a_label():
-    assert LABELS.keys() == EVERY_SCORER.keys()
 
 
 def test_equal_systems_are_equal(engine):

@@ -13,7 +13,7 @@ import pytest
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
-from searchlab.scorers.base import Scorer
+from searchlab.scorers.base import PostingScorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
@@ -23,9 +23,11 @@ from searchlab.scorers.registry import SCORERS
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
 
-# Every scorer with its defaults, and settings at which a term gains nothing, or less than nothing.
-ALL_SCORERS: list[Scorer] = [
-    *(kind() for kind in SCORERS.values()),
+# Scorers that need nothing but an index.
+POSTING_SCORERS = {name: kind for name, kind in SCORERS.items() if issubclass(kind, PostingScorer)}
+# Each of them with its defaults, and settings at which a term gains nothing, or less than nothing.
+ALL_SCORERS: list[PostingScorer] = [
+    *(kind() for kind in POSTING_SCORERS.values()),
     BM25(k1=0.1, b=1),
     BM25(idf="robertson"),
     BM25F(title=0),
@@ -60,7 +62,7 @@ class Reference:
             term_count=sum(text.count(term) for text in texts),
         )
 
-    def frequency(self, term: str, document: Document, scorer: Scorer, stream: str) -> float:
+    def frequency(self, term: str, document: Document, scorer: PostingScorer, stream: str) -> float:
         """tf, or for BM25F the f of its docstring."""
         if not isinstance(scorer, BM25F):
             return text_of(document, stream).count(term)
@@ -71,7 +73,7 @@ class Reference:
                 f += weight * text.count(term) / (1 - b + b * len(text) / mean)
         return f
 
-    def scores(self, query: str, scorer: Scorer, stream: str) -> dict[str, float]:
+    def scores(self, query: str, scorer: PostingScorer, stream: str) -> dict[str, float]:
         """The score of each document that has at least one word of the query."""
         stats = {word: self.stats(word, stream) for word in query.split()}
         known = [word for word in query.split() if stats[word].doc_freq]

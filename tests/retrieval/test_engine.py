@@ -14,8 +14,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.jelinek_mercer import JelinekMercer
-from searchlab.scorers.registry import SCORERS
-from tests.retrieval.reference import ALL_SCORERS, CLOSE, Reference, random_documents
+from tests.retrieval.reference import ALL_SCORERS, CLOSE, POSTING_SCORERS, Reference, random_documents
 
 WORDS = ["a", "b", "c", "d", "e"]
 corpora = st.builds(
@@ -134,10 +133,10 @@ def test_each_repeat_of_a_query_word_counts(engine):
 
 @pytest.mark.parametrize("query", ["", "   ", "the and of", "!?", "unheard unseen", "the unheard", "\ud800"])
 @pytest.mark.parametrize("compiled", [True, False])
-@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("scorer", POSTING_SCORERS)
 def test_a_query_without_known_words_finds_nothing(engine, query, compiled, scorer):
     other = SearchEngine(engine.snapshot.folder, compiled=compiled)
-    hits = other.search(query, scorer=SCORERS[scorer]())
+    hits = other.search(query, scorer=POSTING_SCORERS[scorer]())
     assert list(hits) == []
     assert (hits.docnos, len(hits.scores), hits.query.terms) == ([], 0, ())
 
@@ -222,7 +221,7 @@ def test_an_unknown_document_cannot_be_explained_or_read(engine):
 )
 def test_an_extreme_setting_is_refused_or_gives_finite_scores(engine, name, setting, value):
     try:
-        scorer = SCORERS[name](**{setting: value})
+        scorer = POSTING_SCORERS[name](**{setting: value})
     except SettingError as error:
         assert setting.rstrip("_") in str(error)
         return

@@ -8,7 +8,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.topk_kernels import WINDOW
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
-from searchlab.scorers.registry import SCORERS
+from tests.retrieval.reference import POSTING_SCORERS
 
 N_DOCS = 20_000
 VOCABULARY = 2_000
@@ -52,10 +52,10 @@ QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("name", POSTING_SCORERS)
 @pytest.mark.parametrize("k", [1, 10, 100, 1000, None])
 def test_leaving_out_hopeless_documents_changes_nothing(medium, name, k):
-    scorer = SCORERS[name]()
+    scorer = POSTING_SCORERS[name]()
     for pruned, unpruned in medium:
         for query in QUERIES if k else QUERIES[1::3]:
             found, expected = (engine.search(query, k=k, scorer=scorer) for engine in (pruned, unpruned))
@@ -72,7 +72,7 @@ def test_leaving_out_hopeless_documents_changes_nothing(medium, name, k):
                     assert score == pytest.approx(expected.scores[-1], abs=1e-9)
 
 
-@pytest.mark.parametrize("scorer", [BM25(), BM25F(), *(SCORERS[name]() for name in ("dirichlet", "tfidf"))])
+@pytest.mark.parametrize("scorer", [BM25(), BM25F(), *(POSTING_SCORERS[name]() for name in ("dirichlet", "tfidf"))])
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_k_best_are_the_first_of_all(medium, scorer, query):
     for pruned, _ in medium:
@@ -105,26 +105,26 @@ def windows(build):
     return SearchEngine(build(Document(f"{number:05}", "", body(number)) for number in range(2 * WINDOW + 1)))
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("name", POSTING_SCORERS)
 @pytest.mark.parametrize("k", [1, 3, 5, 6, None])
 def test_documents_at_the_edges_of_windows_are_found(windows, name, k):
-    hits = windows.search("edge", k=k, scorer=SCORERS[name]())
+    hits = windows.search("edge", k=k, scorer=POSTING_SCORERS[name]())
     found = sorted(map(int, hits.docnos), reverse=True)
     assert set(found) <= set(EDGES)
     assert len(found) == min(k or len(EDGES), len(EDGES))
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("name", POSTING_SCORERS)
 def test_the_best_documents_are_found_in_the_last_window(windows, name):
-    hits = windows.search("last every edge edge", k=5, scorer=SCORERS[name]())
+    hits = windows.search("last every edge edge", k=5, scorer=POSTING_SCORERS[name]())
     assert int(hits.docnos[0]) == EDGES[-1]
     assert {int(docno) for docno in hits.docnos} == set(EDGES)
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("name", POSTING_SCORERS)
 def test_of_ties_over_all_windows_the_last_docnos_are_found(windows, name):
     n_docs = len(windows)
-    hits = windows.search("every", k=2 * WINDOW - 10, scorer=SCORERS[name]())
+    hits = windows.search("every", k=2 * WINDOW - 10, scorer=POSTING_SCORERS[name]())
     plain = [number for number in range(n_docs - 1, -1, -1) if number not in EDGES]
     found = [int(docno) for docno in hits.docnos if int(docno) not in EDGES]
     assert found == plain[: len(found)]

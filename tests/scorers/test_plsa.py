@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 import searchlab
 from searchlab.errors import IndexMissing, SettingError
 from searchlab.indexing.building.indexer import build_index, delete
-from searchlab.mixtures.scorer_names import DENSE_SCORERS, EVERY_SCORER, make_scorer
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.scorers import plsa as topic_scorer
-from searchlab.scorers.execution.dense_scoring import BLOCK, DenseScorer
+from searchlab.scorers import plsa
+from searchlab.scorers.execution.dense_scoring import BLOCK_SIZE
 from searchlab.scorers.jelinek_mercer import JelinekMercer
-from searchlab.scorers.plsa import PLSA, WTM, Trained
-from searchlab.scorers.registry import SCORERS
+from searchlab.scorers.plsa import PLSA, TopicModelScorer
+from searchlab.scorers.registry import SCORERS, make_scorer
+from searchlab.scorers.word_topic_model import WTM
 from searchlab.topic_models.topic_model_store import build_topics, open_topics, save_topics
 
 TEXTS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road car car"]
@@ -123,7 +123,7 @@ def test_compiled_or_not_scores_are_the_same(engine):
 
 def test_topics_that_are_not_kept_in_memory_give_the_same_scores(engine, monkeypatch):
     hits = engine.search("car tree", k=None, scorer=PLSA())
-    monkeypatch.setattr(topic_scorer, "MOST_REMEMBERED", 0)
+    monkeypatch.setattr(plsa, "MAX_CACHED_PROBABILITIES", 0)
     fresh = SearchEngine(engine.snapshot.folder).search("car tree", k=None, scorer=PLSA())
     assert fresh.docnos == hits.docnos and fresh.scores.tolist() == hits.scores.tolist()
 
@@ -153,7 +153,7 @@ def test_a_stream_without_the_word_is_smoothed_by_what_there_is(engine):
 
 
 def test_documents_that_are_alike_have_equal_scores_and_stand_by_docno(build):
-    n_docs = BLOCK + 37
+    n_docs = BLOCK_SIZE + 37
     folder = build(Document(f"{number:06}", "", "a b c a" if number % 3 else "c d") for number in range(n_docs))
     build_topics(folder, n_topics=7)
     engine = SearchEngine(folder)
@@ -184,7 +184,7 @@ def test_weights_that_were_trained_come_with_their_topics(build):
     engine = SearchEngine(folder)
     scores = [
         engine.search("car", scorer=own).scores.tolist()
-        for own in (PLSA(topics="mine"), PLSA(0.9, 0.1), Trained(model, 0.9, 0.1))
+        for own in (PLSA(topics="mine"), PLSA(0.9, 0.1), TopicModelScorer(model, 0.9, 0.1))
     ]
     assert scores[0] == pytest.approx(scores[1]) and scores[1] == scores[2]
 
@@ -192,7 +192,7 @@ def test_weights_that_were_trained_come_with_their_topics(build):
 def test_topics_at_hand_serve_their_own_index_alone(engine, build):
     other = SearchEngine(build([Document("a", "", "car")]))
     with pytest.raises(SettingError, match="topics of another index than"):
-        other.search("car", scorer=Trained(open_topics(engine.snapshot), 0.5, 0.5))
+        other.search("car", scorer=TopicModelScorer(open_topics(engine.snapshot), 0.5, 0.5))
 
 
 def test_an_index_without_topics_says_how_to_make_them(build):
@@ -234,8 +234,7 @@ def test_dense_scorers_are_made_by_name_and_are_values():
     assert make_scorer("wtm") == WTM() != PLSA()
     assert hash(PLSA(0.5)) == hash(PLSA(0.5))
     assert isinstance(make_scorer("bm25"), SCORERS["bm25"])
-    assert set(EVERY_SCORER) == {*SCORERS, *DENSE_SCORERS}
-    assert all(issubclass(kind, DenseScorer) for kind in DENSE_SCORERS.values())
+    assert {name for name, kind in SCORERS.items() if kind.needs_topic_model} == {"plsa", "wtm"}
     with pytest.raises(SettingError, match=r"unknown scorer 'plsaa' \(did you mean plsa\?\)"):
         make_scorer("plsaa")
     with pytest.raises(SettingError, match="unknown setting of plsa 'mu'; there is: alpha, beta, topics"):

@@ -1,31 +1,42 @@
-"""Is each scorer its formula, and does every scorer keep the promises of the family?"""
+"""Each scorer is its formula, and every scorer keeps the contract of the family."""
 
 import math
 from dataclasses import fields
 
-import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.records import TermStats
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
-from searchlab.scorers.base import LanguageModel
+from searchlab.scorers.base import LanguageModel, PostingScorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
-from searchlab.scorers.gains import gain
 from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.mixture import Mixture
+from searchlab.scorers.plsa import PLSA
 from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
+from searchlab.scorers.word_topic_model import WTM
+from searchlab.topic_models.topic_model_store import build_topics
+from tests.scorers.contract import (
+    TERM,
+    check_arrays,
+    check_finite_and_monotone,
+    check_formula,
+    check_rarer_term_gains_more,
+    check_search,
+    check_value,
+    contract_engines,
+    situations,
+)
 
 log = math.log
 
-# Ten documents of ten words on average; the term occurs in four of them, five times.
-TERM = TermStats(n_docs=10, n_tokens=100, doc_freq=4, term_count=5)
+POSTING_SCORERS = {name: kind for name, kind in SCORERS.items() if issubclass(kind, PostingScorer)}
+
 # In eight of ten documents: more than half.
 COMMON = TermStats(n_docs=10, n_tokens=100, doc_freq=8, term_count=20)
 
@@ -124,34 +135,14 @@ def test_weights_of_a_mixture_sum_to_1(weights):
         Mixture(*weights)
 
 
-def test_there_are_eight_scorers():
-    assert len(SCORERS) == 8
-    assert len(set(SCORERS.values())) == 8
+def test_all_ten_scorers_are_there_with_labels_of_their_own():
+    assert len(SCORERS) == len(set(SCORERS.values())) == 10
+    assert len({kind.label for kind in SCORERS.values()}) == 10
+    assert len(POSTING_SCORERS) == 8
 
 
 every_scorer = pytest.mark.parametrize("kind", SCORERS.values(), ids=SCORERS)
-
-
-@st.composite
-def situations(draw):
-    """A document's numbers for a term, and a term's for a collection, that could occur together."""
-    n_docs = draw(st.integers(1, 10**6))
-    doc_freq = draw(st.integers(1, n_docs))
-    term_count = draw(st.integers(doc_freq, doc_freq * 50))
-    n_tokens = term_count + draw(st.integers(0, 10**9))
-    tf = draw(st.integers(1, 1000))
-    unique_length = draw(st.integers(1, 5000))
-    length = tf + unique_length - 1 + draw(st.integers(0, 5000))
-    return tf, length, unique_length, TermStats(n_docs, n_tokens, doc_freq, term_count)
-
-
-def taken_apart(scorer, tf, length, unique_length, term):
-    lengths, uniques = np.array([length]), np.array([unique_length])
-    norm = scorer.doc_norm(lengths, uniques, term.mean_length)
-    bias = scorer.doc_bias(lengths, uniques)
-    rest = scorer.background(term) + (0.0 if bias is None else bias[0])
-    factor = scorer.term_factor(term)
-    return rest, gain(scorer.shape, float(tf), scorer.term_weight(term), factor, norm[0], scorer.shift)
+every_formula = pytest.mark.parametrize("kind", POSTING_SCORERS.values(), ids=POSTING_SCORERS)
 
 
 def settings_of(kind):
@@ -165,62 +156,80 @@ def settings_of(kind):
         AbsoluteDiscount: [AbsoluteDiscount(0.001), AbsoluteDiscount(0.999)],
         Mixture: [Mixture(0.001, 0.999), Mixture(0.999, 0.001), Mixture(0.1, 0.3, 0.2, 0.2, 0.1, 0.1)],
         TwoStage: [TwoStage(0.1, 0), TwoStage(1e6, 0.999)],
+        PLSA: [PLSA(0.2, 0.1), PLSA(0.9, 0.2)],
+        WTM: [WTM(0.2, 0.1), WTM(0.9, 0.2)],
     }
     return [kind(), *extremes[kind]]
 
 
-@every_scorer
+@every_formula
 @given(situation=situations())
 def test_the_weight_is_background_bias_and_gain(kind, situation):
-    tf, length, unique_length, term = situation
     for scorer in settings_of(kind):
-        rest, gained = taken_apart(scorer, *situation)
-        whole = float(scorer.weigh(tf, length, term, unique_length))
-        assert gained > 0
-        assert rest + gained == pytest.approx(whole, rel=1e-9, abs=1e-9)
-        absent = float(scorer.weigh(0, length, term, unique_length))
-        assert rest == pytest.approx(absent, rel=1e-9, abs=1e-9)
+        check_formula(scorer, situation)
 
 
-@every_scorer
+@every_formula
 @given(situation=situations())
 def test_weights_are_finite_and_grow_with_the_frequency(kind, situation):
-    tf, length, unique_length, term = situation
     for scorer in settings_of(kind):
-        weights = [float(scorer.weigh(n, length, term, unique_length)) for n in (0, tf, tf + 1, 2 * tf + 1)]
-        assert all(map(math.isfinite, weights))
-        assert weights[0] < weights[1]
-        assert weights == sorted(weights)
+        check_finite_and_monotone(scorer, situation)
 
 
-@every_scorer
+@every_formula
 @given(situation=situations())
 def test_a_rarer_term_gains_more(kind, situation):
-    tf, length, unique_length, term = situation
-    if term.doc_freq < 2:
-        return
-    rarer = TermStats(term.n_docs, term.n_tokens, term.doc_freq // 2, term.term_count // 2)
     for scorer in settings_of(kind):
-        common, rare = (
-            float(scorer.weigh(tf, length, t, unique_length)) - float(scorer.weigh(0, length, t, unique_length))
-            for t in (term, rarer)
-        )
-        assert rare >= common or rare == pytest.approx(common, rel=1e-6)
+        check_rarer_term_gains_more(scorer, situation)
 
 
-@every_scorer
+@every_formula
 def test_weights_are_the_same_for_arrays(kind):
-    scorer = kind()
-    tfs, lengths, uniques = np.array([0, 1, 3]), np.array([5, 10, 20]), np.array([5, 9, 8])
-    weights = scorer.weigh(tfs, lengths, TERM, uniques)
-    singly = [float(scorer.weigh(*each, TERM, u)) for *each, u in zip(tfs, lengths, uniques, strict=True)]
-    assert weights.tolist() == pytest.approx(singly)
+    check_arrays(kind())
 
 
 @every_scorer
 def test_scorers_are_values(kind):
-    assert kind() == kind()
-    assert hash(kind()) == hash(kind())
+    check_value(kind)
+
+
+@pytest.fixture(scope="module")
+def engines(build):
+    engines = contract_engines(build)
+    for method in ("plsa", "wtm"):
+        build_topics(engines[0].snapshot.folder, method=method, n_topics=4)
+    return engines
+
+
+@every_scorer
+def test_searches_keep_the_contract(engines, kind):
+    for scorer in settings_of(kind):
+        check_search(engines, scorer)
+
+
+@every_scorer
+def test_scorers_say_which_streams_they_search(engines, kind):
+    for scorer in settings_of(kind):
+        scorer.check_stream("both")
+        for stream in ("title", "body"):
+            try:
+                scorer.check_stream(stream)
+            except SettingError:
+                with pytest.raises(SettingError, match=f"expected stream both, found {stream}"):
+                    engines[0].search("a", scorer=scorer, stream=stream)
+                continue
+            assert len(engines[0].search("a", scorer=scorer, stream=stream))
+
+
+@pytest.mark.parametrize("wrong", ["bm25", BM25, 7])
+def test_what_is_no_scorer_is_refused(engines, wrong):
+    for call in (
+        engines[0].search,
+        engines[0].parse,
+        lambda query, scorer: engines[0].explain(query, "d001", scorer=scorer),
+    ):
+        with pytest.raises(SettingError, match=r"^scorer is .*expected a scorer such as BM25\(\)"):
+            call("a", scorer=wrong)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +261,7 @@ def test_a_setting_out_of_range_is_named(kind, name, value):
 def test_the_examples_cover_every_setting():
     mark = test_a_setting_out_of_range_is_named.pytestmark[0]
     covered = {(kind, name) for kind, name, _ in mark.args[1]}
-    numbers = {(kind, field.name) for kind in SCORERS.values() for field in fields(kind) if field.name != "idf"}
+    numbers = {(kind, field.name) for kind in POSTING_SCORERS.values() for field in fields(kind) if field.name != "idf"}
     assert covered == numbers
 
 
@@ -290,7 +299,7 @@ def test_what_makes_no_scorer_is_told(name, settings, message):
 
 
 def test_language_models_are_those_that_give_something_to_absent_terms():
-    models = {kind for kind in SCORERS.values() if issubclass(kind, LanguageModel)}
+    models = {kind for kind in POSTING_SCORERS.values() if issubclass(kind, LanguageModel)}
     assert models == {Dirichlet, JelinekMercer, AbsoluteDiscount, Mixture, TwoStage}
-    for kind in SCORERS.values():
+    for kind in POSTING_SCORERS.values():
         assert (float(kind().weigh(0, 10, TERM, 9)) != 0) == (kind in models)

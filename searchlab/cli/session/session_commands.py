@@ -14,9 +14,9 @@ from searchlab.cli.printing import print_document, print_explanation, visible
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.mixtures.scorer_names import EVERY_SCORER
 from searchlab.retrieval.expansion import RM3, similar_query
-from searchlab.scorers.execution.dense_scoring import AnyScorer
+from searchlab.scorers.base import Scorer
+from searchlab.scorers.registry import SCORERS
 
 if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
@@ -55,7 +55,7 @@ def find_command(written: str) -> Command:
     return COMMANDS[meant[0]]
 
 
-def settings_of(scorer: AnyScorer) -> dict[str, str]:
+def settings_of(scorer: Scorer) -> dict[str, str]:
     """The settings of a scorer as users write them; one that is left open has its default."""
     settings = [field for field in fields(scorer) if field.metadata.get("is_setting", True)]  # type: ignore[arg-type]
     values = {field.name.rstrip("_"): getattr(scorer, field.name) for field in settings}
@@ -75,7 +75,7 @@ def _describe_scorer(session: Session) -> str:
 
 def _scorer(session: Session, argument: str) -> None:
     if not argument:
-        print(f"{_describe_scorer(session)}\nthere is: {', '.join(EVERY_SCORER)}")
+        print(f"{_describe_scorer(session)}\nthere is: {', '.join(SCORERS)}")
         return
     name, *settings = argument.split()
     session.choose(replace(session.asking, scorer_name=name, settings=dict(pairs(settings, f":scorer {name}"))))
@@ -205,7 +205,7 @@ LANGUAGE = {
 }
 
 COMMANDS: dict[str, Command] = {
-    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: EVERY_SCORER),
+    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: SCORERS),
     "set": Command(
         _set,
         "[NAME=VALUE …]",

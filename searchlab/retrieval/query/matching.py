@@ -1,7 +1,7 @@
-"""Which documents of a shard match a tree?
+"""Matching: the documents of a shard that match a syntax tree and pass filters.
 
-Every node gives an array that says of each document whether it matches. A leaf that asks for nothing, a stop word,
-drops out of its group, and so does a group that nothing is left of: it gives None.
+Every node gives a boolean array over the documents. A leaf that asks for nothing, such as a stop word, drops out of
+its group, and so does a group without any other part: it gives None.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from operator import iand, ior
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.lexicon import DOCNO, Lexicon, matching_strings
 from searchlab.retrieval.query.phrases import with_phrase
+from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
 from searchlab.retrieval.query.ranges import within
-from searchlab.retrieval.query.tree import And, Boost, Fuzzy, Node, Not, Or, Pattern, Phrase, Range, Some, Word
-from searchlab.scorers.execution.index_reader import Numbers
+from searchlab.retrieval.query.term_patterns import matching_strings
+from searchlab.retrieval.query.tree import DOCNO, And, Boost, Fuzzy, Node, Not, Or, Pattern, Phrase, Range, Some, Word
+from searchlab.retrieval.results import Query
+from searchlab.scorers.execution.index_reader import IndexReader, Variants
 from searchlab.types import Array
 
 _NONE = np.zeros(0, np.int64)
@@ -27,36 +28,50 @@ _NONE = np.zeros(0, np.int64)
 class Matcher:
     """Evaluates trees over one shard; words without a field are looked for in `stream`."""
 
-    def __init__(self, snapshot: Snapshot, place: int, numbers: Numbers, lexicon: Lexicon, stream: str) -> None:
-        self._place = place
-        self._numbers = numbers
-        self._lexicon = lexicon
+    def __init__(self, reader: IndexReader, analyzer: QueryAnalyzer, shard_index: int, stream: str) -> None:
+        self._reader = reader
+        self._patterns = analyzer.patterns
+        self._analyzer = reader.snapshot.analyzer
+        self._shard_index = shard_index
         self._stream = stream
-        self._alive = snapshot.shards[place].alive
-        self._columns = snapshot.shards[place].columns
+        self._alive = reader.snapshot.shards[shard_index].alive
+        self._columns = reader.snapshot.shards[shard_index].columns
 
-    def matches(self, node: Node) -> Array:
-        """For each document, whether it is alive and matches; a tree that asks for nothing matches nothing."""
-        found = self._match(node)
-        return self.mark(_NONE) if found is None else self.living(found)
+    def candidates(self, query: Query, filters: Iterable[Filter], *, every_document: bool) -> Array:
+        """For each document, whether it is live, passes all filters, and matches the query.
 
-    def living(self, matched: Array) -> Array:
-        """What matched, without dead documents."""
-        return matched if self._alive is None else matched & self._alive
+        A query without a tree matches documents that have any of its terms or, on demand, every document.
+        """
+        if query.node is not None:
+            found = self._match(query.node)
+            matched = self._mark(_NONE) if found is None else found
+        elif every_document:
+            matched = np.ones(self._columns.n_docs, bool)
+        else:
+            having = [self._documents_with(self._stream, term.variants) for term in query.terms]
+            matched = self._mark(np.concatenate(having))
+        if self._alive is not None:
+            matched = matched & self._alive
+        for each in filters:
+            matched &= self._passing(each)
+        return matched
 
-    def mark(self, docs: Array) -> Array:
+    def _mark(self, docs: Array) -> Array:
         """An array that is true for some documents."""
         marked = np.zeros(self._columns.n_docs, bool)
         marked[docs] = True
         return marked
 
-    def passing(self, asked: Filter) -> Array:
+    def _documents_with(self, stream: str, variants: Variants) -> Array:
+        return self._reader.occurrences(self._shard_index, stream, variants)[0]
+
+    def _passing(self, wanted: Filter) -> Array:
         """For each document, whether it passes a filter."""
-        if asked.range is not None:
-            return self.mark(within(self._columns, asked.range))
-        if asked.field == DOCNO:
-            return self.mark(self._named(asked.value))
-        return self.mark(self._columns.fields.with_value(asked.field, asked.value))
+        if wanted.range is not None:
+            return self._mark(within(self._columns, wanted.range))
+        if wanted.field == DOCNO:
+            return self._mark(self._named(wanted.value))
+        return self._mark(self._columns.fields.with_value(wanted.field, wanted.value))
 
     def _match(self, node: Node) -> Array | None:
         match node:
@@ -70,18 +85,18 @@ class Matcher:
             case Boost(part):
                 return self._match(part)
             case Some(must, may, must_not):
-                wanted = self._all(must)
-                if wanted is None:
-                    wanted = self._any(may)
-                refused = self._any(must_not)
-                if wanted is None or refused is None:
-                    return wanted if refused is None else ~refused
-                return wanted & ~refused
+                required = self._all(must)
+                if required is None:
+                    required = self._any(may)
+                excluded = self._any(must_not)
+                if required is None or excluded is None:
+                    return required if excluded is None else ~excluded
+                return required & ~excluded
             case Range():
-                return self.mark(within(self._columns, node))
+                return self._mark(within(self._columns, node))
             case _:
                 found = self._docno(node) if node.field == DOCNO else self._words(node)
-                return None if found is None else self.mark(found)
+                return None if found is None else self._mark(found)
 
     def _all(self, parts: Iterable[Node]) -> Array | None:
         found = [part for part in map(self._match, parts) if part is not None]
@@ -95,18 +110,18 @@ class Matcher:
         """The documents that have a leaf's words in their text."""
         name = leaf.field or self._stream
         if isinstance(leaf, Pattern | Fuzzy):
-            variants = self._lexicon.expand(leaf, name).terms
-            return self._numbers.occurrences(self._place, name, variants)[0] if variants else _NONE
-        terms = self._lexicon.terms(leaf.text)
+            variants = self._patterns.expand(leaf, name).terms
+            return self._documents_with(name, variants) if variants else _NONE
+        terms = self._analyzer.terms(leaf.text)
         if not terms:
             return None
         if len(terms) == 1:
-            return self._numbers.occurrences(self._place, name, (terms[0],))[0]
+            return self._documents_with(name, (terms[0],))
         text = self._columns.text(name)
-        places = [self._numbers.extents(name, term)[self._place].number for term in terms]
-        if text is None or min(places) < 0:
+        numbers = [self._reader.locate_term(name, term)[self._shard_index].number for term in terms]
+        if text is None or min(numbers) < 0:
             return _NONE
-        return with_phrase(text, places, leaf.slop if isinstance(leaf, Phrase) else 1)
+        return with_phrase(text, numbers, leaf.slop if isinstance(leaf, Phrase) else 1)
 
     def _docno(self, leaf: Word | Phrase | Pattern | Fuzzy) -> Array:
         """The documents with a docno like this, which is compared as it is written."""

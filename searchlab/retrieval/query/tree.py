@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+# The field that holds the names of documents.
+DOCNO = "docno"
+
 # Anything that could be syntax. A question mark that ends a word and a colon before a blank are punctuation; signs
 # and fields count at the start of a word only: "t-cell lymphoma: what is it?" is plain.
 _SYNTAX = re.compile(

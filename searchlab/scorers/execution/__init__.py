@@ -1,1 +1,1 @@
-"""Scoring of documents outside the top-k kernels: exhaustive, dense and mixture scoring."""
+"""Execution of scorers: what binds a scorer to an index, and scores and explains documents there."""

@@ -1,55 +1,70 @@
-"""How is a document scored that has no word of the query?
+"""Dense scoring: scorers that give every document a score, even one that has no word of the query.
 
-By a model in which every document gives every word some probability of its own: the topics of a document, say, speak
-for words that it lacks. No posting list leads to such documents, so all that are alive are scored, a block of them at
-a time. A `DenseScorer` is a value, as every scorer; bound to an index it becomes a `Weigher`, which may hold what it
-has read from there.
+In a topic model, for example, every document gives every word a probability. No posting list leads to such documents,
+so all live documents are scored, a block of them at a time.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Protocol
+from abc import abstractmethod
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
-from searchlab.scorers.base import ScorableQuery, Scorer
-from searchlab.scorers.execution.index_reader import Numbers
+from searchlab.scorers.execution.bound_scorer import (
+    BoundScorer,
+    QueryScorer,
+    ScorableQuery,
+    TermContribution,
+    frequency_of,
+)
 from searchlab.types import Array
 
-# Documents that are scored at once: of a few words, their weights stay in the cache.
-BLOCK = 1 << 14
+# Documents scored at once: for a few words, their weights stay in the processor's cache.
+BLOCK_SIZE = 1 << 14
 
 
-class Weigher(Protocol):
-    """A dense scorer that knows its index."""
-
-    def weigh(self, query: ScorableQuery, place: int, docs: Array) -> Array:
-        """What one occurrence of each term in the query gives documents of a shard: a row a term, a column a document.
-
-        All weights are finite. A document's must not depend on the others that it is asked for with, to the last bit:
-        documents that are alike have equal scores, and are ordered by docno.
-        """
-
-
-class DenseScorer(ABC):
-    """A scorer that gives every document a score; a frozen dataclass of numbers and texts, equal if these are."""
+class BoundDenseScorer(BoundScorer):
+    """A dense scorer over one index; it may keep what it has read from there."""
 
     @abstractmethod
-    def bind(self, snapshot: Snapshot, numbers: Numbers, stream: str) -> Weigher:
-        """The scorer over one index; the words of a query without a tree are looked for in `stream`."""
+    def weigh(self, query: ScorableQuery, shard_index: int, docs: Array) -> Array:
+        """The weight of one occurrence of each term in documents of a shard: a row a term, a column a document.
+
+        All weights are finite. A document's weights must not depend, to the last bit, on the other documents.
+        """
+
+    def prepare(self, query: ScorableQuery) -> QueryScorer:
+        """The query, ready to be scored."""
+        return DenseQueryScorer(self, query)
 
 
-AnyScorer = Scorer | DenseScorer
+class DenseQueryScorer(QueryScorer):
+    """A query for a dense scorer."""
 
+    scores_every_document = True
 
-def score_all(weigher: Weigher, query: ScorableQuery, place: int, docs: Array) -> Array:
-    """The scores of some documents of a shard: the sum of their weights, a repeated word counting each time."""
-    scores = np.zeros(len(docs))
-    for start in range(0, len(docs), BLOCK):
-        part = slice(start, start + BLOCK)
-        # Added row by row: a matrix product rounds differently at the edges of its tiles.
-        for term, weights in zip(query.terms, weigher.weigh(query, place, docs[part]), strict=True):
-            scores[part] += term.count * weights
-    return scores
+    def __init__(self, bound: BoundDenseScorer, query: ScorableQuery) -> None:
+        self._bound = bound
+        self._query = query
+
+    def score(self, shard_index: int, docs: Array) -> Array:
+        """The scores of documents: the sum of their weights, a repeated word counting each time."""
+        scores = np.zeros(len(docs))
+        for start in range(0, len(docs), BLOCK_SIZE):
+            block = slice(start, start + BLOCK_SIZE)
+            # Added row by row: a matrix product rounds differently at the edges of its tiles.
+            for term, weights in zip(
+                self._query.terms, self._bound.weigh(self._query, shard_index, docs[block]), strict=True
+            ):
+                scores[block] += term.count * weights
+        return scores
+
+    def explain(self, shard_index: int, doc: int) -> tuple[TermContribution, ...]:
+        """What each term adds to the score of a document."""
+        weights = self._bound.weigh(self._query, shard_index, np.array([doc]))[:, 0].tolist()
+        parts = []
+        for term, weight in zip(self._query.terms, weights, strict=True):
+            stream = self._bound.stream_of(self._query, term)
+            tf = frequency_of(doc, *self._bound.reader.occurrences(shard_index, stream, term.variants))
+            parts.append(self._bound.contribution(self._query, term, tf, weight))
+        return tuple(parts)

@@ -1,8 +1,8 @@
-"""What do the components of a mixture say of a word?
+"""The components of mixtures: their names, and the probability that each gives a word in a document.
 
-A word is looked at together with the one before it in the query. What the collection's models say of it, weighed and
-added, is B, the same for every document that has no weights of its own; what the document's models say is X, and is 0
-for documents that lack the word, but for topics. What was computed for a word is remembered.
+A word is taken together with the one before it in the query. The collection's models, weighted and added, give B, the
+same for every document that has no weights of its own; the document's models give X, which is 0 for documents that
+lack the word, except for the topic model's part. What was computed for a word is cached.
 """
 
 from __future__ import annotations
@@ -11,196 +11,226 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot, live_docs
-from searchlab.scorers.base import ScorableQuery
+from searchlab.indexing.snapshot import live_docs
 from searchlab.scorers.execution.bigrams import count_bigram
-from searchlab.scorers.execution.index_reader import DocNumbers, Numbers
+from searchlab.scorers.execution.bound_scorer import ScorableQuery
+from searchlab.scorers.execution.index_reader import MAX_BOUND_SCORERS, IndexReader
+from searchlab.scorers.execution.scoring_plan import DocumentNorms
 from searchlab.scorers.gains import LOGARITHM, gainless_norm
-from searchlab.scorers.mixture import Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TopicModel
 from searchlab.types import Array, Floats
 
-# Words, and pairs of words, whose numbers are kept.
-REMEMBERED_WORDS = 64
-REMEMBERED_BIGRAMS = 256
-# Topics of a shard's documents are kept if they are at most so many numbers; of larger shards they are read anew.
-REMEMBERED_TOPICS = 1 << 23
+if TYPE_CHECKING:
+    from searchlab.scorers.mixture import Mixture
+    from searchlab.scorers.trained_mixture import ShardDocumentWeights
+
+UNIGRAMS = ("document", "corpus")
+TOPICS = "topics"
+# All components, in the order of their weights.
+COMPONENTS = (*UNIGRAMS, "document_bigram", "corpus_bigram", "title", "body", TOPICS)
+# Components that are 0 for documents that lack the word.
+SPARSE_COMPONENTS = ("document", "document_bigram", "title", "body")
+
+MAX_CACHED_WORDS = 64
+MAX_CACHED_BIGRAMS = 256
+# The topic probabilities of a shard's documents are cached if they are at most this many numbers.
+MAX_CACHED_PROBABILITIES = 1 << 23
+
 _BOTH = "both"
 _CORPUS = (COMPONENTS.index("corpus"), COMPONENTS.index("corpus_bigram"))
-# What is 0 for documents that lack the word, in the order of the columns below.
-SPARSE = ("document", "document_bigram", "title", "body")
-_SPARSE = [COMPONENTS.index(name) for name in SPARSE]
+_SPARSE = [COMPONENTS.index(name) for name in SPARSE_COMPONENTS]
+
+
+class TopicProbabilities(Protocol):
+    """What mixtures need of a topic model."""
+
+    @property
+    def n_topics(self) -> int:
+        """K."""
+
+    def term_given_topic(self, terms: Sequence[str]) -> Floats:
+        """P(t|T_k): a row for each term, 0 for unknown ones."""
+
+    def topics_given_document(self, shards: Array, docs: Array) -> Floats:
+        """P(T_k|d): a row for each document, given by shard and number."""
 
 
 @dataclass(frozen=True)
-class Word:
+class WordInContext:
     """A word of a query, the word before it if both are known, and how often the query has them so."""
 
     term: str
-    before: str | None
+    previous: str | None
     count: float
 
 
-class Odds(NamedTuple):
-    """A word in one shard: the documents that have it, X/B of each, and the largest of a live one."""
+class WordOdds(NamedTuple):
+    """A word in one shard: the documents that have it, X/B in each, and the largest one in a live document."""
 
     docs: Array
     odds: Floats
     highest: float
 
 
-class Mixer:
-    """Mixtures over one snapshot."""
+class MixtureComponents:
+    """The components of mixtures over one index."""
 
-    def __init__(self, snapshot: Snapshot, numbers: Numbers) -> None:
-        self._snapshot = snapshot
-        self._numbers = numbers
-        self.odds = lru_cache(REMEMBERED_WORDS)(self._make_odds)
-        self.bigrams = lru_cache(REMEMBERED_BIGRAMS)(self._count_bigrams)
-        self._shares: tuple[TopicModel | None, dict[int, Floats]] = (None, {})
+    def __init__(self, reader: IndexReader) -> None:
+        self._reader = reader
+        self._snapshot = reader.snapshot
+        self.odds = lru_cache(MAX_CACHED_WORDS)(self._make_odds)
+        self.bigrams = lru_cache(MAX_CACHED_BIGRAMS)(self._count_bigrams)
+        self.document_weights = lru_cache(MAX_BOUND_SCORERS)(self._find_document_weights)
+        # The topic model that was used last, and by shard P(T|d) of its documents.
+        self._document_topics: tuple[TopicProbabilities | None, dict[int, Floats]] = (None, {})
 
     @cached_property
-    def doc_numbers(self) -> list[DocNumbers]:
-        """Of each shard, norms of 1, and for dead documents norms with which nothing is gained."""
+    def norms(self) -> list[DocumentNorms]:
+        """For each shard norms of 1; deleted documents have the norm with which nothing is gained."""
         return [
-            DocNumbers.make(np.ones(shard.columns.n_docs), None, shard.alive, gainless_norm(LOGARITHM))
+            DocumentNorms.make(np.ones(shard.columns.n_docs), None, shard.alive, gainless_norm(LOGARITHM))
             for shard in self._snapshot.shards
         ]
 
-    def words(self, query: ScorableQuery, *, bigrams: bool = True) -> tuple[Word, ...]:
-        """The words of a query that has no tree, each with the one before it.
+    def _find_document_weights(self, scorer: Mixture) -> list[ShardDocumentWeights | None]:
+        return scorer.document_weights_by_shard(self._snapshot)
+
+    def words(self, query: ScorableQuery, *, bigrams: bool = True) -> tuple[WordInContext, ...]:
+        """The words of a query of plain words, each with the one before it.
 
         A term's weight is divided among its occurrences in the text; one that an expansion added has none before it.
         """
         if not bigrams:
-            return tuple(Word(term.text, None, term.count) for term in query.terms)
+            return tuple(WordInContext(term.text, None, term.count) for term in query.terms)
         contexts: dict[str, Counter[str | None]] = {}
-        before: str | None = None
+        previous: str | None = None
         for term in self._snapshot.analyzer.terms(query.text):
-            known = bool(self._numbers.stats(_BOTH, (term,)).doc_freq)
+            known = bool(self._reader.term_stats(_BOTH, (term,)).doc_freq)
             if known:
-                contexts.setdefault(term, Counter())[before] += 1
-            before = term if known else None
+                contexts.setdefault(term, Counter())[previous] += 1
+            previous = term if known else None
         alone: Counter[str | None] = Counter({None: 1})
         return tuple(
-            Word(term.text, context, term.count * n / found.total())
+            WordInContext(term.text, context, term.count * n / in_contexts.total())
             for term in query.terms
-            for found in [contexts.get(term.text, alone)]
-            for context, n in found.items()
+            for in_contexts in [contexts.get(term.text, alone)]
+            for context, n in in_contexts.items()
         )
 
-    def background(self, word: Word, weights: Floats) -> Floats:
+    def background(self, word: WordInContext, weights: Floats) -> Floats:
         """B of a word, for each row of weights."""
-        unigram, bigram = self.corpus_models(word)
+        unigram, bigram = self.corpus_probabilities(word)
         return np.asarray(weights[..., _CORPUS[0]] * unigram + weights[..., _CORPUS[1]] * bigram)
 
-    def corpus_models(self, word: Word) -> tuple[float, float]:
+    def corpus_probabilities(self, word: WordInContext) -> tuple[float, float]:
         """P(t|C), and P(t|C) after the word before it."""
-        stats = self._numbers.stats(_BOTH, (word.term,))
+        stats = self._reader.term_stats(_BOTH, (word.term,))
         unigram = stats.term_count / stats.n_tokens
-        if word.before is None:
+        if word.previous is None:
             return unigram, unigram
         n_together = 0
-        for place, shard in enumerate(self._snapshot.shards):
-            docs, counts = self.bigrams(place, word.before, word.term)
+        for shard_index, shard in enumerate(self._snapshot.shards):
+            docs, counts = self.bigrams(shard_index, word.previous, word.term)
             n_together += int((counts if shard.alive is None else counts[shard.alive[docs]]).sum())
-        return unigram, n_together / self._numbers.stats(_BOTH, (word.before,)).term_count
+        return unigram, n_together / self._reader.term_stats(_BOTH, (word.previous,)).term_count
 
-    def columns(self, place: int, word: Word, wanted: Sequence[bool]) -> tuple[Array, Floats]:
-        """The documents of a shard that have a word, and what each of the `SPARSE` models says of it there.
+    def sparse_probabilities(
+        self, shard_index: int, word: WordInContext, wanted: Sequence[bool]
+    ) -> tuple[Array, Floats]:
+        """The documents of a shard that have a word, and P(t|d) by each of the `SPARSE_COMPONENTS`, a column each.
 
-        Models that are not `wanted` are left at 0.
+        Components that are not `wanted` are left at 0.
         """
-        docs, tfs = self._numbers.occurrences(place, _BOTH, (word.term,))
-        found = np.zeros((len(SPARSE), len(docs)))
+        docs, tfs = self._reader.occurrences(shard_index, _BOTH, (word.term,))
+        columns = np.zeros((len(SPARSE_COMPONENTS), len(docs)))
         if not len(docs):
-            return docs, found.T
-        if wanted[0] or (wanted[1] and word.before is None):
-            found[0] = tfs / self._numbers.column(place, _BOTH).lengths[docs]
+            return docs, columns.T
+        if wanted[0] or (wanted[1] and word.previous is None):
+            columns[0] = tfs / self._reader.column(shard_index, _BOTH).lengths[docs]
         if wanted[1]:
-            found[1] = found[0] if word.before is None else self._after(place, word.before, word.term, docs)
+            columns[1] = columns[0] if word.previous is None else self._follow(shard_index, word, docs)
         for row, stream in ((2, "title"), (3, "body")):
             if wanted[row]:
-                own, own_tfs = self._numbers.occurrences(place, stream, (word.term,))
-                lengths = self._numbers.column(place, stream).lengths
-                found[row, np.searchsorted(docs, own)] = own_tfs / lengths[own]
-        return docs, found.T
+                having, having_tfs = self._reader.occurrences(shard_index, stream, (word.term,))
+                lengths = self._reader.column(shard_index, stream).lengths
+                columns[row, np.searchsorted(docs, having)] = having_tfs / lengths[having]
+        return docs, columns.T
 
-    def _after(self, place: int, before: str, term: str, docs: Array) -> Floats:
-        """How often a term follows another in each document, as a share of the occurrences of that other."""
+    def _follow(self, shard_index: int, word: WordInContext, docs: Array) -> Floats:
+        """How often a word follows the one before it in each document, as a share of that one's occurrences."""
+        assert word.previous is not None
         shares = np.zeros(len(docs))
-        together, counts = self.bigrams(place, before, term)
+        together, counts = self.bigrams(shard_index, word.previous, word.term)
         if len(together):
-            firsts, tfs = self._numbers.occurrences(place, _BOTH, (before,))
+            firsts, tfs = self._reader.occurrences(shard_index, _BOTH, (word.previous,))
             shares[np.searchsorted(docs, together)] = counts / tfs[np.searchsorted(firsts, together)]
         return shares
 
-    def _count_bigrams(self, place: int, before: str, term: str) -> tuple[Array, Array]:
-        numbers = [self._numbers.extents(_BOTH, text)[place].number for text in (before, term)]
+    def _count_bigrams(self, shard_index: int, previous: str, term: str) -> tuple[Array, Array]:
+        numbers = [self._reader.locate_term(_BOTH, text)[shard_index].number for text in (previous, term)]
         if min(numbers) < 0:
             return np.zeros(0, np.uint32), np.zeros(0, np.int64)
-        docs, _ = self._numbers.occurrences(place, _BOTH, (before,))
-        others, _ = self._numbers.occurrences(place, _BOTH, (term,))
-        return count_bigram(self._snapshot.shards[place].columns, numbers[0], numbers[1], docs, others)
+        docs, _ = self._reader.occurrences(shard_index, _BOTH, (previous,))
+        others, _ = self._reader.occurrences(shard_index, _BOTH, (term,))
+        return count_bigram(self._snapshot.shards[shard_index].columns, numbers[0], numbers[1], docs, others)
 
-    def _make_odds(self, scorer: Mixture, term: str, before: str | None, place: int) -> Odds:
-        word, shared = Word(term, before, 1.0), full_weights(scorer)
-        own = self._numbers.own_rows(scorer)[place]
+    def _make_odds(self, scorer: Mixture, term: str, previous: str | None, shard_index: int) -> WordOdds:
+        word, shared = WordInContext(term, previous, 1.0), scorer.weight_vector
+        own = self.document_weights(scorer)[shard_index]
         if own is None:
-            docs, said = self.columns(place, word, (shared[_SPARSE] > 0).tolist())
-            odds = said @ shared[_SPARSE] / self.background(word, shared)
+            docs, sparse = self.sparse_probabilities(shard_index, word, (shared[_SPARSE] > 0).tolist())
+            odds = sparse @ shared[_SPARSE] / self.background(word, shared)
         else:
-            docs, said = self.columns(place, word, [True] * len(SPARSE))
+            docs, sparse = self.sparse_probabilities(shard_index, word, [True] * len(SPARSE_COMPONENTS))
             weights = own.of(docs, shared)
-            odds = np.einsum("dk,dk->d", said, weights[:, _SPARSE]) / self.background(word, weights)
-        alive = self._snapshot.shards[place].alive
+            odds = np.einsum("dk,dk->d", sparse, weights[:, _SPARSE]) / self.background(word, weights)
+        alive = self._snapshot.shards[shard_index].alive
         live = odds if alive is None else odds[alive[docs]]
-        return Odds(docs, odds, float(np.max(live)) if len(live) else 0.0)
+        return WordOdds(docs, odds, float(np.max(live)) if len(live) else 0.0)
 
-    def topic_shares(self, model: TopicModel, place: int, docs: Array) -> Floats:
+    def topics_given_document(self, model: TopicProbabilities, shard_index: int, docs: Array) -> Floats:
         """P(T_k|d) of live documents of a shard, a row for each."""
-        shard = self._snapshot.shards[place]
+        shard = self._snapshot.shards[shard_index]
         n_docs = shard.columns.n_docs
-        if n_docs * model.n_topics > REMEMBERED_TOPICS:
-            return model.topics_given_document(np.full(len(docs), place), docs)
-        known, kept = self._shares
-        if known is not model:
-            kept = {}
-            self._shares = (model, kept)
-        if place not in kept:
-            living = live_docs(shard)
-            shares = np.zeros((n_docs, model.n_topics))
-            shares[living] = model.topics_given_document(np.full(len(living), place), living)
-            kept[place] = shares  # not before they are complete: other threads take them from here
-        return kept[place] if len(docs) == n_docs else kept[place][docs]
+        if n_docs * model.n_topics > MAX_CACHED_PROBABILITIES:
+            return model.topics_given_document(np.full(len(docs), shard_index), docs)
+        cached_model, cached = self._document_topics
+        if cached_model is not model:
+            cached = {}
+            self._document_topics = (model, cached)
+        if shard_index not in cached:
+            live = live_docs(shard)
+            probabilities = np.zeros((n_docs, model.n_topics))
+            probabilities[live] = model.topics_given_document(np.full(len(live), shard_index), live)
+            cached[shard_index] = probabilities  # not before they are complete: other threads take them from here
+        return cached[shard_index] if len(docs) == n_docs else cached[shard_index][docs]
 
     def probabilities(
-        self, words: Sequence[Word], shards: Array, docs: Array, topic_model: TopicModel | None = None
+        self,
+        words: Sequence[WordInContext],
+        shards: Array,
+        docs: Array,
+        topic_model: TopicProbabilities | None = None,
     ) -> Floats:
         """P_k of each word in some documents: documents × words × `COMPONENTS`, topics 0 without a topic model."""
-        found = np.zeros((len(docs), len(words), len(COMPONENTS)))
+        p = np.zeros((len(docs), len(words), len(COMPONENTS)))
         for number, word in enumerate(words):
-            found[:, number, _CORPUS] = self.corpus_models(word)
-            for place in range(len(self._snapshot.shards)):
-                rows = np.flatnonzero(shards == place)
+            p[:, number, _CORPUS] = self.corpus_probabilities(word)
+            for shard_index in range(len(self._snapshot.shards)):
+                rows = np.flatnonzero(shards == shard_index)
                 if not len(rows):
                     continue
-                having, said = self.columns(place, word, [True] * len(SPARSE))
+                having, sparse = self.sparse_probabilities(shard_index, word, [True] * len(SPARSE_COMPONENTS))
                 if not len(having):
                     continue
                 at = np.minimum(np.searchsorted(having, docs[rows].astype(having.dtype)), len(having) - 1)
                 hit = np.flatnonzero(having[at] == docs[rows])
-                found[rows[hit][:, None], number, _SPARSE] = said[at[hit]]
+                p[rows[hit][:, None], number, _SPARSE] = sparse[at[hit]]
         if topic_model is not None and len(docs):
-            said = topic_model.term_given_topic([word.term for word in words])
-            found[:, :, COMPONENTS.index(TOPICS)] = topic_model.topics_given_document(shards, docs) @ said.T
-        return found
-
-
-def full_weights(scorer: Mixture) -> Floats:
-    """The shared weights of a mixture in the order of `COMPONENTS`."""
-    return np.array([getattr(scorer, name, 0.0) for name in COMPONENTS])
+            term_given_topic = topic_model.term_given_topic([word.term for word in words])
+            topical = topic_model.topics_given_document(shards, docs) @ term_given_topic.T
+            p[:, :, COMPONENTS.index(TOPICS)] = topical
+        return p

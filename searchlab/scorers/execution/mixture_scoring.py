@@ -1,183 +1,217 @@
-"""What do documents score by a mixture of more than their unigrams?
+"""Scoring by mixtures of more than unigrams.
 
-With B and X of each word (see `mixing`), a score is again background + bias + gain, the gain of the logarithmic shape:
+With B and X of each word (see `mixture_components`), a score is again background + bias + gain, the gain of the
+logarithmic shape:
 
     ln(B + X) = ln B + ln(1 + X/B)
 
-so the kernels search with X/B in the place of frequencies. Documents with weights of their own have their own B: the
-difference of the logarithms is their bias. Only topics give something to documents that lack a word: with them every
-document is scored, also one that has no word of the query.
+so the kernel searches with X/B in the place of frequencies. Documents with weights of their own have their own B: the
+difference of the logarithms is their bias. Only a topic model gives something to documents that lack a word: with one,
+every document is scored, even one that has no word of the query.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.indexing.snapshot import Snapshot
-from searchlab.scorers.base import ScorableQuery, TermContribution
-from searchlab.scorers.execution.index_reader import DocNumbers, Numbers, Plan, Postings
-from searchlab.scorers.execution.mixture_components import Mixer, Word, full_weights
-from searchlab.scorers.execution.posting_scoring import FEW, meet
+from searchlab.scorers.execution.bound_scorer import QueryScorer, ScorableQuery, TermContribution
+from searchlab.scorers.execution.index_reader import IndexReader
+from searchlab.scorers.execution.mixture_components import (
+    COMPONENTS,
+    TOPICS,
+    MixtureComponents,
+    TopicProbabilities,
+    WordInContext,
+    WordOdds,
+)
+from searchlab.scorers.execution.posting_scoring import LOOKUP_RATIO, BoundPostingScorer, find_common
+from searchlab.scorers.execution.scoring_plan import DocumentNorms, Postings, ScoringPlan, join_postings
 from searchlab.scorers.gains import LOGARITHM, exact_gain, gain
-from searchlab.scorers.mixture import Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, TOPICS, TrainedMixture
 from searchlab.types import Array, Floats
 
-_BOTH = "both"
+if TYPE_CHECKING:
+    from searchlab.scorers.mixture import Mixture
+
 _TOPICS = COMPONENTS.index(TOPICS)
 
 
-def uses_bigrams(scorer: Mixture) -> bool:
-    """Whether it matters which word stands before another."""
-    own = scorer.own if isinstance(scorer, TrainedMixture) else None
-    names = ("document_bigram", "corpus_bigram")
-    in_own = own is not None and bool((own.weights[:, [COMPONENTS.index(name) for name in names]] > 0).any())
-    return in_own or any(getattr(scorer, name) > 0 for name in names)
+class BoundMixture(BoundPostingScorer):
+    """A mixture over one index: a syntax tree, and a mixture of unigrams, are scored as by other language models."""
+
+    def __init__(self, scorer: Mixture, reader: IndexReader, stream: str) -> None:
+        super().__init__(scorer, reader, stream)
+        self.scorer: Mixture = scorer
+        self._is_unigram = scorer.is_unigram
+
+    def prepare(self, query: ScorableQuery) -> QueryScorer:
+        """The query, ready to be scored."""
+        if self._is_unigram or query.node is not None:
+            return super().prepare(query)
+        return self.prepare_mixture(query)
+
+    def prepare_mixture(self, query: ScorableQuery) -> MixtureQueryScorer:
+        """A query of plain words, ready to be scored by all components."""
+        return MixtureQueryScorer(self, query)
 
 
-@dataclass(frozen=True, eq=False)
-class Blend:
-    """A query of plain words, ready to be scored by a mixture."""
+class MixtureQueryScorer(QueryScorer):
+    """A query of plain words for a mixture of more than unigrams."""
 
-    snapshot: Snapshot
-    numbers: Numbers
-    mixer: Mixer
-    scorer: Mixture
-    query: ScorableQuery
+    def __init__(self, bound: BoundMixture, query: ScorableQuery) -> None:
+        self._bound = bound
+        self._reader = bound.reader
+        self._scorer = bound.scorer
+        self._components = bound.reader.shared(MixtureComponents)
+        self._query = query
 
     @cached_property
-    def words(self) -> tuple[Word, ...]:
+    def words(self) -> tuple[WordInContext, ...]:
         """The words of the query in descending order of what they can give a document."""
-        words = self.mixer.words(self.query, bigrams=uses_bigrams(self.scorer))
-        return tuple(sorted(words, key=lambda word: -word.count * self._bound(word)))
+        words = self._components.words(self._query, bigrams=self._scorer.uses_bigrams)
+        return tuple(sorted(words, key=lambda word: -word.count * self._max_gain(word)))
 
-    def _bound(self, word: Word) -> float:
-        odds = [self.mixer.odds(self.scorer, word.term, word.before, place).highest for place in self._places]
-        return float(gain(LOGARITHM, max(odds), 1.0, 1.0, 1.0, 0.0))
+    def _odds(self, word: WordInContext, shard_index: int) -> WordOdds:
+        return self._components.odds(self._scorer, word.term, word.previous, shard_index)
 
-    @property
-    def _places(self) -> range:
-        return range(len(self.snapshot.shards))
-
-    @property
-    def uses_topics(self) -> bool:
-        """Whether documents get something for words that they lack."""
-        return isinstance(self.scorer, TrainedMixture) and self.scorer.uses_topics
+    def _max_gain(self, word: WordInContext) -> float:
+        odds = max(self._odds(word, shard_index).highest for shard_index in range(self._reader.n_shards))
+        return float(gain(LOGARITHM, odds, 1.0, 1.0, 1.0, 0.0))
 
     @cached_property
-    def plan(self) -> Plan:
-        """What the kernel needs of the words."""
-        shared = full_weights(self.scorer)
-        counts = np.array([word.count for word in self.words])
-        return Plan(
-            [],
-            counts,
-            np.ones(len(counts)),
-            counts * [self._bound(word) for word in self.words],
-            float(sum(word.count * np.log(self.mixer.background(word, shared)) for word in self.words)),
-            float(counts.sum()),
-        )
+    def _background(self) -> float:
+        """The sum of ln B by the shared weights."""
+        shared = self._scorer.weight_vector
+        return float(sum(word.count * np.log(self._components.background(word, shared)) for word in self.words))
 
-    def postings(self, place: int) -> Postings:
-        """What the kernel needs of the words in a shard."""
-        found = [self.mixer.odds(self.scorer, word.term, word.before, place) for word in self.words]
-        bounds = np.cumsum([0, *(len(own.docs) for own in found)])
-        column = self.numbers.column(place, _BOTH)
-        return Postings(
-            np.concatenate([own.docs for own in found]),
-            np.concatenate([own.odds for own in found]),
-            bounds[:-1],
-            bounds[1:],
-            np.full(len(found), -1),
-            column.bits,
-            column.ranks,
-        )
+    @cached_property
+    def _n_words(self) -> float:
+        return float(np.array([word.count for word in self.words]).sum())
 
-    def doc_numbers(self) -> list[DocNumbers]:
-        """Norms, with which dead documents gain nothing, and the biases of documents with their own weights."""
-        made = []
-        for place, plain in enumerate(self.mixer.doc_numbers):
-            biases = self._biases(place)
-            if biases is not None:
-                plain = replace(
-                    plain, biases=biases, lowest_bias=float(np.min(biases)), highest_bias=float(np.max(biases))
-                )
-            made.append(plain)
-        return made
-
-    def _biases(self, place: int) -> Floats | None:
-        """What documents get for each word, whatever they have."""
-        if not isinstance(self.scorer, TrainedMixture) or self.scorer.own is None:
+    def plan(self) -> ScoringPlan | None:
+        """What the pruning kernel needs; None if a matching word may gain nothing."""
+        if not self._bound.can_prune:
             return None
-        biases = np.zeros(self.snapshot.shards[place].columns.n_docs)
-        own = self.numbers.own_rows(self.scorer)[place]
-        if own is not None:
-            shared = full_weights(self.scorer)
-            for word in self.words:
-                ratio = self.mixer.background(word, own.weights) / self.mixer.background(word, shared)
-                biases[own.docs] += word.count * np.log(ratio)
-            biases /= self.plan.n_words
+        with self._reader.snapshot.damage_told():
+            counts = np.array([word.count for word in self.words])
+            return ScoringPlan(
+                self._postings,
+                self._norms(),
+                counts,
+                np.ones(len(counts)),
+                counts * [self._max_gain(word) for word in self.words],
+                self._background,
+                self._n_words,
+                LOGARITHM,
+                0.0,
+            )
+
+    def _postings(self, shard_index: int) -> Postings:
+        odds = [self._odds(word, shard_index) for word in self.words]
+        column = self._reader.column(shard_index, self._bound.stream)
+        return join_postings([own.docs for own in odds], [own.odds for own in odds], column.bits, column.ranks)
+
+    def _norms(self) -> list[DocumentNorms]:
+        """Norms, with which deleted documents gain nothing, and the biases of documents with weights of their own."""
+        norms = list(self._components.norms)
+        for shard_index in range(len(norms)):
+            biases = self._biases(shard_index)
+            if biases is not None:
+                low, high = float(np.min(biases)), float(np.max(biases))
+                norms[shard_index] = replace(norms[shard_index], biases=biases, min_bias=low, max_bias=high)
+        return norms
+
+    def _biases(self, shard_index: int) -> Floats | None:
+        """What documents get for each word, whether they have it or not; None if all get 0."""
+        own = self._components.document_weights(self._scorer)[shard_index]
+        if own is None:
+            return None
+        biases = np.zeros(self._reader.snapshot.shards[shard_index].columns.n_docs)
+        shared = self._scorer.weight_vector
+        for word in self.words:
+            ratio = self._components.background(word, own.weights) / self._components.background(word, shared)
+            biases[own.docs] += word.count * np.log(ratio)
+        biases /= self._n_words
         return biases
 
-    def score(self, place: int, found: Array, n_docs: int) -> Floats:
-        """The scores of some documents of a shard of `n_docs`, given in ascending order."""
-        if not len(found):
+    def score(self, shard_index: int, docs: Array) -> Array:
+        """The scores of documents of a shard, given in ascending order."""
+        if not len(docs):
             return np.zeros(0)
-        if self.uses_topics:
-            return self._score_with_topics(place, found, n_docs)
-        few = len(found) * FEW < n_docs
-        sums = np.zeros(len(found) if few else n_docs)
+        n_docs = self._reader.snapshot.shards[shard_index].columns.n_docs
+        look_up = len(docs) * LOOKUP_RATIO < n_docs
+        sums = np.zeros(len(docs) if look_up else n_docs)
         for word in self.words:
-            docs, odds, _ = self.mixer.odds(self.scorer, word.term, word.before, place)
-            slots = docs
-            if few:
-                slots, at = meet(found.astype(docs.dtype), docs)
+            slots, odds, _ = self._odds(word, shard_index)
+            if look_up:
+                slots, at = find_common(docs.astype(slots.dtype), slots)
                 odds = odds[at]
             sums[slots] += exact_gain(LOGARITHM, odds, word.count, 1.0, 1.0, 0.0)
-        scores = (sums if few else sums[found]) + self.plan.background
-        biases = self._biases(place)
-        return scores if biases is None else scores + self.plan.n_words * biases[found]
+        scores = (sums if look_up else sums[docs]) + self._background
+        biases = self._biases(shard_index)
+        return scores if biases is None else scores + self._n_words * biases[docs]
 
-    def _score_with_topics(self, place: int, found: Array, n_docs: int) -> Floats:
-        model = self.scorer.topic_model if isinstance(self.scorer, TrainedMixture) else None
-        assert model is not None  # a mixture that weighs topics has a model
-        own, shared = self.numbers.own_rows(self.scorer)[place], full_weights(self.scorer)
-        weights = shared if own is None else own.of(found, shared)
-        said = model.term_given_topic([word.term for word in self.words])
-        shares = self.mixer.topic_shares(model, place, found)
+    def explain(self, shard_index: int, doc: int) -> tuple[TermContribution, ...]:
+        """What each word adds to the score of a document."""
+        shards, docs = np.array([shard_index]), np.array([doc])
+        probabilities = self._probabilities(shards, docs)[0]
+        own, weights = self._components.document_weights(self._scorer)[shard_index], self._scorer.weight_vector
+        if own is not None:
+            weights = own.of(docs, weights)[0]
+        length = int(self._reader.column(shard_index, self._bound.stream).lengths[doc])
+        return tuple(
+            TermContribution(
+                word.term if word.previous is None else f"{word.term} (after {word.previous})",
+                word.count,
+                round(float(row[0]) * length),
+                word.count * float(np.log(row @ weights)),
+            )
+            for word, row in zip(self.words, probabilities, strict=True)
+        )
+
+    def _probabilities(self, shards: Array, docs: Array) -> Floats:
+        """P_k of each word: documents × words × `COMPONENTS`."""
+        return self._components.probabilities(self.words, shards, docs)
+
+
+class TopicMixtureQueryScorer(MixtureQueryScorer):
+    """A query of plain words for a mixture with a topic model: every document is scored."""
+
+    scores_every_document = True
+
+    def __init__(self, bound: BoundMixture, query: ScorableQuery, model: TopicProbabilities) -> None:
+        super().__init__(bound, query)
+        self._model = model
+
+    def plan(self) -> None:
+        """None: documents get something for words that they lack, and no posting list leads to them."""
+        return
+
+    def score(self, shard_index: int, docs: Array) -> Array:
+        """The scores of documents of a shard, given in ascending order."""
+        if not len(docs):
+            return np.zeros(0)
+        own, shared = self._components.document_weights(self._scorer)[shard_index], self._scorer.weight_vector
+        weights = shared if own is None else own.of(docs, shared)
+        term_given_topic = self._model.term_given_topic([word.term for word in self.words])
+        topics_given_document = self._components.topics_given_document(self._model, shard_index, docs)
         # Row by row alike, wherever a document stands: equal documents have equal scores.
-        topics = np.einsum("dk,wk->wd", shares, said)
-        scores = np.zeros(len(found))
-        for word, own_topics in zip(self.words, topics, strict=True):
-            background = self.mixer.background(word, weights)
-            totals = background + weights[..., _TOPICS] * own_topics
-            slots, odds, _ = self.mixer.odds(self.scorer, word.term, word.before, place)
-            if len(found) < n_docs:
-                slots, at = meet(found.astype(slots.dtype), slots)
+        by_word = np.einsum("dk,wk->wd", topics_given_document, term_given_topic)
+        n_docs = self._reader.snapshot.shards[shard_index].columns.n_docs
+        scores = np.zeros(len(docs))
+        for word, topical in zip(self.words, by_word, strict=True):
+            background = self._components.background(word, weights)
+            totals = background + weights[..., _TOPICS] * topical
+            slots, odds, _ = self._odds(word, shard_index)
+            if len(docs) < n_docs:
+                slots, at = find_common(docs.astype(slots.dtype), slots)
                 odds = odds[at]
             totals[slots] += odds * (background if background.ndim == 0 else background[slots])
             scores += word.count * np.log(totals)
         return scores
 
-    def explain(self, place: int, doc: int) -> tuple[TermContribution, ...]:
-        """What each word adds to the score of a document."""
-        shards, docs = np.array([place]), np.array([doc])
-        model = self.scorer.topic_model if isinstance(self.scorer, TrainedMixture) else None
-        said = self.mixer.probabilities(self.words, shards, docs, model if self.uses_topics else None)[0]
-        own = self.numbers.own_rows(self.scorer)[place]
-        weights = full_weights(self.scorer)
-        if own is not None:
-            weights = own.of(docs, weights)[0]
-        column = self.numbers.column(place, _BOTH)
-        return tuple(
-            TermContribution(
-                word.term if word.before is None else f"{word.term} (after {word.before})",
-                word.count,
-                round(float(row[0]) * int(column.lengths[doc])),
-                word.count * float(np.log(row @ weights)),
-            )
-            for word, row in zip(self.words, said, strict=True)
-        )
+    def _probabilities(self, shards: Array, docs: Array) -> Floats:
+        return self._components.probabilities(self.words, shards, docs, self._model)

@@ -1,90 +1,205 @@
-"""What do documents score, whatever they had to match?
+"""Scoring by postings: scorers that weigh the terms a document has.
 
-The same sum as in the compiled kernels, by NumPy: for one query in a fresh process, for scorers whose gains can be
-negative, and for queries that ask for more than words. Terms may be looked for in different texts; each is scored
-by the numbers of its own. Gains are added in descending order of their bounds, so that a document has the same
-score to the last bit, whichever way it was found.
+The plan for the pruning kernel, and the same sum by NumPy: for one query in a fresh process, for scorers whose gains
+can be negative, and for queries that ask for more than words. Terms may be looked up in different streams; each is
+scored by the numbers of its own stream. Gains are added in descending order of their bounds, so that a document has
+the same score to the last bit, whichever way it was found.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from searchlab.scorers.base import ScorableQuery, Scorer
-from searchlab.scorers.execution.index_reader import Numbers, Variants, scorer_of_text
-from searchlab.scorers.gains import exact_gain
+from searchlab.scorers.execution.bound_scorer import (
+    BoundScorer,
+    QueryScorer,
+    ScorableQuery,
+    TermContribution,
+    frequency_of,
+)
+from searchlab.scorers.execution.index_reader import IndexReader, TermLocation, Variants
+from searchlab.scorers.execution.scoring_plan import DocumentNorms, Postings, ScoringPlan
+from searchlab.scorers.gains import SATURATION, exact_gain, gain, gainless_norm
 from searchlab.types import Array
 
-# Fewer documents than one in this many are looked up in the postings; for more, all postings are read.
-FEW = 16
+if TYPE_CHECKING:
+    from searchlab.scorers.base import PostingScorer
+
+# Terms whose numbers a bound scorer keeps.
+MAX_CACHED_WEIGHTS = 1 << 14
+# If fewer than one document in this many is scored, they are looked up in the postings; otherwise these are read whole.
+LOOKUP_RATIO = 16
 
 
-class Share(NamedTuple):
-    """A term's share in the score: where it is looked for, by which scorer, and its numbers."""
+class TermWeights(NamedTuple):
+    """A scorer's numbers for a term; `bound` is the largest gain that it can give any document."""
 
-    stream: str
+    weight: float
+    factor: float
+    background: float
+    bound: float
+
+
+class BoundPostingScorer(BoundScorer):
+    """A posting scorer over one index: norms of documents and weights of terms, computed once and cached.
+
+    Subclasses may replace frequencies, norms, or the formula of single documents.
+    """
+
+    def __init__(self, scorer: PostingScorer, reader: IndexReader, stream: str) -> None:
+        super().__init__(reader, stream)
+        self.scorer = scorer
+        self.can_prune = scorer.gains_are_positive
+        self.term_weights = lru_cache(MAX_CACHED_WEIGHTS)(self._make_term_weights)
+
+    def prepare(self, query: ScorableQuery) -> QueryScorer:
+        """The query, ready to be scored."""
+        return PostingQueryScorer(self, query)
+
+    def in_stream(self, stream: str) -> BoundPostingScorer:
+        """The same scorer bound to another stream or field."""
+        return self if stream == self.stream else self.reader.bind(self.scorer, stream)
+
+    @cached_property
+    def norms(self) -> list[DocumentNorms]:
+        """The norms and biases of each shard's documents."""
+        no_gain = gainless_norm(self.scorer.shape)
+        return [
+            DocumentNorms.make(*self.norms_and_biases(shard_index), shard.alive, no_gain)
+            for shard_index, shard in enumerate(self.reader.snapshot.shards)
+        ]
+
+    def norms_and_biases(self, shard_index: int) -> tuple[Array, Array | None]:
+        """The norms of all documents of a shard, and their biases, if they have any."""
+        column, scorer = self.reader.column(shard_index, self.stream), self.scorer
+        norms = scorer.doc_norm(column.lengths, column.uniques, self.reader.mean_length(self.stream))
+        return norms, scorer.doc_bias(column.lengths, column.uniques)
+
+    def _make_term_weights(self, variants: Variants) -> TermWeights:
+        stats, scorer = self.reader.term_stats(self.stream, variants), self.scorer
+        weight, factor = scorer.term_weight(stats), scorer.term_factor(stats)
+        bound = self.max_gain(variants, weight, factor)
+        return TermWeights(weight, factor, scorer.background(stats), bound)
+
+    def max_gain(self, variants: Variants, weight: float, factor: float) -> float:
+        """The largest gain that a term can give any document."""
+        # A norm counts against the document where it saturates, for it elsewhere; tables are sorted.
+        tables = [norms.norm_table for norms in self.norms]
+        saturates = self.scorer.shape == SATURATION
+        norm = min(table[0] for table in tables) if saturates else max(table[-1] for table in tables)
+        max_tf = float(self.reader.count_term(self.stream, variants).max_tf)
+        return float(gain(self.scorer.shape, max_tf, weight, factor, norm, self.scorer.shift))
+
+    def frequencies(self, shard_index: int, variants: Variants) -> tuple[Array, Array]:
+        """The documents of a shard that have a term, ascending, and its frequency in each as the scorer counts it."""
+        return self.reader.occurrences(shard_index, self.stream, variants)
+
+    def postings(self, terms: list[tuple[TermLocation, ...]], shard_index: int) -> Postings:
+        """The postings of terms, given by their locations in each shard, in one shard."""
+        column = self.reader.column(shard_index, self.stream)
+        _, starts, ends, rows = np.array([locations[shard_index] for locations in terms]).T.copy()
+        return Postings(column.docs, column.tfs, starts, ends, rows, column.bits, column.ranks)
+
+    def formula_of(self, shard_index: int, doc: int) -> PostingScorer:
+        """The scorer whose formula explains the score of a document."""
+        return self.scorer
+
+
+class _WeightedTerm(NamedTuple):
+    """A term of a query: the scorer bound to its stream, and its weight, repeats multiplied in."""
+
+    bound: BoundPostingScorer
     variants: Variants
-    scorer: Scorer
     weight: float
     factor: float
 
 
-@dataclass(frozen=True)
-class Shares:
-    """The shares of a query in descending order of their bounds; `n_words` counts its words in each text."""
+class PostingQueryScorer(QueryScorer):
+    """A query for a posting scorer."""
 
-    shares: list[Share]
-    background: float
-    n_words: dict[tuple[Scorer, str], float]
+    def __init__(self, bound: BoundPostingScorer, query: ScorableQuery) -> None:
+        self._bound = bound
+        self._query = query
+
+    def plan(self) -> ScoringPlan | None:
+        """What the pruning kernel needs; None for a syntax tree, or if a matching term can lower a score."""
+        bound = self._bound
+        if self._query.node is not None or not bound.can_prune:
+            return None
+        terms = [(term, bound.term_weights(term.variants)) for term in self._query.terms]
+        terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)
+        locations = [bound.reader.locate_term(bound.stream, term.text) for term, _ in terms]
+        return ScoringPlan(
+            partial(bound.postings, locations),
+            bound.norms,
+            np.array([term.count * own.weight for term, own in terms]),
+            np.array([own.factor for _, own in terms]),
+            np.array([term.count * own.bound for term, own in terms]),
+            sum(term.count * own.background for term, own in terms),
+            float(sum(term.count for term, _ in terms)),
+            bound.scorer.shape,
+            float(bound.scorer.shift),
+        )
+
+    @cached_property
+    def _weighted_terms(self) -> tuple[list[_WeightedTerm], float, dict[BoundPostingScorer, float]]:
+        """The terms in descending order of their bounds, the background of all, and the words of each stream."""
+        in_streams = {self._bound.stream: self._bound}
+        n_words: dict[BoundPostingScorer, float] = {}
+        rows = []
+        for term in self._query.terms:
+            stream = self._bound.stream_of(self._query, term)
+            bound = in_streams.setdefault(stream, self._bound.in_stream(stream))
+            rows.append((term, bound, bound.term_weights(term.variants)))
+            n_words[bound] = n_words.get(bound, 0.0) + term.count
+        rows.sort(key=lambda row: -row[0].count * row[2].bound)
+        terms = [_WeightedTerm(bound, term.variants, term.count * own.weight, own.factor) for term, bound, own in rows]
+        return terms, sum(term.count * own.background for term, _, own in rows), n_words
+
+    def score(self, shard_index: int, docs: Array) -> Array:
+        """The scores of documents of a shard, given in ascending order."""
+        if not len(docs):
+            return np.zeros(0)
+        terms, background, n_words = self._weighted_terms
+        n_docs = self._bound.reader.snapshot.shards[shard_index].columns.n_docs
+        look_up = len(docs) * LOOKUP_RATIO < n_docs
+        sums = np.zeros(len(docs) if look_up else n_docs)
+        for bound, variants, weight, factor in terms:
+            having, tfs = bound.frequencies(shard_index, variants)
+            slots = having
+            if look_up:
+                slots, at = find_common(docs.astype(having.dtype), having)
+                having, tfs = having[at], tfs[at]
+            norms, scorer = bound.norms[shard_index].of(having), bound.scorer
+            sums[slots] += exact_gain(scorer.shape, tfs.astype(float), weight, factor, norms, scorer.shift)
+        scores = (sums if look_up else sums[docs]) + background
+        for bound, count in n_words.items():
+            biases = bound.norms[shard_index].biases
+            if len(biases):
+                scores += count * biases[docs]
+        return scores
+
+    def explain(self, shard_index: int, doc: int) -> tuple[TermContribution, ...]:
+        """What each term adds to the score of a document, by the scorer's formula as printed."""
+        parts = []
+        for term in self._query.terms:
+            stream = self._bound.stream_of(self._query, term)
+            bound = self._bound.in_stream(stream)
+            tf = frequency_of(doc, *bound.frequencies(shard_index, term.variants))
+            column = bound.reader.column(shard_index, stream)
+            formula = bound.formula_of(shard_index, doc)
+            weight = formula.weigh(tf, int(column.lengths[doc]), term.stats, int(column.uniques[doc]))
+            parts.append(self._bound.contribution(self._query, term, tf, float(weight)))
+        return tuple(parts)
 
 
-def share_out(numbers: Numbers, query: ScorableQuery, scorer: Scorer, stream: str) -> Shares:
-    """Everything about a query's score that does not depend on a shard."""
-    rows = []
-    n_words: dict[tuple[Scorer, str], float] = {}
-    for term in query.terms:
-        # Without a tree, all words are looked for in the stream that is searched.
-        text = stream if query.node is None else term.stream
-        own = scorer_of_text(scorer, text)
-        rows.append((term, text, own, numbers.of_term(own, text, term.variants)))
-        n_words[own, text] = n_words.get((own, text), 0.0) + term.count
-    rows.sort(key=lambda row: -row[0].count * row[3].bound)
-    shares = [
-        Share(text, term.variants, own, term.count * found.weight, found.factor) for term, text, own, found in rows
-    ]
-    return Shares(shares, sum(term.count * found.background for term, *_, found in rows), n_words)
-
-
-def score(numbers: Numbers, query: Shares, place: int, found: Array, n_docs: int) -> Array:
-    """The scores of some documents of a shard, given in ascending order."""
-    if not len(found):
-        return np.zeros(0)
-    few = len(found) * FEW < n_docs
-    sums = np.zeros(len(found) if few else n_docs)
-    for stream, variants, scorer, weight, factor in query.shares:
-        docs, tfs = numbers.frequencies(place, scorer, stream, variants)
-        slots = docs
-        if few:
-            slots, at = meet(found.astype(docs.dtype), docs)
-            docs, tfs = docs[at], tfs[at]
-        own = numbers.of_docs(scorer, stream)[place]
-        norm = own.norm_table[own.norm_codes[docs]]
-        sums[slots] += exact_gain(scorer.shape, tfs.astype(float), weight, factor, norm, scorer.shift)
-    scores = (sums if few else sums[found]) + query.background
-    for (scorer, stream), count in query.n_words.items():
-        biases = numbers.of_docs(scorer, stream)[place].biases
-        if len(biases):
-            scores += count * biases[found]
-    return scores
-
-
-def meet(few: Array, many: Array) -> tuple[Array, Array]:
-    """Where two ascending arrays have equal numbers: the places in each."""
+def find_common(few: Array, many: Array) -> tuple[Array, Array]:
+    """Where two ascending arrays have equal numbers: the positions in each."""
     if not len(many):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     at = np.minimum(np.searchsorted(many, few), len(many) - 1)
-    places = np.flatnonzero(many[at] == few)
-    return places, at[places]
+    positions = np.flatnonzero(many[at] == few)
+    return positions, at[positions]

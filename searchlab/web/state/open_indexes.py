@@ -18,11 +18,11 @@ from pathlib import Path
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import InputError, SearchlabError, SettingError
 from searchlab.indexing.storage.manifest import MANIFEST
-from searchlab.mixtures.scorer_names import DENSE_SCORERS, EVERY_SCORER
 from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.reranking import Reranker
-from searchlab.rankers.systems import EXPANDED, LABELS, MODEL, ModelSystem, ScorerSystem, make_system
+from searchlab.rankers.systems import EXPANDED, MODEL, ModelSystem, ScorerSystem, make_system
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.scorers.registry import SCORERS
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
 from searchlab.topic_models.topic_model_store import list_topics
 from searchlab.web.api.http_errors import NotFound, without_folder
@@ -109,8 +109,8 @@ class Opened:
     @cached_property
     def _systems(self) -> list[tuple[str, str, str]]:
         topics = set(list_topics(self.folder))
-        scorers = [name for name in EVERY_SCORER if name not in DENSE_SCORERS or name in topics]
-        names = [*FIRST, *(name for name in sorted(scorers, key=LABELS.__getitem__) if name not in FIRST)]
+        scorers = [name for name, kind in SCORERS.items() if not kind.needs_topic_model or name in topics]
+        names = [*FIRST, *(name for name in sorted(scorers, key=lambda name: SCORERS[name].label) if name not in FIRST)]
         fitting = [f"{MODEL}{name}" for name in self.models if name not in self.misfits]
         systems = [self.system(name) for name in [*fitting, *names]]
         return [(system.name, system.label, system.kind) for system in systems]

@@ -24,7 +24,7 @@ from searchlab.indexing.storage.manifest import Manifest, commit, read_manifest
 from searchlab.indexing.storage.shard import WHOOSH, bury
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.query import lexicon, phrases
+from searchlab.retrieval.query import phrases, query_analyzer, term_patterns
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.tree import (
     And,
@@ -45,10 +45,8 @@ from searchlab.retrieval.results import Hits
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
-from searchlab.scorers.execution import posting_scoring as exhaustive
-from searchlab.scorers.execution.index_reader import scorer_of_text
-from searchlab.scorers.registry import SCORERS
-from tests.retrieval.reference import ALL_SCORERS, CLOSE
+from searchlab.scorers.execution import posting_scoring
+from tests.retrieval.reference import ALL_SCORERS, CLOSE, POSTING_SCORERS
 
 # A slow and obvious matcher over the texts of documents. Words are split at blanks and hyphens.
 
@@ -185,7 +183,7 @@ def expected_scores(node: Node, documents: list[Document], scorer: Scorer, strea
         tfs = {docno: sum(word in words for word in text) for docno, text in texts.items()}
         doc_freq = sum(map(bool, tfs.values()))
         stats = TermStats(len(documents), sum(map(len, texts.values())), doc_freq, sum(tfs.values()))
-        own = scorer_of_text(scorer, name)
+        own = scorer.in_stream(name) if isinstance(scorer, BM25F) and name != "both" else scorer
         for document in documents:
             if document.docno in found and doc_freq:
                 text = texts[document.docno]
@@ -298,7 +296,7 @@ def scores_of(hits: Hits) -> dict[str, float]:
 def test_trees_match_and_score_as_reading_every_text_says(indexed, documents, asked, words_per_shard, sparingly):
     with indexed(documents, words_per_shard=words_per_shard) as folder, pytest.MonkeyPatch.context() as patch:
         if sparingly:  # as in a large collection, where few documents match
-            patch.setattr(exhaustive, "FEW", 0)
+            patch.setattr(posting_scoring, "LOOKUP_RATIO", 0)
             patch.setattr(phrases, "MANY", 0)
         engine = SearchEngine(folder, compiled=False)
         for place, node in enumerate(asked):
@@ -439,7 +437,7 @@ def test_dead_documents_count_for_nothing(indexed, documents, asked, chance, wor
         kill(folder, dead)
         engine = SearchEngine(folder, compiled=False)
         for node in asked:
-            for scorer in (BM25(), BM25F(), SCORERS["dirichlet"]()):
+            for scorer in (BM25(), BM25F(), POSTING_SCORERS["dirichlet"]()):
                 expected = expected_scores(node, living, scorer, "both") if living else {}
                 found = found_by(engine, node, scorer=scorer)
                 assert found == pytest.approx(expected, rel=CLOSE, abs=CLOSE)
@@ -466,7 +464,7 @@ def test_a_tree_of_words_scores_to_the_last_bit_as_the_plain_words(indexed, docu
             assert plain == by_kernel
             assert found_by(engine, Or(leaves), **options) == plain
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(exhaustive, "FEW", 0)
+                patch.setattr(posting_scoring, "LOOKUP_RATIO", 0)
                 assert found_by(engine, Or(leaves), **options) == plain
             for node in (And(leaves), Phrase(" ".join(words), slop=3)):
                 for docno, score in found_by(engine, node, **options).items():
@@ -494,7 +492,8 @@ def test_of_a_pattern_only_what_living_documents_have_counts(build, tmp_path, mo
     assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wa", "wb", "wc")
     kill(folder, {"2", "4", "5"})
     assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wa", "wb")
-    monkeypatch.setattr(lexicon, "MOST_VARIANTS", 1)
+    for module in (query_analyzer, term_patterns):
+        monkeypatch.setattr(module, "MAX_VARIANTS", 1)
     # Three documents had wa and two wb; of the living, one has wa and two have wb.
     assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wb",)
 
@@ -736,7 +735,8 @@ def test_a_filter_that_is_none_is_refused(engine, given, message):
 
 
 def test_of_too_many_variants_the_most_frequent_count(build, monkeypatch):
-    monkeypatch.setattr(lexicon, "MOST_VARIANTS", 2)
+    for module in (query_analyzer, term_patterns):
+        monkeypatch.setattr(module, "MAX_VARIANTS", 2)
     documents = [
         Document("1", "", "wa wb wc"),
         Document("2", "", "wb"),
@@ -756,7 +756,7 @@ def test_words_that_no_document_has_are_named_with_their_field(engine):
 
 
 @pytest.mark.parametrize("query", ["cell", "cel*", "NOT cell", '"t cell"', "cell~", "year:[1988 TO 1990]", "docno:a*"])
-@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("scorer", POSTING_SCORERS)
 @pytest.mark.parametrize("shards", ["dead", "none"])
 def test_an_index_without_living_documents_finds_nothing(build, tmp_path, query, scorer, shards):
     folder = build(DOCUMENTS, folder=tmp_path / "it", words_per_shard=6)
@@ -767,18 +767,18 @@ def test_an_index_without_living_documents_finds_nothing(build, tmp_path, query,
         commit(folder, Manifest(manifest.settings, (), (), manifest.generation + 1))
     for compiled in (True, False):
         engine = SearchEngine(folder, compiled=compiled)
-        hits = engine.search(query, syntax="full", scorer=SCORERS[scorer](), filters=["docno=med-1"])
+        hits = engine.search(query, syntax="full", scorer=POSTING_SCORERS[scorer](), filters=["docno=med-1"])
         assert (len(hits), hits.docnos) == (0, [])
 
 
-@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("scorer", POSTING_SCORERS)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_shard_of_dead_documents_does_no_harm(build, tmp_path, scorer, compiled):
     folder = build(DOCUMENTS, folder=tmp_path / "it", words_per_shard=6)
     kill(folder, {"med-1", "aero"})
     engine = SearchEngine(folder, compiled=compiled)
     for query in ("cells york", '"york is"', "cells NOT lymphatic*"):
-        hits = engine.search(query, syntax="full", scorer=SCORERS[scorer]())
+        hits = engine.search(query, syntax="full", scorer=POSTING_SCORERS[scorer]())
         assert np.isfinite(hits.scores).all()
         assert "med-2" in hits.docnos
         assert "med-1" not in hits.docnos

@@ -14,9 +14,10 @@ from searchlab.indexing.building.indexer import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.scorers.execution.mixture_components import COMPONENTS, MixtureComponents
 from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.mixture import Mixture
-from searchlab.scorers.trained_mixture import COMPONENTS, OwnWeights, TrainedMixture
+from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
 from tests.retrieval.reference import CLOSE, Reference, random_documents
 
 WORDS = ["a", "b", "c", "d"]
@@ -102,7 +103,7 @@ def own_weights(documents, seed):
     """Weights of their own for every other document, and for one that no index has."""
     names = [*(document.docno for document in documents[::2]), "nowhere"]
     rows = np.random.default_rng(seed).dirichlet(np.ones(len(COMPONENTS) - 1), len(names))
-    return OwnWeights(tuple(names), np.column_stack([rows, np.zeros(len(names))]))
+    return DocumentWeights(tuple(names), np.column_stack([rows, np.zeros(len(names))]))
 
 
 corpora = st.builds(
@@ -127,7 +128,7 @@ def test_searches_find_what_the_formula_says(indexed, documents, query, words_pe
                 for scorer in MIXTURES:
                     expected = slow.mixture_scores(query, lambda docno: padded(scorer.weights))  # noqa: B023
                     slow.assert_found(engine.search(query, k=k, scorer=scorer), expected, k)
-                trained = TrainedMixture(*FIELDS.weights, own=own)
+                trained = TrainedMixture(*FIELDS.weights, document_weights=own)
                 expected = slow.mixture_scores(query, lambda docno: _row(own, docno, FIELDS))
                 different.assert_found(engine.search(query, k=k, scorer=trained), expected, k)
                 topical = TrainedMixture(0.1, 0.2, 0.1, 0.1, 0.1, 0, topics=0.4, topic_model=Topics(engine.snapshot))
@@ -147,9 +148,9 @@ def test_own_weights_of_unigrams_count_on_the_fast_path_too(indexed, documents, 
     slow = SlowMixture(documents, alike=False)
     names = tuple(document.docno for document in documents[::2])
     rows = np.random.default_rng(3).dirichlet(np.ones(2), len(names))
-    own = OwnWeights(names, np.column_stack([rows, np.zeros((len(names), 5))]))
-    scorer = TrainedMixture(0.3, 0.7, own=own)
-    assert scorer.is_plain
+    own = DocumentWeights(names, np.column_stack([rows, np.zeros((len(names), 5))]))
+    scorer = TrainedMixture(0.3, 0.7, document_weights=own)
+    assert scorer.is_unigram
     expected = slow.mixture_scores(query, lambda docno: _row(own, docno, Mixture(0.3, 0.7)))
     with indexed(documents, words_per_shard=15) as folder, SearchEngine(folder) as engine:
         slow.assert_found(engine.search(query, k=5, scorer=scorer), expected, 5)
@@ -186,10 +187,10 @@ def test_bigrams_by_hand(build):
     )
     with SearchEngine(folder) as engine:
         query = engine.parse("heat flow")
-        words = engine.mixer.words(query)
-        assert [(word.term, word.before, word.count) for word in words] == [("heat", None, 1), ("flow", "heat", 1)]
+        words = engine.reader.shared(MixtureComponents).words(query)
+        assert [(word.term, word.previous, word.count) for word in words] == [("heat", None, 1), ("flow", "heat", 1)]
         places = np.array([engine.snapshot.locate(docno) for docno in "xyz"])
-        found = engine.mixer.probabilities(words, places[:, 0], places[:, 1])
+        found = engine.reader.shared(MixtureComponents).probabilities(words, places[:, 0], places[:, 1])
     names = list(COMPONENTS)
     # heat: 3 of 5 words of x; 5 of 11 words in all. A first word's bigrams are its unigrams.
     assert found[0, 0].tolist() == pytest.approx([3 / 5, 5 / 11, 3 / 5, 5 / 11, 1 / 2, 2 / 3, 0])
@@ -200,8 +201,8 @@ def test_bigrams_by_hand(build):
 
 def test_a_word_after_an_unknown_one_stands_alone_and_repeats_keep_their_neighbours(build):
     with SearchEngine(build([Document("x", "", "a b c a")])) as engine:
-        words = engine.mixer.words(engine.parse("a b unheard b a b"))
-    assert [(word.term, word.before, word.count) for word in words] == [
+        words = engine.reader.shared(MixtureComponents).words(engine.parse("a b unheard b a b"))
+    assert [(word.term, word.previous, word.count) for word in words] == [
         ("a", None, 1),
         ("a", "b", 1),
         ("b", "a", 2),
@@ -212,8 +213,8 @@ def test_a_word_after_an_unknown_one_stands_alone_and_repeats_keep_their_neighbo
 def test_words_that_an_expansion_adds_have_none_before_them(build):
     with SearchEngine(build(random_documents(2, 30, WORDS, 12))) as engine:
         query = RM3(documents=3, terms=4, weight=0.4).expand(engine, "a b", scorer=UNI_BI)
-        words = engine.mixer.words(query)
-        assert {word.term for word in words if word.before is not None} == {"b"}
+        words = engine.reader.shared(MixtureComponents).words(query)
+        assert {word.term for word in words if word.previous is not None} == {"b"}
         assert sum(word.count for word in words) == pytest.approx(sum(term.count for term in query.terms))
         hits = engine.search(query, scorer=UNI_BI)
         assert [engine.explain(query, docno, scorer=UNI_BI).score for docno in hits.docnos] == pytest.approx(
@@ -225,7 +226,7 @@ def test_an_explanation_is_the_score(build):
     documents = random_documents(5, 40, WORDS, 12)
     with SearchEngine(build(documents, words_per_shard=50)) as engine:
         topical = TrainedMixture(0.1, 0.3, 0.1, 0.1, 0.1, 0.1, topics=0.2, topic_model=Topics(engine.snapshot))
-        own = TrainedMixture(*FIELDS.weights, own=own_weights(documents, 4))
+        own = TrainedMixture(*FIELDS.weights, document_weights=own_weights(documents, 4))
         for scorer in (*MIXTURES, topical, own):
             hits = engine.search("a b a", k=10, scorer=scorer)
             assert len(hits)
@@ -273,12 +274,12 @@ def test_what_makes_no_trained_mixture_is_told():
         TrainedMixture(0.3, 0.3, topics=0.3, topic_model=Topics(None))
     row = np.array([[0.5, 0.5, 0, 0, 0, 0, 0]])
     with pytest.raises(SettingError, match="nothing to the models of documents"):
-        TrainedMixture(0, 1, own=OwnWeights(("x",), row))
+        TrainedMixture(0, 1, document_weights=DocumentWeights(("x",), row))
     for wrong in ([0.5, 0.4, 0, 0, 0, 0, 0], [1.5, -0.5, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0], [np.nan] * 7):
         with pytest.raises(SettingError, match=r"^weights of document x: .*expected numbers from 0 that sum to 1"):
-            OwnWeights(("x",), np.array([wrong], float))
+            DocumentWeights(("x",), np.array([wrong], float))
     with pytest.raises(SettingError, match="weights of documents"):
-        OwnWeights(("x", "y"), row)
+        DocumentWeights(("x", "y"), row)
 
 
 def test_damaged_tokens_are_told(build):

@@ -1,0 +1,131 @@
+"""Query analysis: from the text of a query, or its syntax tree, to the terms that score.
+
+Words and phrases are analysed as the documents were. Words that no document has are reported as unknown, and add
+nothing to scores.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property, partial
+
+from searchlab.errors import unknown_name
+from searchlab.records import QueryTerm, TermStats
+from searchlab.retrieval.query.term_patterns import MAX_VARIANTS, TermPatterns
+from searchlab.retrieval.query.tree import (
+    DOCNO,
+    Fuzzy,
+    Leaf,
+    Malformed,
+    Node,
+    Pattern,
+    Phrase,
+    Range,
+    Word,
+    describe,
+    leaves,
+    looks_plain,
+    positive_leaves,
+)
+from searchlab.retrieval.results import Query
+from searchlab.retrieval.suggest.spelling import suggest
+from searchlab.scorers.execution.index_reader import IndexReader, Variants
+
+# How the text of a query is read: as words only, or as a query with phrases, operators and fields.
+SYNTAXES = ("plain", "full")
+
+
+class QueryAnalyzer:
+    """Analyses queries for one index."""
+
+    def __init__(self, reader: IndexReader) -> None:
+        self._reader = reader
+        self._snapshot = reader.snapshot
+        self._suggest = partial(suggest, reader.snapshot)
+        self.patterns = TermPatterns(reader.snapshot)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The fields that a query can name."""
+        return frozenset({"title", "body", DOCNO, *self._snapshot.field_names})
+
+    def parse(self, text: str, stream: str, syntax: str) -> Query:
+        """The query that a text stands for; one with a syntax error is taken for plain words, with a remark."""
+        if syntax not in SYNTAXES:
+            raise unknown_name("query syntax", syntax, SYNTAXES)
+        if syntax == "plain" or looks_plain(text):
+            return self._parse_words(text, stream)
+        from searchlab.retrieval.query.parser import parse
+
+        try:
+            node = parse(text, self.fields)
+        except Malformed as error:
+            return self._parse_words(text, stream, (f"{error.reason}: searched for the plain words",))
+        return self.interpret(node, stream, text)
+
+    def interpret(self, node: Node, stream: str, text: str | None = None) -> Query:
+        """The query that a syntax tree stands for; `text` is how it was written."""
+        with self._snapshot.damage_told():
+            terms, unknown = self._find_terms(node, stream)
+            remarks = self._remarks(node, stream)
+        return Query(describe(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
+
+    def _parse_words(self, text: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
+        known, unknown = [], set()
+        for term, count in Counter(self._snapshot.analyzer.terms(text)).items():
+            stats = self._snapshot.term_stats(stream, term)
+            if stats.doc_freq:
+                known.append(QueryTerm(term, count, stats, stream, (term,)))
+            else:
+                unknown.add(term)
+        words = self._words_of(unknown, text) if unknown else ()
+        return Query(text, tuple(known), words, None, remarks, self._suggest)
+
+    def _words_of(self, terms: set[str], text: str) -> tuple[str, ...]:
+        """The words of a text that were analysed into these terms, as they are written there."""
+        spans = self._snapshot.analyzer.spans(text)
+        return tuple(dict.fromkeys(text[span.start : span.end] for span in spans if span.term in terms))
+
+    def _find_terms(self, node: Node, stream: str) -> tuple[tuple[QueryTerm, ...], tuple[str, ...]]:
+        """The terms of a tree that score, in the order of their first occurrence, and its unknown words."""
+        counts: dict[tuple[str, Variants], float] = {}
+        names: dict[tuple[str, Variants], tuple[str, TermStats]] = {}
+        unknown: dict[str, None] = {}
+        for leaf, boost in positive_leaves(node):
+            field = leaf.field or stream
+            for written, name, variants in self._scoring_words(leaf, field):
+                key = field, variants
+                stats = self._reader.term_stats(field, variants) if variants else None
+                if stats is None or not stats.doc_freq:
+                    unknown[f"{leaf.field}:{written}" if leaf.field else written] = None
+                    continue
+                counts[key] = counts.get(key, 0.0) + boost
+                names.setdefault(key, (name, stats))
+        terms = (QueryTerm(names[key][0], count, names[key][1], *key) for key, count in counts.items())
+        return tuple(terms), tuple(unknown)
+
+    def _scoring_words(self, leaf: Leaf, field: str) -> Iterator[tuple[str, str, Variants]]:
+        """Each word of a leaf that scores: as written, its name, and the terms that it stands for."""
+        if field == DOCNO or isinstance(leaf, Range):
+            return
+        if isinstance(leaf, Word | Phrase):
+            for span in self._snapshot.analyzer.spans(leaf.text):
+                if span.term is not None:
+                    yield leaf.text[span.start : span.end], span.term, (span.term,)
+            return
+        name = describe(replace(leaf, field=None))
+        yield name, name, self.patterns.expand(leaf, field).terms
+
+    def _remarks(self, node: Node, stream: str) -> tuple[str, ...]:
+        """What a user should know about the patterns of a tree."""
+        remarks: dict[str, None] = {}
+        for leaf in leaves(node):
+            field = leaf.field or stream
+            if isinstance(leaf, Pattern | Fuzzy) and field != DOCNO:
+                n_matching = self.patterns.expand(leaf, field).n_matching
+                if n_matching > MAX_VARIANTS:
+                    counted = f"the {MAX_VARIANTS:,} most frequent count"
+                    remarks[f"{describe(leaf)} stands for {n_matching:,} words: {counted}"] = None
+        return tuple(remarks)
