@@ -75,11 +75,11 @@ def megabytes(n_bytes: int) -> str:
 
 def choose_index(name: str | None) -> Path:
     """The folder of the index that the user means; if none is named, the newest, which is then said."""
-    from searchlab.indexing.index_names import choose, resolve
+    from searchlab.indexing.index_names import latest_index, locate_index
 
     if name is not None:
-        return resolve(name)
-    folder, of_how_many = choose()
+        return locate_index(name)
+    folder, of_how_many = latest_index()
     note(f"index: {folder}" + (f" (the newest of {of_how_many}; -i names another)" if of_how_many > 1 else ""))
     return folder
 

@@ -18,7 +18,7 @@ from searchlab.experiments.cache import fingerprint
 from searchlab.experiments.plan import FoldPlan, Plan
 from searchlab.experiments.scorer_tuning import useful_topics
 from searchlab.indexing.building.indexer import index as make_index
-from searchlab.indexing.index_names import HOME, default_folder, resolve
+from searchlab.indexing.index_names import default_folder, index_folder
 from searchlab.indexing.source_collection import source_collection
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Judgments, Topic
@@ -79,9 +79,7 @@ def find_index(plan: Plan, progress: Progress = no_progress) -> Path:
     """The folder of the index: beside the plan, or by its name in `indexes/`."""
     if plan.index is not None:
         beside = plan.file.parent / plan.index
-        folder = beside if (beside / MANIFEST).exists() else resolve(plan.index)
-        if len(folder.parts) == 1 and not (folder / MANIFEST).exists():
-            folder = HOME / folder
+        folder = beside if (beside / MANIFEST).exists() else index_folder(plan.index)
     elif plan.collection is not None:
         folder = default_folder([plan.collection])
     else:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.indexing.index_names import resolve
+from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
@@ -55,7 +55,7 @@ SYNTAXES = ("plain", "full")
 
 def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
     """Open an index, by its folder or by its name in `indexes/`, for searching."""
-    return SearchEngine(resolve(name), compiled=compiled)
+    return SearchEngine(locate_index(name), compiled=compiled)
 
 
 class SearchEngine:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.errors import IndexCorrupt, SettingError, unknown_name
-from searchlab.indexing.building.indexer import existing
+from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import (
     commit_artefact,
@@ -73,7 +73,7 @@ def build_topics(
         raise unknown_name("method", method, METHODS)
     if not 1 <= n_topics <= MOST_TOPICS:
         raise SettingError(f"topics is {n_topics}, expected 1 to {MOST_TOPICS}")
-    index = existing(folder)
+    index = existing_index(folder)
     home = home_of(index, name or method)
     with writer_lock(home), remove_uncommitted(home, TopicRecord):
         snapshot = Snapshot(index)
@@ -123,7 +123,7 @@ def save_topics(
 
 def update_topics(folder: str | Path, *, name: str = "plsa", progress: Progress = no_progress) -> TopicModel:
     """Write the topics of documents that came since, and of merged shards; what was learnt stays as it is."""
-    index = existing(folder)
+    index = existing_index(folder)
     home = home_of(index, name)
     read_artefact_record(home, TopicRecord)
     with writer_lock(home), remove_uncommitted(home, TopicRecord):

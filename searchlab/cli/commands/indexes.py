@@ -33,7 +33,7 @@ def index_command(
     ],
     index: Annotated[
         str | None,
-        typer.Option("-i", "--index", metavar="INDEX", help="Where to write [default: indexes/<source>]"),
+        typer.Option("-i", "--index", metavar="INDEX", help="A folder, or a name in indexes/ [default: the source's]"),
     ] = None,
     format: Annotated[
         str | None,

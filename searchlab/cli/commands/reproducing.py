@@ -234,13 +234,13 @@ def _try_collection(
 
 def _refuse_strangers(folder: Path, source: str) -> None:
     """An index of other documents is left alone."""
-    from searchlab.indexing.index_names import lasting_name
+    from searchlab.indexing.index_names import absolute_source
     from searchlab.indexing.storage.layout import MANIFEST
     from searchlab.indexing.storage.manifest import read_index_manifest
 
     if (folder / MANIFEST).exists():
         sources = list(read_index_manifest(folder).sources)
-        if sources != [lasting_name(source)]:
+        if sources != [absolute_source(source)]:
             made = ", ".join(sources) or "a program"
             raise SettingError(f"{folder}: was made from {made}, expected an index of {source}; -o keeps others apart")
 

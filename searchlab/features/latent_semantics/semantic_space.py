@@ -32,8 +32,8 @@ import numpy as np
 from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
 from searchlab.features.latent_semantics.space_files import FOLDER, SpaceRecord, read_record
 from searchlab.features.latent_semantics.truncated_svd import decompose
-from searchlab.indexing.building.indexer import existing
 from searchlab.indexing.document_vectors import DocumentVectors
+from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import commit_artefact, open_artefact_file, remove_uncommitted
 from searchlab.indexing.storage.lock import writer_lock
@@ -192,7 +192,7 @@ def build_space(
     """
     if not 1 <= dims <= MOST_DIMS:
         raise SettingError(f"dims is {dims}, expected 1 to {MOST_DIMS}")
-    folder = existing(name)
+    folder = existing_index(name)
     place = home or folder / FOLDER
     with writer_lock(place), remove_uncommitted(place, SpaceRecord):
         snapshot = Snapshot(folder)
@@ -219,7 +219,7 @@ def build_space(
 
 def update_space(name: str | Path, *, progress: Progress = no_progress, home: Path | None = None) -> SemanticSpace:
     """Write the vectors of documents that came since, and of merged shards; the space itself stays as it is."""
-    folder = existing(name)
+    folder = existing_index(name)
     place = home or folder / FOLDER
     read_record(place)
     with writer_lock(place), remove_uncommitted(place, SpaceRecord):

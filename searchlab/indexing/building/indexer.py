@@ -28,7 +28,7 @@ from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocument
 from searchlab.indexing.building.merge import merge_shards, merge_small_shards
 from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
-from searchlab.indexing.index_names import default_folder, lasting_name, resolve
+from searchlab.indexing.index_names import absolute_source, default_folder, existing_index, index_folder
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.manifest import (
@@ -80,6 +80,8 @@ def index(
 ) -> BuildSummary:
     """Index files or folders of documents; `folder` is `indexes/<name of the source>` if not given.
 
+    `folder` can also be a name without a slash, which stands for a folder in `indexes/`.
+
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
     `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
@@ -100,9 +102,9 @@ def index(
 
     return build_index(
         read,
-        resolve(folder) if folder is not None else default_folder(paths),
+        index_folder(folder) if folder is not None else default_folder(paths),
         (stemmer, stop_list),
-        sources=[lasting_name(path) for path in paths],
+        sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
         prune=prune,
@@ -169,7 +171,7 @@ def build_index(
 def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:
     """Remove documents from an index; if one of them is not in it, nothing is removed."""
     started = time.perf_counter()
-    folder = existing(name)
+    folder = existing_index(name)
     with writer_lock(folder):
         remove_unreferenced(folder, read_index_manifest(folder))
         with closing(Snapshot(folder)) as snapshot:
@@ -188,20 +190,13 @@ def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) 
     if jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     started = time.perf_counter()
-    folder = existing(name)
+    folder = existing_index(name)
     with writer_lock(folder):
         manifest = read_index_manifest(folder)
         remove_unreferenced(folder, manifest)
         if len(manifest.shards) > 1 or any(shard.n_deleted for shard in manifest.shards):
             merge_shards(folder, manifest, manifest.shards, progress, jobs)
     return _summarise(folder, IndexChanges(None), 0, time.perf_counter() - started)
-
-
-def existing(name: str | Path) -> Path:
-    """The folder of an index that must be there: a mistyped name makes no folder."""
-    folder = resolve(name)
-    read_index_manifest(folder)
-    return folder
 
 
 def _read_previous(folder: Path, *, rebuild: bool) -> Manifest | None:

@@ -102,7 +102,7 @@ def test_agreement_is_a_table(imported, tmp_path):
         (("export", "qrels", "-o", "none/q.txt"), 1, "none/q.txt: cannot be written (No such file or directory)"),
         (("export", "qrels", "-o", "aero"), 1, "aero: cannot be written (a folder, expected a file)"),
         (("show", "--set", "x"), 2, "unknown set 'x'; there is: aero"),
-        (("show", "-i", "none"), 1, "none: no index here; `searchlab index SOURCE` makes one"),
+        (("show", "-i", "none"), 1, "indexes/none: no index here; `searchlab index SOURCE` makes one"),
         (("import", "--qrels", "none"), 1, "none: no such file or folder"),
         (("import", "--qrels", "bad.txt"), 1, "bad.txt:2: expected a whole number as grade, found 'x'"),
         (("import", "--qrels", "far.txt"), 2, "the grade of document 'd1' of topic '1' is 99, expected a whole number"),

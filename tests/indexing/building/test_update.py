@@ -242,7 +242,8 @@ def test_sources_are_recorded_as_absolute_paths(tmp_path, monkeypatch):
         (tmp_path / f"{name}.jsonl").write_text(f'{{"docno": "{name}"}}\n')
         index(f"{name}.jsonl", "i")
     index("one.jsonl", "i")
-    assert read_index_manifest(tmp_path / "i").sources == (str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
+    sources = read_index_manifest(tmp_path / "indexes" / "i").sources
+    assert sources == (str(tmp_path / "one.jsonl"), str(tmp_path / "two.jsonl"))
 
 
 def test_many_small_updates_leave_few_shards(tmp_path, monkeypatch):
