@@ -24,16 +24,16 @@ from starlette.types import ASGIApp
 from searchlab.json_numbers import without_nan
 from searchlab.web.api import compare, explain, judge, measure, search, train
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import INTERNAL, Failure, NotFound, as_failure
 from searchlab.web.api.openapi import describe
 from searchlab.web.api.parameters import JUDGE, Parameter, read_address, read_body
+from searchlab.web.http_errors import INTERNAL, Failure, NotFound, as_failure
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, Workers, lane_for
 from searchlab.web.middleware.auth import local_address
 from searchlab.web.middleware.csrf import csrf_of
 from searchlab.web.middleware.request_body import form_of
 from searchlab.web.middleware.security import Login, Safety, protect
-from searchlab.web.pages.judging_pages import FORMS
-from searchlab.web.pages.judging_pages import PAGES as WORK_PAGES
+from searchlab.web.pages.judge_page import FORMS
+from searchlab.web.pages.judge_page import PAGES as WORK_PAGES
 from searchlab.web.pages.rendering import HOME, Links, render
 from searchlab.web.pages.search_pages import PAGES, Form, Page, Visitor
 from searchlab.web.state.app_state import Desk

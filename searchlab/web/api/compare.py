@@ -15,9 +15,9 @@ from searchlab.rankers.explanation import Account, set_against
 from searchlab.rankers.systems import System
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.explain import accounts_by_name, call, difference_record
-from searchlab.web.api.http_errors import Failure
 from searchlab.web.api.parameters import FILTER, INDEX, QUERY, RANKER, K, Parameter
 from searchlab.web.api.search import found, short
+from searchlab.web.http_errors import Failure
 from searchlab.web.state.app_state import Desk
 
 # Beyond this rank it is not looked where a document stands on the other side.

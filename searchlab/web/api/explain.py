@@ -10,9 +10,9 @@ from searchlab.rankers.explanation import Account, Difference, Share, set_agains
 from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Query
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import Failure
 from searchlab.web.api.parameters import DOCUMENT, FILTER, INDEX, QUERY, RANKER, Parameter
 from searchlab.web.api.search import find_document, ranker_record, require_document, short
+from searchlab.web.http_errors import Failure
 from searchlab.web.state.app_state import Desk
 from searchlab.web.state.open_indexes import Opened
 

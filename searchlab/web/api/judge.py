@@ -16,10 +16,10 @@ from searchlab.records import Topic
 from searchlab.web.api import pool
 from searchlab.web.api.collection_topics import own_topics
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import DOCUMENT, INDEX, JUDGE, SET, Parameter
 from searchlab.web.api.pool import find_topic, set_topics
 from searchlab.web.api.search import require_document, short
+from searchlab.web.http_errors import Failure, NotFound
 from searchlab.web.limits import Limits
 from searchlab.web.state.app_state import Desk
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from searchlab.web.api.http_errors import Failure
+from searchlab.web.http_errors import Failure
 
 REQUIRED: Any = object()
 # No text of a request is longer unless its parameter says so.

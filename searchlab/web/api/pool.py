@@ -20,10 +20,10 @@ from searchlab.records import Topic
 from searchlab.retrieval.results import Hit, Hits
 from searchlab.web.api.collection_topics import has_learnt_from
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import INDEX, JUDGE, SET, Parameter
 from searchlab.web.api.search import marked, ranker_record
 from searchlab.web.api.topic_rankings import DEPTH, MOST_TOPICS, RANKERS, chosen_rankers, rank_all, rank_topic
+from searchlab.web.http_errors import Failure, NotFound
 from searchlab.web.state.app_state import Desk
 from searchlab.web.state.open_indexes import Opened
 

@@ -17,8 +17,8 @@ from searchlab.retrieval.highlight.snippets import Snippet
 from searchlab.retrieval.results import Hit, Hits, Query
 from searchlab.retrieval.suggest.autocomplete import frequent_words
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import DOCUMENT, FILTER, INDEX, JUDGE, PAGE, QUERY, RANKER, K, Parameter
+from searchlab.web.http_errors import Failure, NotFound
 from searchlab.web.jobs.thread_pools import count_patterns
 from searchlab.web.state.app_state import Desk
 from searchlab.web.state.open_indexes import Opened

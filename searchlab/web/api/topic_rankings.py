@@ -14,8 +14,8 @@ import numpy as np
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.results import Hits, Query
-from searchlab.web.api.http_errors import Failure
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.http_errors import Failure
 from searchlab.web.state.app_state import Desk
 from searchlab.web.state.open_indexes import Opened
 from searchlab.web.state.result_cache import Memory

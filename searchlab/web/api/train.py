@@ -14,9 +14,9 @@ from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.advice import KINDS, advise_before
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import Failure
 from searchlab.web.api.parameters import INDEX, SET, Parameter
 from searchlab.web.api.pool import set_topics
+from searchlab.web.http_errors import Failure
 from searchlab.web.jobs.training_process import Lesson
 from searchlab.web.state.app_state import Desk
 from searchlab.web.state.open_indexes import Opened, models_folder

@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from searchlab.web.api.http_errors import Failure
+from searchlab.web.http_errors import Failure
 from searchlab.web.jobs.durations import Habits
 from searchlab.web.limits import Limits
 

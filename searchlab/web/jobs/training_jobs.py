@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from searchlab.web.api.http_errors import Failure, NotFound, without_folder
+from searchlab.web.http_errors import Failure, NotFound, without_folder
 from searchlab.web.jobs.training_process import Lesson
 
 # So many wait at most, and so many that have ended are remembered.

@@ -18,7 +18,7 @@ from html import escape
 from urllib.parse import quote
 
 from searchlab.web.middleware.rejections import Refusal
-from searchlab.web.middleware.request_headers import PASS, Visit
+from searchlab.web.middleware.request_context import PASS, Visit
 
 # Guesses a second are at most GUESSES / PENALTY.
 PENALTY = 0.5

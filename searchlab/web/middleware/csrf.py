@@ -22,7 +22,7 @@ import secrets
 from starlette.requests import Request
 
 from searchlab.web.middleware.rejections import Refusal
-from searchlab.web.middleware.request_headers import KEY, SEED, Visit
+from searchlab.web.middleware.request_context import KEY, SEED, Visit
 
 FIELD = "csrf"
 FORM = "application/x-www-form-urlencoded"

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from searchlab.web.middleware.rejections import CLOSE, Refusal
-from searchlab.web.middleware.request_headers import KEY, Visit
+from searchlab.web.middleware.request_context import KEY, Visit
 
 # A large body may take longer than a small one: whoever keeps up this many bytes a second is waited for.
 BYTES_PER_SECOND = 100_000

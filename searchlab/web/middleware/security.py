@@ -22,7 +22,7 @@ from starlette.datastructures import QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from searchlab.errors import SettingError
-from searchlab.web.api.http_errors import INTERNAL
+from searchlab.web.http_errors import INTERNAL
 from searchlab.web.limits import Limits
 from searchlab.web.middleware.auth import RESERVED, Login, LoginPage, Tokens, bearer, local_address, plain_login_page
 from searchlab.web.middleware.csrf import (
@@ -35,7 +35,7 @@ from searchlab.web.middleware.csrf import (
 )
 from searchlab.web.middleware.rejections import Headers, Redirection, Refusal, is_api, send_redirection, send_refusal
 from searchlab.web.middleware.request_body import Gone, receive_body, replay
-from searchlab.web.middleware.request_headers import KEY, Visit
+from searchlab.web.middleware.request_context import KEY, Visit
 
 __all__ = ["Login", "LoginPage", "Safety", "protect"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from searchlab.web.api.compare import LEFT, RIGHT, compare
 from searchlab.web.api.explain import AGAINST, explain
-from searchlab.web.api.http_errors import as_failure
 from searchlab.web.api.parameters import DOCUMENT, FILTER, INDEX, PAGE, QUERY, RANKER, K, Parameter
 from searchlab.web.api.search import WORDS_TO_MARK, document, grades_for, search, similar
+from searchlab.web.http_errors import as_failure
 from searchlab.web.state.app_state import Desk
 
 # What makes a query ask for more than one of its words.

@@ -25,7 +25,7 @@ from searchlab.rankers.systems import EXPANDED, LABELS, MODEL, ModelSystem, Scor
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
 from searchlab.topic_models.topic_model_store import list_topics
-from searchlab.web.api.http_errors import NotFound, without_folder
+from searchlab.web.http_errors import NotFound, without_folder
 from searchlab.web.state.retirement import Farewell
 
 # The scorers to offer first, the others come in the order of their names.

@@ -12,10 +12,10 @@ from searchlab.records import Document
 from searchlab.web.api import collection_topics, measure, pool
 from searchlab.web.api import judge as judge_api
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import read_body
+from searchlab.web.http_errors import Failure, NotFound
 from searchlab.web.state.result_cache import Memory
-from tests.web.judged_desk import judge_topics, make_desk, title_documents
+from tests.web.judged_app import judge_topics, make_desk, title_documents
 
 
 @pytest.fixture(scope="module")

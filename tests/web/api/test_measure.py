@@ -15,11 +15,11 @@ from searchlab.web.api import collection_topics as own_module
 from searchlab.web.api import measure as measure_api
 from searchlab.web.api import pool, topic_rankings
 from searchlab.web.api.collection_topics import Own, has_learnt_from
-from searchlab.web.api.http_errors import Failure
+from searchlab.web.http_errors import Failure
 from searchlab.web.jobs.training_process import Lesson, learn
 from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import models_folder
-from tests.web.judged_desk import N_TOPICS, judge_topics, make_desk, title_documents, title_grades
+from tests.web.judged_app import N_TOPICS, judge_topics, make_desk, title_documents, title_grades
 
 
 @pytest.fixture(scope="module")

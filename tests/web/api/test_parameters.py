@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchlab.web.api.http_errors import Failure
 from searchlab.web.api.parameters import Parameter, read_address, read_body
+from searchlab.web.http_errors import Failure
 
 TEXT = Parameter("t", "text", "a text", default="x", long=5)
 TEXTS = Parameter("ts", "texts", "texts", default=(), many=2, long=5)

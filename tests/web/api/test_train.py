@@ -11,12 +11,12 @@ from searchlab.judgments.judgment_store import judgments_file
 from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.models import LinearModel
 from searchlab.web.api import train as train_api
-from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import read_body
 from searchlab.web.api.search import search
+from searchlab.web.http_errors import Failure, NotFound
 from searchlab.web.jobs.training_jobs import Jobs
 from searchlab.web.state.open_indexes import models_folder
-from tests.web.judged_desk import N_TOPICS, judge_topics, make_desk, title_documents, title_grades
+from tests.web.judged_app import N_TOPICS, judge_topics, make_desk, title_documents, title_grades
 
 LONG = 60.0
 QUICK = {"ranker": "rsvm", "features": "table1", "k": 20}

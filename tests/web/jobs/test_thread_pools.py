@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from searchlab.web.api.http_errors import Failure
+from searchlab.web.http_errors import Failure
 from searchlab.web.jobs.thread_pools import HEAVY, QUICK, SLOW, WRITE, Workers, count_patterns, lane_for
 from searchlab.web.limits import Limits
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from searchlab.rankers.bundle import load_bundle
-from searchlab.web.api.http_errors import Failure, NotFound
+from searchlab.web.http_errors import Failure, NotFound
 from searchlab.web.jobs.training_jobs import TRAINER, WAITING, Jobs
 from searchlab.web.jobs.training_process import Lesson, Teller
-from tests.web.judged_desk import N_TOPICS, title_documents, title_grades
+from tests.web.judged_app import N_TOPICS, title_documents, title_grades
 
 LONG = 60.0
 

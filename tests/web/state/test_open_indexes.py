@@ -15,7 +15,7 @@ from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models import LinearModel
 from searchlab.records import Document
-from searchlab.web.api.http_errors import NotFound
+from searchlab.web.http_errors import NotFound
 from searchlab.web.state import open_indexes as shelf_module
 from searchlab.web.state.open_indexes import Shelf, models_folder
 

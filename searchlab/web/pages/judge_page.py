@@ -278,7 +278,7 @@ PAGES = (
         (INDEX, SET, pool.TOPIC, RANKERS, pool.DEEP, AT, DID),
         heavy=True,
     ),
-    Page("/learn", "learn.html", "learn", _learn, (INDEX, judge.ANY_SET)),
+    Page("/learn", "train.html", "learn", _learn, (INDEX, judge.ANY_SET)),
     Page(
         "/measure",
         "measure.html",

@@ -15,7 +15,7 @@ from searchlab.records import Document
 from searchlab.web.api import train
 from searchlab.web.app import make_app
 from searchlab.web.middleware.security import Safety
-from searchlab.web.pages import judging_pages
+from searchlab.web.pages import judge_page as judging_pages
 from searchlab.web.state.app_state import Desk
 from searchlab.web.state.open_indexes import Shelf
 
@@ -398,7 +398,7 @@ def test_hostile_words_are_words(client, store, monkeypatch):
         assert not [name for name in seen.names if name.startswith("on") or name == "style"]
         assert "<script>alert" not in shown
         assert set(re.findall(r"<script[^>]*>", shown)) <= {
-            f'<script type="module" src="/static/{name}.js">' for name in ("page", "keys", "judge", "learn")
+            f'<script type="module" src="/static/{name}.js">' for name in ("page", "keys", "judge", "train")
         }
 
 
