@@ -1,13 +1,13 @@
-"""How many requests does the server answer, and how fast?
+"""Throughput, latency and memory of the server.
 
     python benchmarks/serve.py                          # OHSUMED's size: builds the index first, ten minutes
     python benchmarks/serve.py --work DIR               # keeps the index in DIR, or takes it from there
     python benchmarks/serve.py --documents 35000 --requests 2000
 
-`searchlab serve` runs as its users run it. A client in a second process (`load.py`) asks for searches, re-rankings,
-pages and suggestions, as fast as they are answered and at a fixed rate; beside it stand the bare engine, as the
-ceiling, and tantivy behind a minimal application (`serve_peer.py`). Memory is looked at during thousands of requests.
-All answers of the server are compared with those of the engine; the script fails if they differ, or if a request fails.
+`searchlab serve` runs as users run it. A client in a second process (`load.py`) requests searches, re-rankings, pages
+and suggestions, as fast as they are answered and at a fixed rate. The bare engine is measured too, as the upper bound,
+and tantivy behind a minimal application (`serve_peer.py`). Memory is recorded during thousands of requests. All answers
+of the server are compared with those of the engine; the script fails if they differ, or if a request fails.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from urllib.parse import quote
 from engines import ENGINES
 from load import HOST
 from report import OURS
-from serve_report import describe, tell
+from serve_report import describe_machine, print_report
 
 OHSUMED = 348_566
 HERE = Path(__file__).parent
@@ -44,27 +44,27 @@ PEER = "tantivy"
 K = 10
 CANDIDATES = 100
 FEATURES = "letor45"
-# What is compared of each result.
-TOLD = ("rank", "id", "score", "title", "snippet")
-RANKERS = ("bm25", f"model:{FEATURES}")
+# The fields of each hit that are compared.
+COMPARED = ("rank", "score", "docno", "title", "snippet")
+SYSTEMS = ("bm25", f"model:{FEATURES}")
 ROUNDS = 3
-# Memory is looked at so many times.
-LOOKS = 10
-# Connections at the fixed rate: as many as requests can be under way.
-PLENTY = 64
-# While memory is looked at, one query in so many has a word that no document has.
-ONE_IS_STRANGE = 50
+# Memory is recorded this many times.
+N_SAMPLES = 10
+# Connections at the fixed rate: the number of requests that can be under way.
+MAX_CONNECTIONS = 64
+# While memory is recorded, one query in this many has a word that no document has.
+UNKNOWN_WORD_INTERVAL = 50
 
 
 KINDS: dict[str, Callable[[str], str]] = {
     "search": lambda text: f"/api/search?k={K}&q={quote(text)}",
-    "re-ranking": lambda text: f"/api/search?k={K}&ranker={quote(RANKERS[1])}&q={quote(text)}",
+    "re-ranking": lambda text: f"/api/search?k={K}&system={quote(SYSTEMS[1])}&q={quote(text)}",
     "page": lambda text: f"/?q={quote(text)}",
     "suggestions": lambda text: f"/api/suggest?q={quote(text[:-3])}",
 }
 
 
-# Steps in processes of their own: the index, and what the engine answers without a server, and how fast.
+# Steps in separate processes: building the index, and the answers and times of the engine without a server.
 
 
 def build_step(work: str, n_docs: str) -> None:
@@ -80,7 +80,7 @@ def build_step(work: str, n_docs: str) -> None:
 
 
 def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
-    """All answers, and milliseconds for each: the ceiling of any server in one process."""
+    """All answers, and milliseconds for each: the upper bound for any server in one process."""
     import numpy as np
 
     import searchlab
@@ -98,9 +98,9 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
     engine = searchlab.open(index)
     reranker = Reranker(engine, searchlab.rankers.bundle.load_bundle(model))
     answers, times = {}, {}
-    for name, search in zip(RANKERS, (engine.search, reranker.search), strict=True):
+    for name, search in zip(SYSTEMS, (engine.search, reranker.search), strict=True):
         texts = json.loads(Path(queries).read_text())
-        answers[name] = {text: [as_told(hit) for hit in search(text, k=K)] for text in texts}
+        answers[name] = {text: [as_record(hit) for hit in search(text, k=K)] for text in texts}
         times[name] = []
         for text in texts * ROUNDS:
             began = time.perf_counter()
@@ -109,14 +109,14 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
     return {"answers": answers, "times": times}
 
 
-def as_told(hit: Any) -> dict[str, Any]:
-    """A result as the server tells it."""
+def as_record(hit: Any) -> dict[str, Any]:
+    """A hit as the server sends it."""
     texts = {"title": hit.marked_title, "snippet": hit.snippet}
     return {
         "rank": hit.rank,
-        "id": hit.docno,
         "score": hit.score,
-        **{name: {"text": own.text, "marks": [list(mark) for mark in own.marks]} for name, own in texts.items()},
+        "docno": hit.docno,
+        **{name: {"text": text.text, "marks": [list(mark) for mark in text.marks]} for name, text in texts.items()},
     }
 
 
@@ -132,11 +132,11 @@ def run_script(*command: str | Path) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-# Servers.
+# Servers
 
 
 class Server:
-    """A server that runs: its process, its port, and what the kernel knows of it."""
+    """A running server: its process, its port, and its use of memory and processor."""
 
     def __init__(self, name: str, process: subprocess.Popen[str], port: int) -> None:
         self.name = name
@@ -156,7 +156,7 @@ class Server:
             connection.close()
 
     def memory(self) -> tuple[float, float]:
-        """Megabytes of its own, and all that is resident: also pages of the index, which the kernel can take back."""
+        """Megabytes of private memory, and of all resident memory, with droppable pages of the index."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         kilobytes = {line.partition(":")[0]: int(line.split()[1]) for line in lines if line.endswith(" kB")}
         return kilobytes["RssAnon"] / 1024, kilobytes["VmRSS"] / 1024
@@ -169,7 +169,7 @@ class Server:
 
 @contextmanager
 def served(name: str, command: list[str | Path], port: int | None = None) -> Iterator[Server]:
-    """A server for as long as it is needed; without a port, it says itself which one it took."""
+    """A server while the context lasts; without a port, its first line names the one it took."""
     pipe = subprocess.PIPE if port is None else None
     process = subprocess.Popen(list(map(str, command)), stdout=pipe, text=True)
     try:
@@ -193,7 +193,7 @@ def wait_for(port: int) -> None:
             return
         except OSError:
             time.sleep(0.1)
-    sys.exit(f"nobody answers at port {port}")
+    sys.exit(f"no server answers at port {port}")
 
 
 def free_port() -> int:
@@ -202,14 +202,14 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-# What the parent measures.
+# Measurements
 
 
 def load(server: Server, paths: Path, connections: int, seconds: float, **more: float) -> dict[str, Any]:
-    """Put a server under load; the figures of that."""
+    """Put a server under load, and return the figures."""
     before = server.processor()
-    asked = {"port": server.port, "paths": str(paths), "connections": connections, "seconds": seconds, **more}
-    record = run_script(HERE / "load.py", json.dumps(asked))
+    request = {"port": server.port, "paths": str(paths), "connections": connections, "seconds": seconds, **more}
+    record = run_script(HERE / "load.py", json.dumps(request))
     times = record["times"]
     cuts = quantiles(times, n=100, method="inclusive")
     return {
@@ -226,12 +226,14 @@ def load(server: Server, paths: Path, connections: int, seconds: float, **more: 
 
 
 def write_paths(work: Path, texts: list[str], n_mixed: int) -> dict[str, Path]:
-    """What is asked for, by kind; a file for each."""
+    """Files of the paths to request, by kind."""
     chance = random.Random(1)
     words = sorted({word for text in texts for word in text.split()})
     new = [" ".join(chance.sample(words, chance.randint(2, 6))) for _ in range(n_mixed)]
-    # Now and then a word that the index does not have: what was meant is looked for, and all of it must be forgotten.
-    new = [f"{text} unheard{number}of" if number % ONE_IS_STRANGE == 0 else text for number, text in enumerate(new)]
+    # Some unknown words: their corrections are computed, and must not stay in memory.
+    new = [
+        f"{text} unheard{number}of" if number % UNKNOWN_WORD_INTERVAL == 0 else text for number, text in enumerate(new)
+    ]
     paths = {kind: [make(text) for text in texts] for kind, make in KINDS.items()}
     paths["mixture"] = [make(text) for make, text in zip(cycle(KINDS.values()), new, strict=False)]
     files = {kind: work / "paths" / f"{kind}.json" for kind in paths}
@@ -242,27 +244,27 @@ def write_paths(work: Path, texts: list[str], n_mixed: int) -> dict[str, Path]:
 
 
 def differences(server: Server, answers: dict[str, dict[str, list[dict[str, Any]]]]) -> list[str]:
-    """The queries that the server answers otherwise than the engine."""
+    """The queries for which the answers of server and engine differ."""
     wrong = []
-    for ranker, expected in answers.items():
-        for text, results in expected.items():
-            told = server.get(f"/api/search?k={K}&ranker={quote(ranker)}&q={quote(text)}")["results"]
-            if [{name: own[name] for name in TOLD} for own in told] != results:
-                wrong.append(f"{ranker}: {text}")
+    for system, expected in answers.items():
+        for text, records in expected.items():
+            hits = server.get(f"/api/search?k={K}&system={quote(system)}&q={quote(text)}")["hits"]
+            if [{name: hit[name] for name in COMPARED} for hit in hits] != records:
+                wrong.append(f"{system}: {text}")
     return wrong
 
 
 def watch_memory(server: Server, paths: Path, n_requests: int) -> list[tuple[int, float, float]]:
-    """Memory after so many requests, time and again; the first is that of a server that has warmed up."""
-    looks = [(0, *server.memory())]
-    for look in range(1, LOOKS + 1):
-        load(server, paths, 16, 3600, most=n_requests // LOOKS, first=n_requests // LOOKS * (look - 1))
-        looks.append((look * n_requests // LOOKS, *server.memory()))
-    return looks
+    """Memory during the requests, beginning with that of a server that has warmed up."""
+    samples = [(0, *server.memory())]
+    for number in range(1, N_SAMPLES + 1):
+        load(server, paths, 16, 3600, most=n_requests // N_SAMPLES, first=n_requests // N_SAMPLES * (number - 1))
+        samples.append((number * n_requests // N_SAMPLES, *server.memory()))
+    return samples
 
 
 def run(options: argparse.Namespace, work: Path) -> bool:
-    """Measure, and print; whether the server answers everything, and as the engine does."""
+    """Measure and print; returns whether the server answers all requests, and as the engine does."""
     note(f"{options.documents:,} documents: indexes")
     run_step("build", work, options.documents)
     texts = json.loads((work / "queries.json").read_text())
@@ -270,23 +272,23 @@ def run(options: argparse.Namespace, work: Path) -> bool:
     note("the bare engine")
     bare = run_step("engine", index, model, work / "queries.json")
     paths = write_paths(work, texts, options.requests)
-    print(f"{options.documents:,} documents. {describe([OURS, 'starlette', 'uvicorn', PEER])}", end="\n\n")
+    print(f"{options.documents:,} documents. {describe_machine([OURS, 'starlette', 'uvicorn', PEER])}", end="\n\n")
     figures: list[dict[str, Any]] = []
     command = [Path(sys.executable).with_name(OURS), "serve", "-i", index, "--model", model, "--port", "0"]
     with served(OURS, command) as server:
         note("answers")
         wrong = differences(server, bare["answers"])
         for text in wrong:
-            note(f"another answer than the engine's: {text}")
+            note(f"differs from the engine: {text}")
         for kind in KINDS:
             for connections in options.connections:
                 note(f"{kind}, {connections} connections")
                 figures.append(load(server, paths[kind], connections, options.seconds))
         for kind, rate in (("search", options.rate), ("re-ranking", options.rate / 3)):
             note(f"{kind}, {rate:g}/s")
-            figures.append(load(server, paths[kind], PLENTY, 2 * options.seconds, rate=rate))
+            figures.append(load(server, paths[kind], MAX_CONNECTIONS, 2 * options.seconds, rate=rate))
         note(f"memory, {options.requests:,} requests")
-        looks = watch_memory(server, paths["mixture"], options.requests)
+        samples = watch_memory(server, paths["mixture"], options.requests)
     peer = work / f"{PEER}-{options.documents}"
     if peer.exists():
         port = free_port()
@@ -295,12 +297,12 @@ def run(options: argparse.Namespace, work: Path) -> bool:
             for connections in options.connections:
                 note(f"{PEER}, {connections} connections")
                 figures.append(load(server, paths["search"], connections, options.seconds))
-            figures.append(load(server, paths["search"], PLENTY, 2 * options.seconds, rate=options.rate))
-    tell(options.rate, bare["times"], figures, looks)
-    failed = sum(own["failed"] for own in figures if own["server"] == OURS)
-    print(f"\nanswers as the engine's: {'no' if wrong else 'yes'}; requests that failed: {failed}")
+            figures.append(load(server, paths["search"], MAX_CONNECTIONS, 2 * options.seconds, rate=options.rate))
+    print_report(options.rate, bare["times"], figures, samples)
+    failed = sum(figure["failed"] for figure in figures if figure["server"] == OURS)
+    print(f"\nsame answers as the engine: {'no' if wrong else 'yes'}; requests that failed: {failed}")
     if options.json:
-        record = {"engine": bare["times"], "figures": figures, "memory": looks, "wrong": wrong}
+        record = {"engine": bare["times"], "figures": figures, "memory": samples, "wrong": wrong}
         options.json.write_text(json.dumps(record, indent=2))
     return not wrong and not failed
 
@@ -313,11 +315,11 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=int, default=OHSUMED)
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")], default=[1, 4, 16])
-    parser.add_argument("--seconds", type=float, default=10, help="how long each load lasts")
+    parser.add_argument("--seconds", type=float, default=10, help="duration of each load")
     parser.add_argument("--rate", type=float, default=300, help="searches/s at the fixed rate; a third for re-ranking")
-    parser.add_argument("--requests", type=int, default=20_000, help="while memory is looked at")
+    parser.add_argument("--requests", type=int, default=20_000, help="number of requests while memory is recorded")
     parser.add_argument("--work", type=Path, help="a folder that keeps the indexes [default: a temporary one]")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures here")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file")
     return parser.parse_args()
 
 

@@ -1,9 +1,9 @@
-"""What would a search server be without searchlab? tantivy behind a minimal Starlette application, in one process.
+"""A minimal search server to compare with: tantivy behind a Starlette application, in one process.
 
     python benchmarks/serve_peer.py INDEX PORT
 
-No pages, no guard, no models: a search gives the ten best documents with title and tantivy's snippet of the body,
-in the shape in which searchlab gives them, and documents as tantivy stored them.
+Without pages, security and models: a search returns the ten best documents with their titles and tantivy's snippets of
+their bodies, in the same JSON as searchlab.
 """
 
 from __future__ import annotations
@@ -29,20 +29,22 @@ def make_app(folder: Path) -> Starlette:
         query = index.parse_query(request.query_params["q"], ["title", "body"])
         snippets = tantivy.SnippetGenerator.create(searcher, query, index.schema, "body")
         hits = searcher.search(query, limit=int(request.query_params["k"]), count=False).hits
-        found = [result(rank, score, searcher.doc(address), snippets) for rank, (score, address) in enumerate(hits, 1)]
-        return Response(json.dumps({"results": found}, separators=(",", ":")), media_type="application/json")
+        records = [
+            hit_record(rank, score, searcher.doc(address), snippets) for rank, (score, address) in enumerate(hits, 1)
+        ]
+        return Response(json.dumps({"hits": records}, separators=(",", ":")), media_type="application/json")
 
     return Starlette(routes=[Route("/api/search", search)])
 
 
-def result(rank: int, score: float, document: Any, snippets: Any) -> dict[str, Any]:
+def hit_record(rank: int, score: float, document: Any, snippets: Any) -> dict[str, Any]:
     snippet = snippets.snippet_from_doc(document)
     return {
         "rank": rank,
-        "id": document["docno"][0],
         "score": score,
+        "docno": document["docno"][0],
         "title": document["title"][0],
-        "snippet": {"text": snippet.fragment(), "marks": [[own.start, own.end] for own in snippet.highlighted()]},
+        "snippet": {"text": snippet.fragment(), "marks": [[mark.start, mark.end] for mark in snippet.highlighted()]},
     }
 
 

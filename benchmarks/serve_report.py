@@ -1,4 +1,4 @@
-"""What do the figures of `serve.py` say? Tables in Markdown, and whether the targets are met."""
+"""Report of the figures of `serve.py`: tables in Markdown, and whether the targets are met."""
 
 from __future__ import annotations
 
@@ -12,34 +12,41 @@ from typing import Any
 
 from report import OURS, Target, table
 
-# A load on a server: what was asked for, how, and what came of it.
+# One load on a server: the requests, their rate, and the measurements.
 Figure = Mapping[str, Any]
-# Requests so far, megabytes of the server's own, and all that are resident.
-Look = tuple[int, float, float]
-PATIENT = 50  # ms
+# Requests so far, megabytes of private memory, and of all resident memory.
+Sample = tuple[int, float, float]
+MAX_P99_MILLISECONDS = 50
 
 
-def describe(packages: Sequence[str]) -> str:
-    """The machine, and the packages that are installed."""
+def describe_machine(packages: Sequence[str]) -> str:
+    """The machine, and the versions of installed packages."""
     versions = ", ".join(f"{name} {version(name)}" for name in packages if find_spec(name))
     return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}. {versions}."
 
 
-def tell(rate: float, bare: Mapping[str, list[float]], figures: Sequence[Figure], looks: Sequence[Look]) -> None:
-    """Print everything; `bare` are milliseconds of the engine without a server, by ranker."""
+def print_report(
+    rate: float, bare: Mapping[str, list[float]], figures: Sequence[Figure], samples: Sequence[Sample]
+) -> None:
+    """Print everything; `bare` are milliseconds of the engine without a server, by system."""
     print(f"## The bare engine, in one thread\n\n{bare_table(bare)}\n")
     print(f"## The servers\n\n{server_table(figures)}\n")
-    ratios = list(compare(figures))
+    ratios = list(compare_with_peer(figures))
     if ratios:
         print(table(["search", "requests/s, times the peer's", "processor time, times the peer's"], ratios), end="\n\n")
-    print(f"## Memory over {looks[-1][0]:,} requests of all kinds\n\n{memory_table(looks)}\n")
-    print("## Targets\n", *targets(rate, figures, looks), sep="\n")
+    print(f"## Memory over {samples[-1][0]:,} requests of all kinds\n\n{memory_table(samples)}\n")
+    print("## Targets\n", *targets(rate, figures, samples), sep="\n")
 
 
 def bare_table(bare: Mapping[str, list[float]]) -> str:
     rows = [
-        [f"{ranker}, with snippets", f"{fmean(own):.2f}", f"{percentile(own, 99):.2f}", f"{1000 / fmean(own):,.0f}"]
-        for ranker, own in bare.items()
+        [
+            f"{system}, with snippets",
+            f"{fmean(times):.2f}",
+            f"{percentile(times, 99):.2f}",
+            f"{1000 / fmean(times):,.0f}",
+        ]
+        for system, times in bare.items()
     ]
     return table(["the 10 best", "mean ms", "p99 ms", "at most /s"], rows)
 
@@ -49,42 +56,45 @@ def server_table(figures: Sequence[Figure]) -> str:
     return table([*header, "processor ms", "kB", "failed"], map(row_of, figures), 2)
 
 
-def row_of(own: Figure) -> list[str]:
-    how = f"{own['rate']:g}/s" if "rate" in own else str(own["connections"])
-    numbers = [f"{own[name]:.1f}" for name in ("p50", "p95", "p99")]
-    cost = [f"{own['processor']:.2f}", f"{own['kilobytes']:.1f}", str(own["failed"])]
-    return [own["paths"], own["server"], how, f"{own['per_second']:,.0f}", *numbers, *cost]
+def row_of(figure: Figure) -> list[str]:
+    load = f"{figure['rate']:g}/s" if "rate" in figure else str(figure["connections"])
+    latencies = [f"{figure[name]:.1f}" for name in ("p50", "p95", "p99")]
+    cost = [f"{figure['processor']:.2f}", f"{figure['kilobytes']:.1f}", str(figure["failed"])]
+    return [figure["paths"], figure["server"], load, f"{figure['per_second']:,.0f}", *latencies, *cost]
 
 
-def compare(figures: Sequence[Figure]) -> Iterator[list[str]]:
-    """Searches of ours beside those of the peer, over as many connections."""
-    closed = [own for own in figures if own["paths"] == "search" and "rate" not in own]
-    peers = {own["connections"]: own for own in closed if own["server"] != OURS}
-    for own in closed:
-        peer = peers.get(own["connections"])
-        if own["server"] == OURS and peer is not None:
-            ratios = [own[name] / peer[name] for name in ("per_second", "processor")]
-            yield [f"over {own['connections']} connections", *(f"{ratio:.2f}" for ratio in ratios)]
+def compare_with_peer(figures: Sequence[Figure]) -> Iterator[list[str]]:
+    """The searches of searchlab and of the peer over the same number of connections."""
+    closed = [figure for figure in figures if figure["paths"] == "search" and "rate" not in figure]
+    peers = {figure["connections"]: figure for figure in closed if figure["server"] != OURS}
+    for figure in closed:
+        peer = peers.get(figure["connections"])
+        if figure["server"] == OURS and peer is not None:
+            ratios = [figure[name] / peer[name] for name in ("per_second", "processor")]
+            yield [f"over {figure['connections']} connections", *(f"{ratio:.2f}" for ratio in ratios)]
 
 
-def memory_table(looks: Sequence[Look]) -> str:
-    shown = [looks[place] for place in (0, 1, len(looks) // 2, -1)]
-    rows = [[f"{number:,}", f"{own:.0f}", f"{resident:.0f}"] for number, own, resident in shown]
-    return table(["after requests", "own MB", "resident MB, pages of the index included"], rows)
+def memory_table(samples: Sequence[Sample]) -> str:
+    shown = [samples[position] for position in (0, 1, len(samples) // 2, -1)]
+    rows = [[f"{number:,}", f"{private:.0f}", f"{resident:.0f}"] for number, private, resident in shown]
+    return table(["after requests", "private MB", "resident MB, pages of the index included"], rows)
 
 
-def targets(rate: float, figures: Sequence[Figure], looks: Sequence[Look]) -> list[Target]:
-    ours = [own for own in figures if own["server"] == OURS]
-    closed = [own for own in ours if "rate" not in own]
-    prompt = [own["per_second"] for own in closed if own["paths"] == "search" and own["p99"] < PATIENT]
-    fixed = next(own["p99"] for own in ours if own["paths"] == "search" and "rate" in own)
-    reranked = max(own["per_second"] for own in closed if own["paths"] == "re-ranking")
-    # In the first half it meets the words of the index, and remembers them; then it must not grow.
-    middle = looks[len(looks) // 2]
-    grown = 100 * (looks[-1][1] / middle[1] - 1)
+def targets(rate: float, figures: Sequence[Figure], samples: Sequence[Sample]) -> list[Target]:
+    ours = [figure for figure in figures if figure["server"] == OURS]
+    closed = [figure for figure in ours if "rate" not in figure]
+    searches = [figure for figure in closed if figure["paths"] == "search"]
+    prompt = [figure["per_second"] for figure in searches if figure["p99"] < MAX_P99_MILLISECONDS]
+    fixed = next(figure["p99"] for figure in ours if figure["paths"] == "search" and "rate" in figure)
+    reranked = max(figure["per_second"] for figure in closed if figure["paths"] == "re-ranking")
+    # In the first half the server caches words of the index; after that its memory must not grow.
+    middle = samples[len(samples) // 2]
+    grown = 100 * (samples[-1][1] / middle[1] - 1)
     return [
-        Target(f"at least 300 searches/s with p99 below {PATIENT} ms", max(prompt, default=0.0), "/s", 300),
-        Target(f"p99 below {PATIENT} ms at {rate:g} searches/s", fixed, "ms", below=PATIENT),
+        Target(
+            f"at least 300 searches/s with p99 below {MAX_P99_MILLISECONDS} ms", max(prompt, default=0.0), "/s", 300
+        ),
+        Target(f"p99 below {MAX_P99_MILLISECONDS} ms at {rate:g} searches/s", fixed, "ms", below=MAX_P99_MILLISECONDS),
         Target("re-ranks 100 candidates by 45 features at least 100 times/s", reranked, "/s", 100),
         Target(f"memory grows by less than 5 % from request {middle[0]:,} on", grown, "%", -100, 5),
     ]

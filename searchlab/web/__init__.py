@@ -1,1 +1,1 @@
-"""How is searchlab used from a browser? Search, compare, explain, judge, learn, measure; and the same as JSON."""
+"""Web server: pages to search, compare, explain, judge, train and measure, and the same as a JSON API."""

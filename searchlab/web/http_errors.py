@@ -1,6 +1,6 @@
-"""Why is a request not answered?
+"""Errors as HTTP statuses: which message a client gets.
 
-What users can mend is told in one line; our own mistakes are logged and told as such, without any detail.
+Errors that users can fix are reported in one line. Internal errors are logged and reported without details.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from searchlab.errors import IndexLocked, IndexMissing, SearchlabError, SettingError
 
-INTERNAL = "an internal error; the log of the server has more"
+INTERNAL_ERROR = "internal error; see the log of the server"
 
 
-class Failure(Exception):
-    """A request that is refused, with a status of HTTP."""
+class HttpError(Exception):
+    """A request that cannot be answered: an HTTP status and a message of one line."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -22,30 +22,30 @@ class Failure(Exception):
         self.message = message
 
 
-class NotFound(Failure):
-    """Something was named that is not there."""
+class NotFound(HttpError):
+    """The request names something that does not exist."""
 
     def __init__(self, message: str) -> None:
         super().__init__(404, message)
 
 
-def as_failure(error: Exception) -> Failure | None:
-    """What is told of an error; None if it is a mistake of ours."""
-    if isinstance(error, Failure):
+def to_http_error(error: Exception) -> HttpError | None:
+    """The HTTP error for an exception; None for an internal error."""
+    if isinstance(error, HttpError):
         return error
     if isinstance(error, IndexMissing):
-        return Failure(404, str(error))
+        return HttpError(404, str(error))
     if isinstance(error, IndexLocked):
-        return Failure(409, str(error))
+        return HttpError(409, str(error))
     if isinstance(error, SearchlabError):
-        return Failure(400 if isinstance(error, SettingError) or error.exit_code == 2 else 500, str(error))
+        return HttpError(400 if isinstance(error, SettingError) or error.exit_code == 2 else 500, str(error))
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-        return Failure(503, "too many files and connections are open; try again in a moment")
+        return HttpError(503, "too many open files and connections; try again in a moment")
     return None
 
 
 def without_folder(message: str, index: Path) -> str:
-    """A message without the folder in which an index lies, and with it its judgments and models."""
+    """A message without the folder that holds an index, its judgments and its models."""
     for folder in (index.absolute().parent, index.parent):
         if folder != Path():
             message = message.replace(f"{folder}/".replace("//", "/"), "")

@@ -1,4 +1,4 @@
-"""How much may one request ask for?"""
+"""Limits on what one request may ask for, and on how many requests are served at a time."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """What is refused beyond: lengths in characters, sizes in bytes, times in seconds.
+    """Upper bounds on requests, and the sizes of the thread pools that serve them.
 
-    `depth` is the lowest rank that pages lead to. A query has `patterns` words with wildcards or a distance at most:
-    each is held against all words of the index. `running` requests are worked on at a time and `waiting` may wait for
-    their turn, each for `seconds` in all; writes, heavy work, and work that takes long have numbers of their own. The
-    body of a request has to arrive within `receiving`.
+    `max_rank` is the lowest rank that a result page may show. `max_patterns` bounds the words of a query with a
+    wildcard or an edit distance: each is compared with every word of the index. Each pool has a number of threads,
+    a number of requests that may wait for them, and the seconds that a request may take, waiting included.
     """
 
-    query_length: int = 1000
-    patterns: int = 20
-    k: int = 100
-    depth: int = 1000
-    address: int = 16_000
-    body: int = 65_536
-    import_body: int = 32_000_000
-    running: int = 4
-    waiting: int = 64
-    seconds: float = 20.0
-    running_writes: int = 2
-    running_heavy: int = 1
-    waiting_heavy: int = 16
-    running_slow: int = 1
-    waiting_slow: int = 8
-    seconds_slow: float = 120.0
-    receiving: float = 20.0
+    max_query_length: int = 1000
+    max_patterns: int = 20
+    max_k: int = 100
+    max_rank: int = 1000
+    max_url_bytes: int = 16_000
+    max_body_bytes: int = 65_536
+    max_import_bytes: int = 32_000_000
+    body_seconds: float = 20.0
+    quick_threads: int = 4
+    quick_waiting: int = 64
+    quick_seconds: float = 20.0
+    write_threads: int = 2
+    heavy_threads: int = 1
+    heavy_waiting: int = 16
+    slow_threads: int = 1
+    slow_waiting: int = 8
+    slow_seconds: float = 120.0

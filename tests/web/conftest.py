@@ -1,4 +1,4 @@
-"""A server in a process of its own, and a browser to look at its pages with."""
+"""A server in a separate process, and a browser to open its pages with."""
 
 import shutil
 import subprocess
@@ -14,10 +14,10 @@ SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
 SERVER = """
 import sys
 from pathlib import Path
-from searchlab.web.state.app_state import Desk
+from searchlab.web.state.app_state import AppState
 from searchlab.web.server import serve
-from searchlab.web.state.open_indexes import Shelf
-serve(Desk(Shelf([Path(folder) for folder in sys.argv[1:]])), port=0)
+from searchlab.web.state.open_indexes import OpenIndexes
+serve(AppState(OpenIndexes([Path(folder) for folder in sys.argv[1:]])), port=0)
 """
 MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"
 
@@ -32,21 +32,21 @@ def medical_once(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def medical(medical_once, tmp_path_factory) -> Path:
-    """The bundled collection, indexed, with judgments of one module beside it."""
+    """A copy of the indexed collection for one module, which may write judgments beside it."""
     return shutil.copytree(medical_once, tmp_path_factory.mktemp("medical") / "medical")
 
 
 @pytest.fixture(scope="module")
 def serve() -> Iterator[Callable[..., str]]:
-    """Serve the indexes in some folders; gives the address."""
+    """Serve the indexes in some folders; returns the URL."""
     processes = []
 
     def begin(*folders: Path) -> str:
         process = subprocess.Popen([sys.executable, "-c", SERVER, *folders], stdout=subprocess.PIPE, text=True)
         processes.append(process)
-        told = process.stdout.readline()
-        assert " at http" in told, "the server did not start"
-        return told.strip().rpartition(" at ")[2]
+        line = process.stdout.readline()
+        assert " at http" in line, "the server did not start"
+        return line.strip().rpartition(" at ")[2]
 
     yield begin
     for process in processes:
@@ -56,20 +56,20 @@ def serve() -> Iterator[Callable[..., str]]:
         process.stdout.close()
 
 
-# A page that has not been painted yet hears neither keys nor clicks.
+# A page that has not been painted yet ignores keys and clicks.
 PAINTED = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
 
 
 @pytest.fixture
 def look(browser):
-    """Look at the page that is open in another width or scheme of colours."""
+    """Change the width and the colour scheme of the open page."""
 
     def looked(width=1280, scheme="light"):
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        # Without motion colours are at once what they will be.
-        wishes = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
-        features = [{"name": name, "value": value} for name, value in wishes.items()]
+        # Without motion, colours change at once.
+        preferences = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in preferences.items()]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
 
     return looked
@@ -77,7 +77,7 @@ def look(browser):
 
 @pytest.fixture
 def show(browser, address, look):
-    """Open a page with a width and a scheme of colours; after the test the browser must have nothing to complain of."""
+    """Open a page with a width and a colour scheme; after the test the log of the browser must be empty."""
 
     def opened(path="/", width=1280, scheme="light", scripts=True):
         look(width, scheme)
@@ -93,37 +93,37 @@ def show(browser, address, look):
 
 @pytest.fixture
 def wait(browser):
-    """Ask until the browser says yes; gives what it said."""
+    """Evaluate a script until its value is true; returns the value."""
     from selenium.webdriver.support.ui import WebDriverWait
 
     def until(script, *arguments):
         waiting = WebDriverWait(browser, 10, poll_frequency=0.02)
-        said = waiting.until(lambda driver: driver.execute_script(f"return {script}", *arguments), f"never: {script}")
+        value = waiting.until(lambda driver: driver.execute_script(f"return {script}", *arguments), f"never: {script}")
         browser.execute_async_script(PAINTED)
-        return said
+        return value
 
     return until
 
 
 @pytest.fixture
 def until(browser):
-    """Ask until a condition holds, also where no script runs; gives what it gave."""
+    """Call a condition until its value is true, also without scripts; returns the value."""
     from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
     from selenium.webdriver.support.ui import WebDriverWait
 
     def held(condition):
-        gone = (NoSuchElementException, StaleElementReferenceException)  # a page is on its way
+        gone = (NoSuchElementException, StaleElementReferenceException)  # a page is being loaded
         waiting = WebDriverWait(browser, 10, poll_frequency=0.02, ignored_exceptions=gone)
-        said = waiting.until(lambda driver: condition())
-        browser.get_screenshot_as_png()  # painted, and ready for clicks
-        return said
+        value = waiting.until(lambda driver: condition())
+        browser.get_screenshot_as_png()  # the page is painted then, and accepts clicks
+        return value
 
     return held
 
 
 @pytest.fixture
 def press(browser):
-    """Press keys, one after the other, wherever the focus is."""
+    """Press keys, one after the other."""
     from selenium.webdriver import ActionChains
 
     def pressed(*keys):
@@ -134,20 +134,20 @@ def press(browser):
     return pressed
 
 
-# All words that are seen: their colour, and that of the ground on which they stand.
+# All visible words, with their colours and the colours of their backgrounds.
 WORDS = """
 const seen = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
-  const own = walker.currentNode.parentElement;
-  if (!walker.currentNode.data.trim() || !own.checkVisibility({visibilityProperty: true})) continue;
-  if (own.closest('option, script, .visually-hidden')) continue;
-  const drawn = getComputedStyle(own.closest('mark') ?? own).backgroundImage.match(/rgb\\([^)]*\\)/);
-  let ground = own;
+  const element = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || !element.checkVisibility({visibilityProperty: true})) continue;
+  if (element.closest('option, script, .visually-hidden')) continue;
+  const drawn = getComputedStyle(element.closest('mark') ?? element).backgroundImage.match(/rgb\\([^)]*\\)/);
+  let ground = element;
   const clear = (one) => getComputedStyle(one).backgroundColor === 'rgba(0, 0, 0, 0)';
   while (ground.parentElement && clear(ground)) ground = ground.parentElement;
   const below = drawn ? drawn[0] : getComputedStyle(ground).backgroundColor;
-  seen.push([getComputedStyle(own).color, below, own.textContent.slice(0, 40)]);
+  seen.push([getComputedStyle(element).color, below, element.textContent.slice(0, 40)]);
 }
 return seen;
 """
@@ -155,7 +155,7 @@ return seen;
 
 @pytest.fixture
 def faint_words(browser):
-    """The words of the page that can hardly be read, by WCAG 2 AA."""
+    """The words of the page with too little contrast, by WCAG 2 AA."""
 
     def found():
         seen = browser.execute_script(WORDS)
@@ -171,7 +171,7 @@ def faint_words(browser):
 
 @pytest.fixture
 def shortcomings(browser):
-    """What is wrong with the page for those who do not see it: a list of words, empty if all is well."""
+    """Accessibility faults of the page, as a list of messages."""
     return lambda: browser.execute_script(SHORTCOMINGS)
 
 
@@ -180,8 +180,8 @@ const wrong = [], all = (what) => [...document.querySelectorAll(what)];
 const text = (id) => document.getElementById(id)?.textContent.trim();
 for (const one of all('input:not([type=hidden], [hidden]), select, textarea, button, a[href], summary')) {
   const labels = [...(one.labels ?? [])].map(label => label.textContent.trim()).join('');
-  const own = one.matches('button, a, summary') ? one.textContent.trim() : '';
-  const name = one.getAttribute('aria-label') || text(one.getAttribute('aria-labelledby')) || labels || own;
+  const text_content = one.matches('button, a, summary') ? one.textContent.trim() : '';
+  const name = one.getAttribute('aria-label') || text(one.getAttribute('aria-labelledby')) || labels || text_content;
   if (!name) wrong.push('no name: ' + one.outerHTML.slice(0, 99));
 }
 const ids = all('[id]').map(one => one.id);
@@ -198,7 +198,7 @@ if (!document.documentElement.lang) wrong.push('no language');
 if (!document.title.trim()) wrong.push('no title');
 for (const one of all('*')) for (const {name} of one.attributes)
   if (name.startsWith('on') || name === 'style') wrong.push(name + ' in ' + one.tagName);
-for (const one of all('[tabindex]')) if (one.tabIndex > 0) wrong.push('a focus order of its own');
+for (const one of all('[tabindex]')) if (one.tabIndex > 0) wrong.push('a tabindex above 0');
 for (const one of all('img:not([alt])')) wrong.push('no words for ' + one.outerHTML);
 return wrong;
 """
@@ -206,7 +206,7 @@ return wrong;
 
 @pytest.fixture
 def too_wide(browser):
-    """What sticks out of the screen to the right."""
+    """The elements that extend beyond the right edge of the screen."""
     return lambda: browser.execute_script(
         "const width = document.documentElement.clientWidth;"
         "const all = [...document.querySelectorAll('body *')].filter(one => one.checkVisibility() &&"

@@ -1,22 +1,20 @@
-"""Does searching go on when something beside it is broken, and is little told of this machine?"""
+"""Search works even if judgments or reports are broken, and errors reveal nothing of the machine."""
 
 import errno
 import shutil
 import sqlite3
 
 import pytest
-from starlette.testclient import TestClient
 
 from searchlab.errors import IndexCorrupt
 from searchlab.judgments.judgment_store import judgments_file
 from searchlab.records import Document
-from searchlab.web import app as app_module
+from searchlab.web import handlers
 from searchlab.web.api import search
-from searchlab.web.app import make_app
 from searchlab.web.limits import Limits
-from searchlab.web.middleware.security import Safety
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Shelf
+from searchlab.web.state.app_state import AppState
+from searchlab.web.state.open_indexes import OpenIndexes
+from tests.web.search_client import client_of
 
 DOCUMENTS = [Document("a", "Alpha", "alpha beta"), Document("b", "Beta", "beta gamma")]
 
@@ -27,106 +25,114 @@ def folder(build, tmp_path):
 
 
 @pytest.fixture
-def desk(folder):
-    return Desk(Shelf([folder]), limits=Limits(patterns=3))
+def app_state(folder):
+    return AppState(OpenIndexes([folder]), limits=Limits(max_patterns=3))
 
 
 @pytest.fixture
-def client(desk):
-    with TestClient(make_app(desk, Safety(None, True, secret=b"s" * 32)), base_url="http://127.0.0.1") as own:
-        yield own
+def client(app_state):
+    with client_of(app_state) as client:
+        yield client
 
 
 def make_junk(path):
     path.write_text("no database " * 100)
 
 
-def make_stranger(path):
+def make_other_database(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE x (y)")
     connection.close()
 
 
-@pytest.mark.parametrize("spoil", [make_junk, make_stranger, lambda path: path.mkdir()])
-def test_without_judgments_that_can_be_read_searching_goes_on_and_judging_says_why_not(client, folder, spoil):
+@pytest.mark.parametrize("spoil", [make_junk, make_other_database, lambda path: path.mkdir()])
+def test_unreadable_judgments_are_reported_and_do_not_stop_searches(client, folder, spoil):
     spoil(judgments_file(folder))
-    assert client.get("/api/search", params={"q": "alpha", "judge": "ann"}).json()["results"][0]["id"] == "a"
-    for address in ("/?q=alpha", "/document?id=a&q=alpha", "/api/suggest?q=al"):
+    assert client.get("/api/search", params={"q": "alpha", "judge": "ann"}).json()["hits"][0]["docno"] == "a"
+    for address in ("/?q=alpha", "/document?docno=a&q=alpha", "/api/suggest?q=al"):
         assert client.get(address).status_code == 200
-    judged = client.post("/api/judgments", json={"id": "a", "grade": 1, "judge": "ann", "query": "alpha"})
-    for refused in (judged, client.get("/api/sets"), client.get("/judge")):
-        assert refused.status_code == 500
-        assert "it.judgments.sqlite: " in refused.text
-        assert str(folder.parent) not in refused.text
+    judged = client.post("/api/judgments", json={"docno": "a", "grade": 1, "judge": "ann", "query": "alpha"})
+    for answer in (judged, client.get("/api/topic-sets"), client.get("/judge")):
+        assert answer.status_code == 500
+        assert "it.judgments.sqlite: " in answer.text
+        assert str(folder.parent) not in answer.text
 
 
-def test_an_index_that_is_gone_is_served_on_with_all_its_pages(client, folder):
+def test_a_deleted_index_is_still_served_with_all_its_pages(client, folder):
     assert client.get("/?q=alpha").status_code == 200
     shutil.rmtree(folder)
-    for address in ("/?q=alpha", "/judge", "/learn", "/measure", "/api/sets", "/compare?q=beta", "/document?id=a"):
+    for address in (
+        "/?q=alpha",
+        "/judge",
+        "/train",
+        "/measure",
+        "/api/topic-sets",
+        "/compare?q=beta",
+        "/document?docno=a",
+    ):
         assert client.get(address).status_code == 200, address
 
 
-def test_an_error_page_opens_nothing(client, desk, build, folder):
-    opened = desk.shelf.get()
+def test_an_error_page_opens_no_index(client, app_state, build, folder):
+    opened = app_state.indexes.get()
     build([Document("c", "Gamma", "gamma")], folder=folder)
     assert client.get("/nowhere").status_code == 404
-    assert desk.shelf.last() is opened
+    assert app_state.indexes.last_opened() is opened
 
 
-def test_a_message_does_not_tell_where_the_index_lies(client, folder, monkeypatch, caplog):
+def test_a_message_does_not_contain_the_folder_of_the_index(client, folder, monkeypatch, caplog):
     def break_down(*_, **__):
         raise IndexCorrupt(f"{folder}/shard-1: damaged")
 
-    monkeypatch.setattr(app_module, "_encode", break_down)
+    monkeypatch.setattr(handlers, "encode_json", break_down)
     found = client.get("/api/search", params={"q": "alpha"})
     assert (found.status_code, found.json()) == (500, {"error": "it/shard-1: damaged"})
     assert f"{folder}/shard-1: damaged" in caplog.text
     assert "Traceback" not in caplog.text
 
 
-def test_a_path_cannot_write_lines_of_its_own_into_the_log(client, desk, monkeypatch, caplog):
+def test_a_path_cannot_forge_lines_of_the_log(client, app_state, monkeypatch, caplog):
     def break_down(_):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(type(desk), "reports", property(break_down))
+    monkeypatch.setattr(type(app_state), "reports", property(break_down))
     assert client.get("/report/x%0aERROR%20all%20is%20lost/").status_code == 500
     assert "\nERROR all" not in caplog.text
     assert "x\\nERROR all is lost" in caplog.text
 
 
-def test_a_report_that_vanishes_is_not_found(client, desk, tmp_path, monkeypatch):
-    monkeypatch.setattr(type(desk), "reports", property(lambda _: {"old": tmp_path / "old" / "report.html"}))
+def test_a_deleted_report_is_not_found(client, app_state, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(app_state), "reports", property(lambda _: {"old": tmp_path / "old" / "report.html"}))
     assert client.get("/report/old/").status_code == 404
 
 
-def test_patterns_are_held_against_all_words_so_that_there_may_be_few(client):
+def test_the_number_of_patterns_is_bounded(client):
     assert client.get("/api/search", params={"q": "al* *eta gam?a"}).status_code == 200
-    refused = client.get("/api/search", params={"q": "al* *eta gam?a alfa~2"})
-    assert refused.status_code == 400
-    assert refused.json() == {"error": "q has 4 words with *, ? or ~, expected at most 3"}
+    answer = client.get("/api/search", params={"q": "al* *eta gam?a alfa~2"})
+    assert answer.status_code == 400
+    assert answer.json() == {"error": "q has 4 words with *, ? or ~, expected at most 3"}
 
 
-def test_words_that_are_longer_than_words_are_are_not_corrected(client):
-    long = "a" * (search.LONGEST_CORRECTED + 1)
+def test_very_long_words_are_not_corrected(client):
+    long = "a" * (search.MAX_CORRECTED_LENGTH + 1)
     found = client.get("/api/search", params={"q": f"{long} gammo"}).json()
-    assert found["suggestion"] == {"query": f"{long} gamma", "replaced": [["gammo", "gamma"]]}
+    assert (found["corrected_query"], found["suggestions"]) == (f"{long} gamma", {"gammo": "gamma"})
 
 
-def test_a_disk_that_keeps_no_queries_is_told_of_once(desk, client, folder, caplog):
+def test_queries_that_cannot_be_recorded_are_logged_once(app_state, client, folder, caplog):
     make_junk(judgments_file(folder))
     for word in ("alpha", "beta", "gamma"):
-        desk.remember("it", word)
-    desk.close()
-    assert sum("queries are not kept" in record.message for record in caplog.records) == 1
-    desk.remember("it", "late")
+        app_state.query_history.add(app_state.judgments(), word)
+    app_state.close()
+    assert sum("queries are not recorded" in record.message for record in caplog.records) == 1
+    app_state.query_history.add(app_state.judgments(), "late")
 
 
-def test_when_too_many_files_are_open_it_is_a_matter_of_waiting(client, monkeypatch):
-    def refuse(_):
+def test_too_many_open_files_are_a_temporary_error(client, monkeypatch):
+    def fail(_):
         raise OSError(errno.EMFILE, "Too many open files", "/some/where")
 
-    monkeypatch.setattr(app_module, "_encode", refuse)
+    monkeypatch.setattr(handlers, "encode_json", fail)
     found = client.get("/api/search", params={"q": "alpha"})
     assert (found.status_code, found.headers["retry-after"]) == (503, "1")
     assert "/some/where" not in found.text

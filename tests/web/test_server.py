@@ -1,4 +1,4 @@
-"""Does a real server say where it listens, stand up to hostile clients, and end well?"""
+"""A real server prints its URL, withstands hostile clients, and ends cleanly."""
 
 import asyncio
 import re
@@ -21,9 +21,11 @@ from searchlab.errors import SearchlabError, SettingError
 from searchlab.web import server as server_module
 from searchlab.web.app import make_app
 from searchlab.web.limits import Limits
-from searchlab.web.server import Place
+from searchlab.web.server import Listener
 
-# An application with something slow in it; what `close` prints shows that the background was ended.
+INFINITY = resource.RLIM_INFINITY
+
+# An application with slow routes; the line that `close` prints shows that background work was ended.
 SCRIPT = """
 import asyncio, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +35,7 @@ from starlette.routing import Route
 from searchlab.errors import SearchlabError
 from searchlab.web import server
 from searchlab.web.limits import Limits
-from searchlab.web.middleware.security import protect
+from searchlab.web.middleware.security import SecurityMiddleware
 
 pool = ThreadPoolExecutor(1)
 
@@ -50,23 +52,27 @@ async def stuck(request):
     print("stuck began", flush=True)
     await asyncio.wrap_future(future)
 
+async def loop(request):
+    return PlainTextResponse(type(asyncio.get_running_loop()).__module__)
+
 async def write(request):
     return JSONResponse({"n": len(await request.body())})
 
 async def fail(request):
     raise RuntimeError("the password is 1234")
 
-def make(safety):
-    routes = [Route("/", fast), Route("/slow", slow), Route("/stuck", stuck), Route("/fail", fail)]
+def make(security):
+    paths = {"/": fast, "/slow": slow, "/stuck": stuck, "/fail": fail, "/loop": loop}
+    routes = [Route(path, handler) for path, handler in paths.items()]
     routes += [Route("/static/{name:path}", fast), Route("/api/write", write, methods=["POST"])]
-    return protect(Starlette(routes=routes), safety)
+    return SecurityMiddleware(Starlette(routes=routes), security)
 
 host, port, token, drain = sys.argv[1], int(sys.argv[2]), sys.argv[3] or None, int(sys.argv[4])
-server.HEAD, server.GRACE = 1, 1
-limits = Limits(body=1000, receiving=0.5)
+server.HEAD_SECONDS, server.GRACE_SECONDS = 1, 1
+limits = Limits(max_body_bytes=1000, body_seconds=0.5)
 try:
     close = lambda: print("closed", flush=True)
-    server.run(make, ["one", "two"], host, port, token, limits=limits, close=close, drain=drain)
+    server.run_server(make, ["one", "two"], host, port, token, limits=limits, close=close, drain_seconds=drain)
 except SearchlabError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)
@@ -75,11 +81,11 @@ print("ended", flush=True)
 
 
 class Running:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
-    def __init__(self, host="127.0.0.1", port=0, token="", drain=10):
+    def __init__(self, host="127.0.0.1", port=0, token="", drain=10, before=""):
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, host, str(port), token, str(drain)],
+            [sys.executable, "-c", before + SCRIPT, host, str(port), token, str(drain)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -100,7 +106,7 @@ class Running:
         return self.process.returncode, out, err
 
     def exchange(self, data):
-        """Send bytes as they are; gives all that comes until the server hangs up, which it has to."""
+        """Send raw bytes; returns all that is received until the server closes the connection, as it must."""
         with closing(socket.create_connection(("127.0.0.1", self.port), timeout=20)) as link:
             with suppress(BrokenPipeError, ConnectionResetError):
                 link.sendall(data)
@@ -113,7 +119,7 @@ class Running:
 
 @pytest.fixture
 def start():
-    """Start servers, and leave none behind."""
+    """Starts servers, all of which are ended after the test."""
     running = []
 
     def begin(*arguments, **options):
@@ -129,17 +135,17 @@ def start():
 
 @pytest.fixture(scope="module")
 def server():
-    """One server for all that leaves it unharmed."""
+    """One server for all tests that do not end it."""
     running = Running()
     yield running
     code, out, err = running.end(signal.SIGTERM)
-    # After all that these tests have sent, it still ends well; what went wrong in the application is in its log.
+    # After all these tests, it still ends cleanly; exceptions of the application are in its log.
     assert (code, out.replace("slow began\n", "")) == (0, "closed\nended\n")
     assert err.count("Traceback") == err.count("GET /fail")
 
 
 def in_background(work):
-    """Do something in a thread; gives a function that waits for what came of it."""
+    """Do something in a thread; returns a function that waits for its result."""
     came = []
 
     def do():
@@ -158,10 +164,10 @@ def in_background(work):
     return wait
 
 
-# Beginning
+# Start
 
 
-def test_the_line_tells_where_it_listens(server):
+def test_the_first_line_has_the_url(server):
     assert re.fullmatch(r"http://127\.0\.0\.1:[1-9]\d*", server.address)
     response = httpx.get(server.address)
     assert (response.status_code, response.text) == (200, "fast")
@@ -169,11 +175,11 @@ def test_the_line_tells_where_it_listens(server):
     assert "default-src 'none'" in response.headers["content-security-policy"]
 
 
-def test_a_port_in_use_is_told_in_one_line(server, start):
+def test_a_port_in_use_is_reported_in_one_line(server, start):
     other = start(port=server.port)
     code, out, err = other.end()
     assert (code, other.line, out) == (1, "", "")
-    expected = f"127.0.0.1:{server.port}: in use already; --port names another, and 0 takes one that is free\n"
+    expected = f"127.0.0.1:{server.port}: already in use; choose another --port, or 0 for a free one\n"
     assert err == expected
 
 
@@ -196,23 +202,23 @@ def test_the_port_is_free_again_at_once(start):
         ("x" * 70, 0, SettingError, "no such address"),
     ],
 )
-def test_a_place_that_cannot_be_is_told(host, port, error, message):
+def test_an_impossible_address_is_reported(host, port, error, message):
     with pytest.raises(error, match=message):
-        Place.take(host, port)
+        Listener.bind(host, port)
 
 
-def test_places_know_whether_other_machines_reach_them():
+def test_a_listener_knows_whether_it_is_loopback():
     for host, shown, loopback in [("127.0.0.1", "127.0.0.1", True), ("localhost", "localhost", True)]:
-        place = Place.take(host, 0)
-        with place.listener:
-            port = place.listener.getsockname()[1]
-            assert (place.address, place.loopback) == (f"http://{shown}:{port}", loopback)
-            with pytest.raises(SearchlabError, match="in use already"):
-                Place.take(host, port)
-    place = Place.take("0.0.0.0", 0)
-    with place.listener:
-        assert not place.loopback
-        assert "0.0.0.0" not in place.address
+        listener = Listener.bind(host, 0)
+        with listener.socket:
+            port = listener.socket.getsockname()[1]
+            assert (listener.url, listener.is_loopback) == (f"http://{shown}:{port}", loopback)
+            with pytest.raises(SearchlabError, match="already in use"):
+                Listener.bind(host, port)
+    listener = Listener.bind("0.0.0.0", 0)
+    with listener.socket:
+        assert not listener.is_loopback
+        assert "0.0.0.0" not in listener.url
 
 
 def has_ipv6():
@@ -225,7 +231,7 @@ def has_ipv6():
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="no IPv6 here")
-def test_an_address_of_ipv6_is_written_in_brackets(start):
+def test_an_ipv6_address_is_written_in_brackets(start):
     running = start("::1")
     assert re.fullmatch(r"http://\[::1\]:\d+", running.address)
     assert httpx.get(running.address).text == "fast"
@@ -234,7 +240,7 @@ def test_an_address_of_ipv6_is_written_in_brackets(start):
 # Tokens
 
 
-def test_beyond_this_machine_a_token_is_made_and_printed(start):
+def test_without_loopback_a_token_is_generated_and_printed(start):
     running = start("0.0.0.0")
     token = re.search(r"/\?token=([\w-]{43})$", running.address)[1]
     with httpx.Client(base_url=f"http://127.0.0.1:{running.port}") as client:
@@ -247,31 +253,31 @@ def test_beyond_this_machine_a_token_is_made_and_printed(start):
     assert running.end(signal.SIGTERM) == (0, "closed\nended\n", "")
 
 
-def test_a_short_token_is_warned_of_where_others_could_try_it(start):
+def test_a_short_token_leads_to_a_warning_without_loopback(start):
     code, _, err = start("0.0.0.0", token="secret").end(signal.SIGTERM)
-    told = "warning: the token has 6 characters, and other machines can try it; 16 or more are safe\n"
-    assert (code, err) == (0, told)
+    warning = "warning: the token has 6 characters, and other machines can guess it; expected 16 or more\n"
+    assert (code, err) == (0, warning)
     running = start("127.0.0.1", token="a/b&c")
     assert running.address.endswith("/?token=a%2Fb%26c")
     assert httpx.get(running.address, follow_redirects=False).status_code == 303
     assert running.end(signal.SIGTERM)[2] == ""
 
 
-def test_a_token_that_cannot_be_sent_is_refused(start):
+def test_a_token_that_cannot_be_sent_is_rejected(start):
     running = start(token="two words")
     code, out, err = running.end()
     assert (code, running.line, out) == (2, "closed\n", "")
     assert err.startswith("the token is empty or has other characters")
 
 
-# Ending
+# End
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_requests_under_way_are_answered_before_the_end(start, sign):
     running = start()
     with httpx.Client(base_url=running.address) as idle:
-        idle.get("/")  # a connection that is kept open does not hold up the end
+        idle.get("/")  # a connection that is kept open does not delay the end
         answer = in_background(lambda: httpx.get(f"{running.address}/slow?seconds=1", timeout=20).text)
         assert running.process.stdout.readline() == "slow began\n"
         assert running.end(sign) == (0, "closed\nended\n", "")
@@ -280,7 +286,7 @@ def test_requests_under_way_are_answered_before_the_end(start, sign):
         httpx.get(running.address)
 
 
-def test_what_takes_too_long_is_given_up(start):
+def test_requests_that_take_too_long_are_abandoned(start):
     running = start(drain=1)
     answer = in_background(lambda: httpx.get(f"{running.address}/slow?seconds=60", timeout=20).status_code)
     assert running.process.stdout.readline() == "slow began\n"
@@ -289,8 +295,8 @@ def test_what_takes_too_long_is_given_up(start):
 
 
 @pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGINT]])
-def test_a_thread_that_does_not_end_is_left_behind(start, signals):
-    # One signal has a second of patience, a second one none.
+def test_the_process_ends_even_if_a_thread_does_not(start, signals):
+    # After one signal the server waits a second, after two it does not wait.
     running = start(drain=1 if len(signals) == 1 else 50)
     answer = in_background(lambda: httpx.get(f"{running.address}/stuck", timeout=20))
     assert running.process.stdout.readline() == "stuck began\n"
@@ -305,17 +311,17 @@ def test_a_thread_that_does_not_end_is_left_behind(start, signals):
 # Hostile clients
 
 
-def test_a_head_that_is_too_large_is_refused(server):
+def test_a_head_that_is_too_large_is_rejected(server):
     assert server.exchange(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 70_000).startswith(b"HTTP/1.1 400 ")
-    # What arrives at once is not bounded by uvicorn.
+    # uvicorn does not bound a head that arrives at once.
     for n, width in [(101, 1), (50, 700)]:
-        many = b"".join(b"X-%d: %s\r\n" % (place, b"x" * width) for place in range(n))
+        many = b"".join(b"X-%d: %s\r\n" % (number, b"x" * width) for number in range(n))
         answer = server.exchange(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + many + b"\r\n")
         assert re.match(rb"HTTP/1.1 (431|400) ", answer)
     assert httpx.get(f"{server.address}/?q={'q' * 20_000}").status_code == 414
 
 
-def test_what_is_not_http_is_refused(server):
+def test_what_is_not_http_is_rejected(server):
     for nonsense in (b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"):
         assert server.exchange(nonsense).startswith(b"HTTP/1.1 400 ")
 
@@ -325,16 +331,16 @@ def test_bodies_in_chunks_are_bounded_too(server):
     head += b"Transfer-Encoding: chunked\r\n\r\n"
     chunk = b"64\r\n" + b"x" * 100 + b"\r\n"
     assert b'{"n":1000}' in server.exchange(head + chunk * 10 + b"0\r\n\r\n")
-    refused = server.exchange(head + chunk * 11 + b"0\r\n\r\n")
-    assert refused.startswith(b"HTTP/1.1 413 ")
-    assert b'{"error": "the body is too large' in refused
+    rejected = server.exchange(head + chunk * 11 + b"0\r\n\r\n")
+    assert rejected.startswith(b"HTTP/1.1 413 ")
+    assert b'{"error": "the body is too large' in rejected
 
 
-def test_a_body_may_not_be_longer_than_it_says_nor_dawdle(server):
+def test_a_body_must_not_be_longer_than_announced_nor_slow(server):
     head = b"POST /api/write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
     assert server.exchange(head + b"Content-Length: 1001\r\n\r\n").startswith(b"HTTP/1.1 413 ")
     assert b'{"n":2}' in server.exchange(head + b"Content-Length: 2\r\n\r\n{}GET / HTTP/1.1\r\n\r\n")
-    # Ten bytes are promised, and two come.
+    # Ten bytes are announced, and two sent.
     late = server.exchange(head + b"Content-Length: 10\r\n\r\n{}")
     assert late.startswith(b"HTTP/1.1 408 ")
     assert b"connection: close" in late.lower()
@@ -343,12 +349,12 @@ def test_a_body_may_not_be_longer_than_it_says_nor_dawdle(server):
 
 
 @pytest.mark.parametrize("beginning", [b"", b"GET / HTTP/1.1\r\nHo"])
-def test_a_head_that_dawdles_is_hung_up_on(server, beginning):
+def test_a_connection_with_a_slow_head_is_closed(server, beginning):
     assert server.exchange(beginning) == b""
 
 
-def test_connections_in_use_are_not_hung_up_on(server):
-    # Over longer than the patience with a head: one connection, never idle for long.
+def test_connections_in_use_are_not_closed(server):
+    # For longer than the time limit of a head: one connection, never idle for long.
     with closing(HTTPConnection("127.0.0.1", server.port)) as link:
         ports = set()
         for _ in range(4):
@@ -359,7 +365,7 @@ def test_connections_in_use_are_not_hung_up_on(server):
 
 
 class Connection:
-    """As much of a connection as is looked at."""
+    """The parts of a connection that the server uses."""
 
     def __init__(self, *, busy=False):
         self.cycle = SimpleNamespace(response_complete=not busy)
@@ -370,38 +376,42 @@ class Connection:
         self.is_open = False
 
 
-def test_of_too_many_connections_those_are_closed_that_have_been_idle_the_longest(monkeypatch):
-    monkeypatch.setattr(server_module, "_make_room", lambda: 6)
-    own = server_module._Server(uvicorn.Config(lambda: None), "", 1, lambda: None)
+def test_of_too_many_connections_those_idle_the_longest_are_closed(monkeypatch):
+    monkeypatch.setattr(server_module, "_raise_file_limit", lambda: 6)
+    server = server_module._Server(uvicorn.Config(lambda: None), "", 1, lambda: None)
     first, busy, second, third = Connection(), Connection(busy=True), Connection(), Connection()
     for connections in ([first, busy], [first, busy, second]):
-        own.server_state.connections = set(connections)
-        own._leave_dawdlers()
+        server.server_state.connections = set(connections)
+        server._close_idle_connections()
     assert all(each.is_open for each in (first, busy, second))
-    own.server_state.connections = {first, busy, second, third}
-    asyncio.run(own.on_tick(1))
+    server.server_state.connections = {first, busy, second, third}
+    asyncio.run(server.on_tick(1))
     assert [each.is_open for each in (first, busy, second, third)] == [False, True, True, True]
 
 
 @pytest.mark.parametrize(
-    ("limits", "room", "asked"),
+    ("limits", "expected", "new_limits"),
     [
         ((1024, 4096), 4096, (4096, 4096)),
-        ((1024, 10**6), server_module.MOST_FILES, (server_module.MOST_FILES, 10**6)),
-        ((1024, resource.RLIM_INFINITY), server_module.MOST_FILES, (server_module.MOST_FILES, resource.RLIM_INFINITY)),
+        ((1024, 10**6), server_module.MAX_OPEN_FILES, (server_module.MAX_OPEN_FILES, 10**6)),
+        (
+            (1024, resource.RLIM_INFINITY),
+            server_module.MAX_OPEN_FILES,
+            (server_module.MAX_OPEN_FILES, resource.RLIM_INFINITY),
+        ),
         ((20_000, 20_000), 20_000, None),
-        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), server_module.MOST_FILES, None),
+        ((INFINITY, INFINITY), server_module.MAX_OPEN_FILES, None),
     ],
 )
-def test_as_many_files_may_be_open_as_the_system_allows(monkeypatch, limits, room, asked):
-    said = []
+def test_as_many_files_may_be_open_as_the_system_allows(monkeypatch, limits, expected, new_limits):
+    set_limits = []
     monkeypatch.setattr(resource, "getrlimit", lambda kind: limits)
-    monkeypatch.setattr(resource, "setrlimit", lambda kind, wanted: said.append(wanted))
-    assert server_module._make_room() == room
-    assert said == ([asked] if asked else [])
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, wanted: set_limits.append(wanted))
+    assert server_module._raise_file_limit() == expected
+    assert set_limits == ([new_limits] if new_limits else [])
 
 
-def test_names_that_are_not_ours_are_refused(server):
+def test_other_host_names_are_rejected(server):
     assert server.exchange(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 403 ")
     assert server.exchange(b"GET / HTTP/1.0\r\nHost: evil.example\r\n\r\n").startswith(b"HTTP/1.1 403 ")
     assert server.exchange(b"GET / HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n").endswith(b"\r\n\r\nfast")
@@ -417,21 +427,21 @@ def test_a_websocket_is_not_opened(server):
     assert not answer.startswith(b"HTTP/1.1 101")
 
 
-def test_mistakes_of_ours_are_not_shown(server):
+def test_internal_errors_are_not_shown(server):
     response = httpx.get(f"{server.address}/fail")
     assert response.status_code == 500
     assert "password" not in response.text
 
 
-def test_paths_that_lead_out_are_taken_as_they_are_and_not_followed(server):
-    # That files are not found by them is for the application to show; the guard has them need the token.
+def test_paths_outside_the_server_are_not_followed(server):
+    # The application must not find files by them; the middleware requires the token for them.
     for path in (b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"//etc/passwd", b"/..%2f..%2fetc/passwd"):
         answer = server.exchange(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert answer.startswith(b"HTTP/1.1 404 "), path
         assert b"root:" not in answer
 
 
-def test_the_server_goes_on_after_connections_that_break(server):
+def test_the_server_survives_broken_connections(server):
     for _ in range(50):
         with closing(socket.create_connection(("127.0.0.1", server.port))) as link:
             link.sendall(b"POST /api/write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n")
@@ -440,12 +450,30 @@ def test_the_server_goes_on_after_connections_that_break(server):
     assert httpx.get(server.address).text == "fast"
 
 
-def test_a_desk_is_served_by_its_application_and_closed_at_the_end(monkeypatch):
+def test_an_application_state_is_served_and_closed(monkeypatch):
     calls = []
-    monkeypatch.setattr(server_module, "run", lambda *arguments, **options: calls.append((arguments, options)))
-    desk = SimpleNamespace(shelf=SimpleNamespace(names=("medical",)), limits=Limits(k=7), close=lambda: None)
-    server_module.serve(desk, "::1", 0, "token")
+    monkeypatch.setattr(server_module, "run_server", lambda *arguments, **options: calls.append((arguments, options)))
+    indexes = SimpleNamespace(names=("medical",))
+    app_state = SimpleNamespace(indexes=indexes, limits=Limits(max_k=7), close=lambda: None)
+    server_module.serve(app_state, "::1", 0, "token")
     (((make, *rest), options),) = calls
-    assert (make.func, make.args) == (make_app, (desk,))
+    assert (make.func, make.args) == (make_app, (app_state,))
     assert rest == [("medical",), "::1", 0, "token"]
-    assert options == {"limits": desk.limits, "close": desk.close}
+    assert options == {"limits": app_state.limits, "close": app_state.close}
+
+
+def test_without_uvloop_the_server_runs_on_asyncio(start):
+    # Windows and PyPy have no uvloop.
+    running = start(before="import sys; sys.modules['uvloop'] = None")
+    assert httpx.get(f"{running.address}/loop").text.startswith("asyncio")
+    assert running.end(signal.SIGTERM) == (0, "closed\nended\n", "")
+
+
+def test_with_uvloop_the_server_runs_on_it(server):
+    pytest.importorskip("uvloop")
+    assert httpx.get(f"{server.address}/loop").text == "uvloop"
+
+
+def test_without_limits_of_open_files_a_default_is_used(monkeypatch):
+    monkeypatch.setattr(server_module, "resource", None)  # as on Windows
+    assert server_module._raise_file_limit() == server_module.MAX_OPEN_FILES

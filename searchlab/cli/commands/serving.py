@@ -57,12 +57,12 @@ def serve_command(
         raise SettingError(f"--reports {reports}: no such folder")
     from searchlab.rankers.bundle import load_bundle
     from searchlab.web.server import serve
-    from searchlab.web.state.app_state import Desk
-    from searchlab.web.state.open_indexes import Shelf
+    from searchlab.web.state.app_state import AppState
+    from searchlab.web.state.open_indexes import OpenIndexes
 
-    shelf = Shelf(folders, models)
-    for name in shelf.names:
-        shelf.get(name)  # what is damaged is told now, not to the first visitor
+    indexes = OpenIndexes(folders, models)
+    for name in indexes.names:
+        indexes.get(name)  # what is damaged is told now, not to the first visitor
     for file in models:
         load_bundle(file)
-    serve(Desk(shelf, reports_folder=Path(reports or RESULTS)), host, port, token)
+    serve(AppState(indexes, reports_folder=Path(reports or RESULTS)), host, port, token)

@@ -1,1 +1,1 @@
-"""The JSON API: one module a subject, plain functions from checked parameters to plain JSON."""
+"""The JSON API: plain functions from the state of a request and checked parameters to plain JSON."""

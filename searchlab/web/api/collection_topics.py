@@ -1,4 +1,4 @@
-"""Which topics and judgments came with the documents of an index, and has a model learnt from some topics?"""
+"""The topics and judgments of the indexed collection, and whether a model has learnt from given topics."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from searchlab.indexing.index_names import collections_of
 from searchlab.judgments.input_checks import fold
 from searchlab.rankers.bundle import Bundle
 from searchlab.records import Topic
-from searchlab.web.state.open_indexes import Opened
-from searchlab.web.state.result_cache import Memory
-
-_REMEMBERED = Memory(8)
+from searchlab.web.state.open_index import OpenIndex
 
 
 @dataclass(frozen=True)
-class Own:
+class CollectionTopics:
     """The topics of a collection, and the grades of its documents by qid, then docno."""
 
     topics: tuple[Topic, ...]
@@ -27,16 +24,16 @@ class Own:
 
     @property
     def n_judgments(self) -> int:
-        """How many pairs of topic and document were judged."""
+        """The number of judged pairs of topic and document."""
         return sum(map(len, self.grades.values()))
 
 
-def own_topics(opened: Opened) -> Own | None:
-    """What the collection has that the index was made from; None if it has nothing, is gone, or cannot be read."""
-    return _REMEMBERED.get(opened, "own", lambda: _read(opened))
+def own_topics(opened: OpenIndex) -> CollectionTopics | None:
+    """The topics of the indexed collection; None if it has none, is gone, or cannot be read."""
+    return opened.cached("collection topics", lambda: _read(opened))
 
 
-def has_learnt_from(opened: Opened, bundle: Bundle, topics: Sequence[Topic]) -> bool:
+def has_learnt_from(opened: OpenIndex, bundle: Bundle, topics: Sequence[Topic]) -> bool:
     """Whether a model was trained on any of these topics, as far as its file tells."""
     seen = bundle.training.get("topics")
     texts = {fold(topic.text) for topic in topics}
@@ -48,7 +45,7 @@ def has_learnt_from(opened: Opened, bundle: Bundle, topics: Sequence[Topic]) -> 
     return own is not None and trained_here and any(fold(topic.text) in texts for topic in own.topics)
 
 
-def _read(opened: Opened) -> Own | None:
+def _read(opened: OpenIndex) -> CollectionTopics | None:
     try:
         collection = next((each for each in collections_of(opened.folder) if each.topics), None)
         if collection is None:
@@ -58,4 +55,4 @@ def _read(opened: Opened) -> Own | None:
     except (InputError, StoreError):
         return None
     known = {topic.qid: dict(grades[topic.qid]) for topic in asked if topic.qid in grades}
-    return Own(tuple(Topic(topic.qid, topic.text) for topic in asked), known)
+    return CollectionTopics(tuple(Topic(topic.qid, topic.text) for topic in asked), known)

@@ -1,4 +1,4 @@
-"""What is an entry of the API? A method, a path, the function that answers, and the parameters that it takes."""
+"""An endpoint of the API: a method, a path, the function that answers, and its parameters."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from searchlab.web.api.parameters import Parameter
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`answer` gets the desk and the parameters by name; the parameters of a POST are the keys of a JSON object.
+    """`handler` gets the state of the request, and all parameters but `index` by name.
 
-    What is not JSON is `text`: the answer is then a str. What takes a few milliseconds whatever it is asked for may be
-    `brief`; what searches several times is `heavy`, and what may take a minute is `slow`.
+    The parameters of a POST are the keys of a JSON object. With `is_text`, the answer is plain text instead of JSON.
+    `brief` marks work of a few milliseconds for any parameters, `heavy` several searches, `slow` up to a minute.
     """
 
     method: str
     path: str
-    answer: Callable[..., Any]
-    what: str
+    handler: Callable[..., Any]
+    summary: str
     parameters: tuple[Parameter, ...] = ()
-    text: bool = False
+    is_text: bool = False
     brief: bool = False
     heavy: bool = False
     slow: bool = False
 
     @property
     def is_write(self) -> bool:
-        """Whether something may be different afterwards."""
+        """Whether a request may change something."""
         return self.method == "POST"

@@ -1,4 +1,4 @@
-"""Why does a document have its score, and why is it above another?"""
+"""Explanations of scores: what a score consists of, and why one document ranks above another."""
 
 from __future__ import annotations
 
@@ -9,74 +9,74 @@ from searchlab.features.descriptions import in_words
 from searchlab.rankers.explanation import Account, Difference, Share, set_against, tell_lead
 from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Query
-from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import DOCUMENT, FILTER, INDEX, QUERY, RANKER, Parameter
-from searchlab.web.api.search import find_document, ranker_record, require_document, short
-from searchlab.web.http_errors import Failure
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Opened
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.search import check_query, find_document, require_document, system_record
+from searchlab.web.http_errors import HttpError
+from searchlab.web.state.open_index import OpenIndex
+from searchlab.web.state.request_state import RequestState
+
+AGAINST = Parameter("against", "string", "docno of another document to compare with", default="")
 
 
-def explain(
-    desk: Desk, *, index: str | None, q: str, id: str, ranker: str, against: str, filter: list[str]
+def explain_score(
+    state: RequestState, *, q: str, docno: str, system: str, against: str, filter: list[str]
 ) -> dict[str, Any]:
-    """The shares that add up to a document's score; with `against`, what makes the difference to another."""
-    opened = desk.shelf.get(index)
-    system = opened.system(ranker)
-    if against == id:
-        raise Failure(400, f"against is the document itself, {id[:200]!r}, expected another")
-    docnos = [id, against] if against else [id]
-    for docno in docnos:
-        require_document(opened, docno)
-    query = system.parse(short(desk, q))
-    accounts = system.accounts(query, docnos, filters=filter)
+    """The parts that add up to the score of a document; with `against`, the differences from another document."""
+    index = state.index
+    chosen = index.system(system)
+    if against == docno:
+        raise HttpError(400, f"against is the document itself, {docno[:200]!r}, expected another")
+    docnos = [docno, against] if against else [docno]
+    for wanted in docnos:
+        require_document(index, wanted)
+    query = chosen.parse(check_query(q, state.limits))
+    explanations = chosen.accounts(query, docnos, filters=filter)
     answer: dict[str, Any] = {
-        "index": opened.name,
+        "index": index.name,
         "query": q,
-        "ranker": ranker_record(system),
+        "system": system_record(chosen),
         "filters": filter,
-        "document": account_record(opened, accounts[0]),
+        "document": _document_record(index, explanations[0]),
         "against": None,
         "differences": [],
-        "sentence": _tell_missing(accounts, filter),
+        "sentence": _missing_sentence(explanations, filter),
     }
     if against:
-        higher, lower = sorted(accounts, key=lambda own: (own.score, own.docno.encode()), reverse=True)
-        apart = set_against(*accounts)
+        higher, lower = sorted(explanations, key=lambda each: (each.score, each.docno.encode()), reverse=True)
         answer |= {
-            "against": account_record(opened, accounts[1]),
-            "differences": [difference_record(each) for each in apart],
-            "sentence": answer["sentence"] or tell_lead(higher, lower, set_against(higher, lower), call),
+            "against": _document_record(index, explanations[1]),
+            "differences": [difference_record(difference) for difference in set_against(*explanations)],
+            "sentence": answer["sentence"] or tell_lead(higher, lower, set_against(higher, lower), label_in_words),
         }
     return answer
 
 
-def _tell_missing(accounts: Sequence[Account], filters: Sequence[str]) -> str:
-    """What is wrong with asking why documents are where they are: some are nowhere."""
-    missing = [account.docno for account in accounts if not account.found]
+def _missing_sentence(explanations: Sequence[Account], filters: Sequence[str]) -> str:
+    """A warning if the query does not find some of the documents."""
+    missing = [explanation.docno for explanation in explanations if not explanation.found]
     if not missing:
         return ""
-    are = "is" if len(missing) == 1 else "are"
-    told = f"{' and '.join(missing)} {are} not found by this query{' with these filters' * bool(filters)}"
-    return f"{told}: below is what would add up to a score, if it counted"
+    verb = "is" if len(missing) == 1 else "are"
+    fact = f"{' and '.join(missing)} {verb} not found by this query{' with these filters' * bool(filters)}"
+    return f"{fact}: below are the parts of the score that it would have"
 
 
-def account_record(opened: Opened, account: Account) -> dict[str, Any]:
-    """A score and what it consists of."""
+def _document_record(index: OpenIndex, explanation: Account) -> dict[str, Any]:
+    """A document with the parts of its score."""
     return {
-        "id": account.docno,
-        "title": find_document(opened, account.docno).title,
-        "score": account.score,
-        "found": account.found,
-        "parts": [_part(share) for share in account.shares],
+        "docno": explanation.docno,
+        "title": find_document(index, explanation.docno).title,
+        "score": explanation.score,
+        "found": explanation.found,
+        "parts": [_part_record(share) for share in explanation.shares],
     }
 
 
-def _part(share: Share) -> dict[str, Any]:
+def _part_record(share: Share) -> dict[str, Any]:
     words, raw, how = in_words(share.label), share.raw, list(share.how)
     if not words and not how and raw is not None and not float(raw).is_integer():
-        # BM25F counts what stands in one text more than what stands in another: these are no occurrences.
-        raw, how = None, [f"weighed frequency {raw:.4g}"]
+        # BM25F weighs streams differently: its frequencies are not numbers of occurrences.
+        raw, how = None, [f"weighted frequency {raw:.4g}"]
     return {
         "label": share.label,
         "words": words,
@@ -88,28 +88,15 @@ def _part(share: Share) -> dict[str, Any]:
 
 
 def difference_record(difference: Difference) -> dict[str, Any]:
-    """What something adds to the lead of a document."""
+    """What one term or feature contributes to the lead of a document."""
     return {"label": difference.label, "words": in_words(difference.label), "amount": difference.amount}
 
 
-def call(label: str) -> str:
-    """A share as one would say it: a feature in words, a term as it is."""
+def label_in_words(label: str) -> str:
+    """A feature in words, a term as it is."""
     return in_words(label) or label
 
 
-def accounts_by_name(system: System, query: Query, docnos: list[str], filters: list[str]) -> dict[str, Account]:
-    """Why documents have their scores, by docno."""
-    return {account.docno: account for account in system.accounts(query, docnos, filters=filters)}
-
-
-AGAINST = Parameter("against", "text", "another document: why is the one above the other?", default="")
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/explain",
-        explain,
-        "Why a document has its score, or is above another",
-        (QUERY, DOCUMENT, INDEX, RANKER, AGAINST, FILTER),
-    ),
-)
+def explanations_by_docno(system: System, query: Query, docnos: list[str], filters: list[str]) -> dict[str, Account]:
+    """The explanations of the scores of documents, by docno."""
+    return {explanation.docno: explanation for explanation in system.accounts(query, docnos, filters=filters)}

@@ -1,7 +1,7 @@
-"""What has been judged, by whom, and how far do they agree?
+"""Judgments: topic sets, grades, agreement of judges, import and export.
 
-Judgments are kept beside the index (`judgments/`); here they meet its documents, and whoever came with topics of their
-own: collections, files, and those who search, whose queries become topics.
+Judgments are stored beside the index (`judgments/`). Topics come from collections, from files, and from searches: a
+query whose results are judged becomes a topic.
 """
 
 from __future__ import annotations
@@ -10,230 +10,218 @@ from typing import Any
 
 from searchlab.errors import InputError
 from searchlab.judgments.agreement import agreements
-from searchlab.judgments.judgment_store import Judgment, JudgmentStore
+from searchlab.judgments.judgment_store import Judgment
 from searchlab.judgments.trec_exchange import import_texts, qrels_text, topics_text
 from searchlab.records import Topic
-from searchlab.web.api import pool
 from searchlab.web.api.collection_topics import own_topics
-from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import DOCUMENT, INDEX, JUDGE, SET, Parameter
-from searchlab.web.api.pool import find_topic, set_topics
-from searchlab.web.api.search import require_document, short
-from searchlab.web.http_errors import Failure, NotFound
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.pool import find_topic, topics_of_set
+from searchlab.web.api.search import check_query, require_document
+from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.limits import Limits
-from searchlab.web.state.app_state import Desk
+from searchlab.web.state.request_state import RequestState
 
-# Where topics go that come from the search page.
+# The topic set of queries judged on the search page.
 SEARCHES = "searches"
-# By whom the judgments of a collection are.
+# The judge of judgments imported from a collection.
 COLLECTION = "collection"
-# So many judges are held against each other.
-MOST_JUDGES = 20
+# Of more judges, those with the most judgments are compared.
+MAX_COMPARED_JUDGES = 20
+
+MAX_FILE_LENGTH = Limits().max_import_bytes
+TOPIC_TEXT = Parameter("text", "string", "text of the topic, in plain words")
+NEW_QID = Parameter("qid", "string", "qid; by default the next free number", default="", max_length=200)
+GRADE = Parameter(
+    "grade",
+    "integer",
+    "0 not, 1 possibly, 2 definitely relevant; null removes the grade",
+    minimum=0,
+    maximum=2,
+    nullable=True,
+)
+NOTE = Parameter("note", "string", "a note; by default the previous one is kept", default=None, max_length=4000)
+ANY_TOPIC_SET = Parameter("topic_set", "string", "name of the topic set", default="", max_length=100)
+ANY_QID = Parameter("qid", "string", "qid of a topic of the set; by default all topics", default="", max_length=200)
+JUDGED_QUERY = Parameter("query", "string", "instead of topic_set and qid: the query that was searched", default="")
+TOPICS = Parameter(
+    "topics", "string", "a file of topics, such as lines of qid, tab, text", default="", max_length=MAX_FILE_LENGTH
+)
+QRELS = Parameter("qrels", "string", "a file of TREC qrels", default="", max_length=MAX_FILE_LENGTH)
+FROM_COLLECTION = Parameter(
+    "collection", "boolean", "instead of files: the topics and judgments of the indexed collection", default=False
+)
 
 
-def sets(desk: Desk, *, index: str | None) -> dict[str, Any]:
-    """The sets of topics, how far they are judged, and whether the collection has topics of its own."""
-    opened = desk.shelf.get(index)
-    own = own_topics(opened)
+def list_topic_sets(state: RequestState) -> dict[str, Any]:
+    """The topic sets with their progress, and the size of the collection's own topics and judgments."""
+    collection = own_topics(state.index)
     return {
-        "index": opened.name,
-        "sets": [
+        "index": state.index.name,
+        "topic_sets": [
             {
-                "name": each.name,
-                "n_topics": each.n_topics,
-                "n_judged_topics": each.n_judged_topics,
-                "n_judgments": each.n_judgments,
-                "n_relevant": each.n_relevant,
-                "judges": list(each.judges),
+                "name": summary.name,
+                "n_topics": summary.n_topics,
+                "n_judged_topics": summary.n_judged_topics,
+                "n_judgments": summary.n_judgments,
+                "n_relevant": summary.n_relevant,
+                "judges": list(summary.judges),
             }
-            for each in desk.store(opened.name).sets()
+            for summary in state.judgments.sets()
         ],
-        "own": None if own is None else {"n_topics": len(own.topics), "n_judgments": own.n_judgments},
+        "collection": None
+        if collection is None
+        else {"n_topics": len(collection.topics), "n_judgments": collection.n_judgments},
     }
 
 
-def topics(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
-    """The topics of a set."""
-    opened = desk.shelf.get(index)
-    store = desk.store(opened.name)
-    _ = set_topics(store, opened, set)
+def list_set_topics(state: RequestState, *, topic_set: str) -> dict[str, Any]:
+    """The topics of a set, with the numbers of their judgments."""
+    topics_of_set(state, topic_set)
     return {
-        "index": opened.name,
-        "set": set,
+        "index": state.index.name,
+        "topic_set": topic_set,
         "topics": [
-            {"qid": each.qid, "text": each.text, "n_judged": each.n_judged, "n_relevant": each.n_relevant}
-            for each in store.topics(set)
+            {"qid": topic.qid, "text": topic.text, "n_judged": topic.n_judged, "n_relevant": topic.n_relevant}
+            for topic in state.judgments.topics(topic_set)
         ],
     }
 
 
-def add_topic(desk: Desk, *, index: str | None, set: str, text: str, qid: str = "") -> dict[str, Any]:
-    """Add a topic to a set; a set comes to be with its first topic."""
-    opened = desk.shelf.get(index)
-    topic = desk.store(opened.name).add_topic(set, short(desk, text), qid or None)
-    return {"index": opened.name, "set": set, "qid": topic.qid, "text": topic.text}
+def create_topic(state: RequestState, *, topic_set: str, text: str, qid: str = "") -> dict[str, Any]:
+    """Add a topic to a set; the first topic creates the set."""
+    topic = state.judgments.add_topic(topic_set, check_query(text, state.limits), qid or None)
+    return {"index": state.index.name, "topic_set": topic_set, "qid": topic.qid, "text": topic.text}
 
 
-def judge(
-    desk: Desk,
+def judge_document(
+    state: RequestState,
     *,
-    index: str | None,
-    id: str,
+    docno: str,
     grade: int | None,
     judge: str,
     note: str | None = None,
-    set: str = "",
-    topic: str = "",
+    topic_set: str = "",
+    qid: str = "",
     query: str = "",
 ) -> dict[str, Any]:
-    """Say how relevant a document is to a topic, or to a query, which becomes a topic by that."""
-    opened = desk.shelf.get(index)
-    store = desk.store(opened.name)
-    who = _named(judge)
-    require_document(opened, id)
-    if bool(set and topic) == bool(query):
-        raise Failure(400, "expected either set and topic, or query: what the document was judged for")
-    own, of = (find_topic(store, set, topic), set) if topic else _topic_of(desk, store, query, grade)
-    said = store.judge(of, own.qid, id, judge=who, grade=grade, note=note)
-    n_judged = len(store.judgments(of, own.qid, who))
-    return {"set": of, "qid": own.qid, "id": id, "grade": said.grade, "note": said.note, "n_judged": n_judged}
+    """Grade a document for a topic, or for a query, which becomes a topic by that."""
+    store = state.judgments
+    _require_judge(judge)
+    require_document(state.index, docno)
+    if bool(topic_set and qid) == bool(query):
+        raise HttpError(400, "expected either topic_set and qid, or query: what the document is judged for")
+    if qid:
+        topic = find_topic(store, topic_set, qid)
+    else:
+        topic_set, topic = _topic_of_query(state, query, grade)
+    judgment = store.judge(topic_set, topic.qid, docno, judge=judge, grade=grade, note=note)
+    return {
+        "topic_set": topic_set,
+        "qid": topic.qid,
+        "docno": docno,
+        "grade": judgment.grade,
+        "note": judgment.note,
+        "n_judged": len(store.judgments(topic_set, topic.qid, judge)),
+    }
 
 
-def judgments(desk: Desk, *, index: str | None, set: str, topic: str = "", judge: str = "") -> dict[str, Any]:
-    """What was said, by whom and when."""
-    found = desk.store(desk.shelf.get(index).name).judgments(set, topic or None, judge or None)
-    return {"judgments": [_record(each) for each in found]}
+def list_judgments(state: RequestState, *, topic_set: str, qid: str = "", judge: str = "") -> dict[str, Any]:
+    """The judgments of a set, a topic or a judge."""
+    judgments = state.judgments.judgments(topic_set, qid or None, judge or None)
+    return {"judgments": [_judgment_record(judgment) for judgment in judgments]}
 
 
-def undo(desk: Desk, *, index: str | None, judge: str) -> dict[str, Any]:
-    """Take back the last thing that a judge did."""
-    undone = desk.store(desk.shelf.get(index).name).undo(_named(judge))
-    return {"undone": None if undone is None else {"set": undone.set} | _record(undone)}
+def undo_judgment(state: RequestState, *, judge: str) -> dict[str, Any]:
+    """Undo the last judgment of a judge."""
+    _require_judge(judge)
+    undone = state.judgments.undo(judge)
+    return {"undone": None if undone is None else {"topic_set": undone.set} | _judgment_record(undone)}
 
 
-def agreement(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
-    """How far each two judges agree on what both have judged; of very many, those who have judged the most."""
-    found = agreements(desk.store(desk.shelf.get(index).name), set, most=MOST_JUDGES)
+def compare_judges(state: RequestState, *, topic_set: str) -> dict[str, Any]:
+    """The agreement of each pair of judges on the documents that both have judged."""
+    pairs = agreements(state.judgments, topic_set, most=MAX_COMPARED_JUDGES)
     return {
         "pairs": [
             {
-                "judges": list(each.judges),
-                "n": each.n,
-                "agreement": each.agreement,
-                "kappa": each.kappa,
-                "weighted_kappa": each.weighted_kappa,
-                "table": [list(row) for row in each.table],
-                "grades": list(each.grades),
+                "judges": list(pair.judges),
+                "n": pair.n,
+                "agreement": pair.agreement,
+                "kappa": pair.kappa,
+                "weighted_kappa": pair.weighted_kappa,
+                "table": [list(row) for row in pair.table],
+                "grades": list(pair.grades),
             }
-            for each in found
+            for pair in pairs
         ]
     }
 
 
-def export_qrels(desk: Desk, *, index: str | None, set: str, judge: str = "") -> str:
-    """The judgments as a file of TREC."""
-    return qrels_text(desk.store(desk.shelf.get(index).name), set, judge or None)
+def export_qrels(state: RequestState, *, topic_set: str, judge: str = "") -> str:
+    """The judgments of a set as TREC qrels."""
+    return qrels_text(state.judgments, topic_set, judge or None)
 
 
-def export_topics(desk: Desk, *, index: str | None, set: str) -> str:
-    """The topics, one a line."""
-    return topics_text(desk.store(desk.shelf.get(index).name), set)
+def export_topics(state: RequestState, *, topic_set: str) -> str:
+    """The topics of a set, one a line."""
+    return topics_text(state.judgments, topic_set)
 
 
-def import_(
-    desk: Desk,
+def import_judgments(
+    state: RequestState,
     *,
-    index: str | None,
-    set: str,
+    topic_set: str,
     topics: str = "",
     qrels: str = "",
     judge: str = "",
-    own: bool = False,
+    collection: bool = False,
 ) -> dict[str, Any]:
-    """Add topics and judgments from texts, or those of the indexed collection; all, or, if anything is wrong, none."""
-    opened = desk.shelf.get(index)
-    store = desk.store(opened.name)
-    if own and (topics or qrels):
-        raise Failure(400, "own is for what came with the documents, expected no topics and qrels with it")
-    if own:
-        came = own_topics(opened)
-        if came is None:
-            raise NotFound(f"the sources of the index {opened.name} have no topics")
-        added = store.import_all(set, came.topics, came.grades, judge=COLLECTION)
+    """Import topics and judgments from texts or from the indexed collection: all of them or, after an error, none."""
+    store = state.judgments
+    if collection and (topics or qrels):
+        raise HttpError(400, "collection imports from the indexed collection, expected no topics and qrels with it")
+    if collection:
+        indexed = own_topics(state.index)
+        if indexed is None:
+            raise NotFound(f"the collection of the index {state.index.name} has no topics")
+        imported = store.import_all(topic_set, indexed.topics, indexed.grades, judge=COLLECTION)
     elif topics.strip() or qrels.strip():
+        _require_judge(judge)
         try:
-            added = import_texts(store, set, topics=topics or None, qrels=qrels or None, judge=_named(judge))
+            imported = import_texts(store, topic_set, topics=topics or None, qrels=qrels or None, judge=judge)
         except InputError as error:
-            raise Failure(400, str(error)) from None
+            raise HttpError(400, str(error)) from None
     else:
-        raise Failure(400, "nothing to import: expected topics, qrels, or own")
-    return {"index": opened.name, "set": set, "n_topics": added.n_topics, "n_judgments": added.n_judgments}
-
-
-def _topic_of(desk: Desk, store: JudgmentStore, query: str, grade: int | None) -> tuple[Topic, str]:
-    """The topic with the text of a query, and its set; made if there is something to say."""
-    place = store.find_topic(short(desk, query))
-    if place is not None:
-        return find_topic(store, *place), place[0]
-    if grade is None:
-        raise NotFound("nothing was judged for this query yet")
-    return store.add_topic(SEARCHES, query), SEARCHES
-
-
-def _named(judge: str) -> str:
-    if not judge.strip():
-        raise Failure(400, "judge is empty, expected the name of who judges")
-    return judge
-
-
-def _record(said: Judgment) -> dict[str, Any]:
+        raise HttpError(400, "nothing to import, expected topics, qrels, or collection")
     return {
-        "qid": said.qid,
-        "id": said.docno,
-        "judge": said.judge,
-        "grade": said.grade,
-        "note": said.note,
-        "when": said.when,
+        "index": state.index.name,
+        "topic_set": topic_set,
+        "n_topics": imported.n_topics,
+        "n_judgments": imported.n_judgments,
     }
 
 
-NEW_TEXT = Parameter("text", "text", "what is searched for, in plain words")
-QID = Parameter("qid", "text", "its number or name; by default the next free number", default="", long=200)
-GRADE = Parameter(
-    "grade", "whole", "0 not, 1 possibly, 2 definitely relevant; null takes it back", least=0, most=2, open=True
-)
-NOTE = Parameter("note", "text", "a remark; without one, that of before is kept", default=None, long=4000)
-ANY_SET = Parameter("set", "text", "the set of the topic", default="", long=100)
-ANY_TOPIC = Parameter("topic", "text", "a topic of the set; by default all of them", default="", long=200)
-SEARCHED = Parameter("query", "text", "instead of set and topic: what was searched for", default="")
-FILE = Limits().import_body
-TOPICS = Parameter("topics", "text", "a file of topics, such as lines of number, tab, text", default="", long=FILE)
-QRELS = Parameter("qrels", "text", "a file of judgments, as TREC has them", default="", long=FILE)
-OWN = Parameter("own", "flag", "instead of files: what came with the documents", default=False)
+def _topic_of_query(state: RequestState, query: str, grade: int | None) -> tuple[str, Topic]:
+    """The set and the topic with the text of a query; the topic is created if there is a grade to record."""
+    known = state.judgments.find_topic(check_query(query, state.limits))
+    if known is not None:
+        return known[0], find_topic(state.judgments, *known)
+    if grade is None:
+        raise NotFound("nothing has been judged for this query")
+    return SEARCHES, state.judgments.add_topic(SEARCHES, query)
 
-ENDPOINTS = (
-    Endpoint("GET", "/api/sets", sets, "The sets of topics, and how far they are judged", (INDEX,)),
-    Endpoint("GET", "/api/topics", topics, "The topics of a set", (INDEX, SET)),
-    Endpoint("POST", "/api/topics", add_topic, "Add a topic to a set", (INDEX, SET, NEW_TEXT, QID)),
-    Endpoint("GET", "/api/judgments", judgments, "Who said what of documents", (INDEX, SET, ANY_TOPIC, JUDGE)),
-    Endpoint(
-        "POST",
-        "/api/judgments",
-        judge,
-        "Say how relevant a document is",
-        (INDEX, DOCUMENT, GRADE, JUDGE, NOTE, ANY_SET, ANY_TOPIC, SEARCHED),
-    ),
-    Endpoint("POST", "/api/judgments/undo", undo, "Take back the last thing that a judge did", (INDEX, JUDGE)),
-    Endpoint("GET", "/api/agreement", agreement, "How far each two judges agree", (INDEX, SET)),
-    Endpoint("GET", "/api/export/qrels", export_qrels, "Judgments as TREC has them", (INDEX, SET, JUDGE), text=True),
-    Endpoint("GET", "/api/export/topics", export_topics, "Topics: number, tab, text", (INDEX, SET), text=True),
-    Endpoint(
-        "POST",
-        "/api/import",
-        import_,
-        "Add topics and judgments: all of them, or, if anything is wrong, none",
-        (INDEX, SET, TOPICS, QRELS, JUDGE, OWN),
-        slow=True,
-    ),
-    *pool.ENDPOINTS,
-)
+
+def _require_judge(judge: str) -> None:
+    if not judge.strip():
+        raise HttpError(400, "judge is empty, expected the name of the judge")
+
+
+def _judgment_record(judgment: Judgment) -> dict[str, Any]:
+    return {
+        "qid": judgment.qid,
+        "docno": judgment.docno,
+        "judge": judgment.judge,
+        "grade": judgment.grade,
+        "note": judgment.note,
+        "when": judgment.when,
+    }

@@ -1,8 +1,8 @@
-"""How good are the rankers on the topics that were judged, and is one better than another?
+"""Measures of systems on judged topics, and comparisons with a baseline.
 
-A model that has learnt from some of these topics does better on them than on others: that is no test of it. Its numbers
-are marked, and instead of a comparison stands what its cross-validation said; if that was by the same topics and
-judgments, its means stand beside those of the others.
+A model that has learnt from some of these topics does better on them than on others: measuring it on them is no test.
+Its numbers are marked, and instead of a comparison the verdict of its cross-validation is given; if that used the same
+topics and judgments, its means are given beside those of the other systems.
 """
 
 from __future__ import annotations
@@ -24,32 +24,34 @@ from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
 from searchlab.web.api.collection_topics import has_learnt_from
-from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import INDEX, JUDGE, SET, Parameter
-from searchlab.web.api.pool import set_topics
-from searchlab.web.api.search import ranker_record
-from searchlab.web.api.topic_rankings import DEPTH, MOST_TOPICS, RANKERS, chosen_rankers, rank_all
-from searchlab.web.api.train import trial_of
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Opened
-from searchlab.web.state.result_cache import Memory
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.pool import topics_of_set
+from searchlab.web.api.search import system_record
+from searchlab.web.api.topic_rankings import MAX_TOPICS, RANKING_DEPTH, choose_systems, rank_topics
+from searchlab.web.api.train import read_trial
+from searchlab.web.state.request_state import RequestState
 
 JUDGED = "Judged@10"
-MEASURES = ("nDCG@10", "AP", "P@10")
-# Where the title of a report is found.
+DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
+# The title of a report is searched in this many bytes.
+MAX_TITLE_BYTES = 8192
 TITLE = re.compile(rb"<title>([^<]{1,300})</title>")
-HEAD = 8192
-# Means of the same rankings by the same judgments differ by no more than rounding.
-SAME = 1e-9
+# Means of the same rankings by the same judgments differ at most by rounding.
+ROUNDING = 1e-9
 
-_REMEMBERED = Memory(32)
+MEASURES = Parameter(
+    "measures", "strings", "measures such as nDCG@10; systems are compared by the first", DEFAULT_MEASURES, max_items=10
+)
+AGAINST_SYSTEM = Parameter(
+    "against", "string", "the system to compare with the baseline topic by topic", default="", max_length=200
+)
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A ranker and what it is worth; `bundle` is the model, if it has learnt from topics that are measured.
+class MeasuredSystem:
+    """A system and its evaluation; `bundle` is its model if that has learnt from topics that are measured.
 
-    `cross_validated` are the means of its cross-validation, if they can be held against those of other rankers here.
+    `cross_validated` are the means of its cross-validation, if they are comparable with those of other systems here.
     """
 
     system: System
@@ -59,225 +61,204 @@ class Measured:
 
     @property
     def trial(self) -> Mapping[str, Any]:
-        """What cross-validation said of the model."""
-        return {} if self.bundle is None else trial_of(self.bundle)
+        """The outcome of the model's cross-validation."""
+        return {} if self.bundle is None else read_trial(self.bundle)
 
 
-def measure(
-    desk: Desk,
+def measure_systems(
+    state: RequestState,
     *,
-    index: str | None,
-    set: str,
-    rankers: Sequence[str] = (),
+    topic_set: str,
+    systems: Sequence[str] = (),
     measures: Sequence[str] = (),
     judge: str = "",
     against: str = "",
 ) -> dict[str, Any]:
-    """Measures of rankers on the topics of a set, topic by topic, and whether they beat the baseline, the first one.
+    """Measures of systems on the topics of a set, topic by topic, and comparisons with the first, the baseline.
 
-    `against` is the ranker whose differences from the baseline are told for each topic, by default the best one.
+    `against` is the system whose differences from the baseline are given for each topic, by default the best one.
     """
-    opened = desk.shelf.get(index)
-    store = desk.store(opened.name)
-    systems = chosen_rankers(opened, rankers)
-    named = list(dict.fromkeys(parse_measure(name).name for name in measures or MEASURES))
-    refuse_totals(named[0])
-    if against and against not in [system.name for system in systems]:
-        raise unknown_name("ranker to hold against the baseline", against, [system.name for system in systems])
+    store = state.judgments
+    chosen = choose_systems(state.index, systems)
+    names = [system.name for system in chosen]
+    measured = list(dict.fromkeys(parse_measure(name).name for name in measures or DEFAULT_MEASURES))
+    refuse_totals(measured[0])
+    if against and against not in names:
+        raise unknown_name("system to compare with the baseline", against, names)
 
-    def work() -> dict[str, Any]:
-        known = set_topics(store, opened, set)
-        grades = store.grades(set, judge or None)
-        judged = [topic for topic in known if topic.qid in grades]
-        asked = judged[:MOST_TOPICS]
-        found = _measured(desk, opened, systems, asked, grades, named) if asked else []
+    def evaluate() -> dict[str, Any]:
+        topics = topics_of_set(state, topic_set)
+        grades = store.grades(topic_set, judge or None)
+        judged = [topic for topic in topics if topic.qid in grades]
+        used = judged[:MAX_TOPICS]
+        evaluated = _evaluate(state, chosen, used, grades, measured) if used else []
         return {
-            "index": opened.name,
-            "set": set,
+            "index": state.index.name,
+            "topic_set": topic_set,
             "judge": judge,
-            "measures": named,
-            **_compared(found, named, asked, against),
-            "n_topics": len(asked),
-            "n_without_relevant": sum(max(grades[topic.qid].values()) < 1 for topic in asked),
-            "n_unjudged_topics": len(known) - len(judged),
-            "n_left_out": len(judged) - len(asked),
+            "measures": measured,
+            **_comparison_record(evaluated, measured, used, against),
+            "n_topics": len(used),
+            "n_without_relevant": sum(max(grades[topic.qid].values()) < 1 for topic in used),
+            "n_unjudged_topics": len(topics) - len(judged),
+            "n_left_out": len(judged) - len(used),
         }
 
-    key = (store.version(), set, tuple(system.name for system in systems), tuple(named), judge, against)
-    answer = deepcopy(_REMEMBERED.get(opened, key, work))
-    return answer | {"reports": reports(desk)}
+    key = (store.version(), topic_set, tuple(names), tuple(measured), judge, against)
+    answer = deepcopy(state.measurements.get(state.index, key, evaluate))
+    return answer | {"reports": list_reports(state)}
 
 
-def reports(desk: Desk) -> list[dict[str, str]]:
-    """The reports of experiments."""
-    return [{"name": name, "title": _title(path, name)} for name, path in desk.reports.items()]
+def list_reports(state: RequestState) -> list[dict[str, str]]:
+    """The reports of experiments, with their titles."""
+    return [{"name": name, "title": _title(path, name)} for name, path in state.reports.items()]
 
 
-def _measured(
-    desk: Desk,
-    opened: Opened,
+def _evaluate(
+    state: RequestState,
     systems: list[System],
     topics: list[Topic],
     grades: dict[str, dict[str, int]],
     measures: list[str],
-) -> list[Measured]:
-    """Search all topics by all rankers, and measure what they find."""
+) -> list[MeasuredSystem]:
+    """Rank all topics by all systems, and evaluate the rankings."""
     qrels = {topic.qid: grades[topic.qid] for topic in topics}
-    runs = rank_all(desk, opened, systems, topics, DEPTH)
-    found = []
+    runs = rank_topics(state, systems, topics, RANKING_DEPTH)
+    measured = []
     for system in systems:
         evaluation = evaluate_run(qrels, runs[system.name], [*measures, JUDGED], complete=True, name=system.name)
-        bundle = opened.models.get(system.name.removeprefix(MODEL)) if system.kind == "model" else None
-        if bundle is not None and has_learnt_from(opened, bundle, topics):
-            validated = _cross_validated(desk, opened, bundle, topics, qrels, measures)
-            found.append(Measured(system, evaluation, bundle, validated))
+        bundle = state.index.models.get(system.name.removeprefix(MODEL)) if system.kind == "model" else None
+        if bundle is not None and has_learnt_from(state.index, bundle, topics):
+            means = _cross_validated_means(state, bundle, topics, qrels, measures)
+            measured.append(MeasuredSystem(system, evaluation, bundle, means))
         else:
-            found.append(Measured(system, evaluation, None))
-    return found
+            measured.append(MeasuredSystem(system, evaluation, None))
+    return measured
 
 
-def _cross_validated(
-    desk: Desk,
-    opened: Opened,
+def _cross_validated_means(
+    state: RequestState,
     bundle: Bundle,
     topics: list[Topic],
     qrels: Mapping[str, Mapping[str, int]],
     measures: list[str],
 ) -> dict[str, float] | None:
-    """What cross-validation said of a model, if that was by these topics and judgments, on this index.
+    """The means of a model's cross-validation, if it used these topics and judgments, on this index.
 
-    Then they are as many topics, and the search that it re-ranks, which took part, has the same means here. Topics
-    without a relevant document took no part; whoever ranks them, they score 0.
+    Then the number of topics is the same, and the model's first stage, which was evaluated along with it, has the same
+    means here. Topics without a relevant document were not used; every system scores 0 on them.
     """
-    means = trial_of(bundle)["means"] or {}
-    first, own = bundle.first_stage, means.get(bundle.ranker, {})
-    others = [kept for name, kept in means.items() if name not in (bundle.ranker, "RM3")]
+    trial_means = read_trial(bundle)["means"] or {}
+    first_stage, model_means = bundle.first_stage, trial_means.get(bundle.ranker, {})
+    others = [means for name, means in trial_means.items() if name not in (bundle.ranker, "RM3")]
     useful = [topic for topic in topics if max(qrels[topic.qid].values()) > 0]
-    if first is None or len(others) != 1 or dict(bundle.trial or {}).get("n_queries") != len(useful):
+    if first_stage is None or len(others) != 1 or dict(bundle.trial or {}).get("n_queries") != len(useful):
         return None
-    known = [name for name in measures if name in own and name in others[0]]
-    if not known:
+    common = [name for name in measures if name in model_means and name in others[0]]
+    if not common:
         return None
-    settings = ",".join(f"{name}={value}" for name, value in first.settings.items())
-    system = opened.system(f"{first.scorer}:{settings}" if settings else first.scorer)
-    run = rank_all(desk, opened, [system], useful, DEPTH)[system.name]
-    now = evaluate_run({topic.qid: qrels[topic.qid] for topic in useful}, run, known, complete=True)
-    if any(abs(now.mean(name) - others[0][name]) > SAME for name in known):
+    settings = ",".join(f"{name}={value}" for name, value in first_stage.settings.items())
+    system = state.index.system(f"{first_stage.scorer}:{settings}" if settings else first_stage.scorer)
+    run = rank_topics(state, [system], useful, RANKING_DEPTH)[system.name]
+    evaluation = evaluate_run({topic.qid: qrels[topic.qid] for topic in useful}, run, common, complete=True)
+    if any(abs(evaluation.mean(name) - others[0][name]) > ROUNDING for name in common):
         return None
-    return {name: own[name] * len(useful) / len(topics) for name in known}
+    return {name: model_means[name] * len(useful) / len(topics) for name in common}
 
 
-def _compared(found: list[Measured], measures: list[str], topics: list[Topic], against: str) -> dict[str, Any]:
-    """Means, comparisons with the baseline, and the differences of topics, the largest gains first."""
-    if not found:
-        return {"baseline": None, "against": None, "rankers": [], "comparisons": [], "topics": []}
-    main = measures[0]
-    baseline = next((each for each in found if each.bundle is None), found[0])
-    others = [each for each in found if each is not baseline]
-    fair = [each for each in others if each.bundle is None]
-    best = max(fair or others, key=lambda each: each.evaluation.mean(main), default=baseline)
+def _comparison_record(
+    measured: list[MeasuredSystem], measures: list[str], topics: list[Topic], against: str
+) -> dict[str, Any]:
+    """Means, comparisons with the baseline, and the differences per topic, the largest gains first."""
+    if not measured:
+        return {"baseline": None, "against": None, "systems": [], "comparisons": [], "topics": []}
+    measure = measures[0]
+    baseline = next((each for each in measured if each.bundle is None), measured[0])
+    others = [each for each in measured if each is not baseline]
+    unbiased = [each for each in others if each.bundle is None]
+    best = max(unbiased or others, key=lambda each: each.evaluation.mean(measure), default=baseline)
     shown = next((each for each in others if each.system.name == against), best)
-    values = {each.system.name: each.evaluation.of(main).tolist() for each in found}
-    places = {qid: place for place, qid in enumerate(baseline.evaluation.qids)}
+    values = {each.system.name: each.evaluation.of(measure).tolist() for each in measured}
+    rows = {qid: row for row, qid in enumerate(baseline.evaluation.qids)}
     per_topic = [
         {
             "qid": topic.qid,
             "text": topic.text,
-            "values": {name: own[places[topic.qid]] for name, own in values.items()},
-            "difference": _difference(*(values[each.system.name][places[topic.qid]] for each in (shown, baseline))),
+            "values": {name: column[rows[topic.qid]] for name, column in values.items()},
+            "difference": _difference(*(values[each.system.name][rows[topic.qid]] for each in (shown, baseline))),
         }
         for topic in topics
     ]
     return {
         "baseline": baseline.system.name,
         "against": None if shown is baseline else shown.system.name,
-        "rankers": [_ranker(each, measures) for each in found],
-        "comparisons": _comparisons(baseline, others, main),
-        "topics": sorted(per_topic, key=lambda each: -float(each["difference"])),
+        "systems": [_measured_record(each, measures) for each in measured],
+        "comparisons": _comparisons(baseline, others, measure),
+        "topics": sorted(per_topic, key=lambda row: -float(row["difference"])),
     }
 
 
 def _difference(value: float, other: float) -> float:
-    """How much more the one is; 0 if that is rounding, as where topics won and lost are counted."""
+    """value − other; 0 within rounding, as in the counts of wins and losses."""
     return value - other if abs(value - other) > TIE else 0.0
 
 
-def _comparisons(baseline: Measured, others: list[Measured], main: str) -> list[dict[str, Any]]:
-    """Each ranker against the baseline; p is corrected over those that have not learnt from these topics."""
-    honest = baseline.bundle is None
-    fair = [each for each in others if honest and each.bundle is None]
+def _comparisons(baseline: MeasuredSystem, others: list[MeasuredSystem], measure: str) -> list[dict[str, Any]]:
+    """Each system against the baseline; p is corrected over the systems that have not learnt from these topics."""
+    unbiased = [each for each in others if baseline.bundle is None and each.bundle is None]
     tested: dict[str, Comparison] = {}
-    if fair:
-        evaluations = [each.evaluation for each in (baseline, *fair)]
-        tested = {own.name_a: own for own in compare(evaluations, measures=[main]).comparisons}
-    told = []
+    if unbiased:
+        evaluations = [each.evaluation for each in (baseline, *unbiased)]
+        tested = {each.name_a: each for each in compare(evaluations, measures=[measure]).comparisons}
     labels = {each.system.name: each.system.label for each in (baseline, *others)}
-    for each in others:
-        name = each.system.name
-        own, other = each.evaluation.of(main), baseline.evaluation.of(main)
-        compared = tested.get(name) or compare_values(name, own, baseline.system.name, other, main)
-        corrected = compared.p if compared.p_corrected is None else compared.p_corrected
-        told.append(
+    records = []
+    for other in others:
+        name = other.system.name
+        values = other.evaluation.of(measure), baseline.evaluation.of(measure)
+        comparison = tested.get(name) or compare_values(name, values[0], baseline.system.name, values[1], measure)
+        corrected = comparison.p if comparison.p_corrected is None else comparison.p_corrected
+        records.append(
             {
                 "name": name,
-                "sentence": _labelled(compared, labels) if name in tested else _warning(each, baseline),
-                "wins": compared.wins,
-                "losses": compared.losses,
-                "ties": compared.ties,
-                "difference": compared.difference,
+                "sentence": _labelled(comparison, labels) if name in tested else _warning(other, baseline),
+                "wins": comparison.wins,
+                "losses": comparison.losses,
+                "ties": comparison.ties,
+                "difference": comparison.difference,
                 "p": corrected if name in tested else None,
             }
         )
-    return told
+    return records
 
 
-def _labelled(compared: Comparison, labels: Mapping[str, str]) -> str:
-    """The sentence with the names that people know."""
-    return replace(compared, name_a=labels[compared.name_a], name_b=labels[compared.name_b]).sentence()
+def _labelled(comparison: Comparison, labels: Mapping[str, str]) -> str:
+    """The sentence of a comparison, with labels instead of names."""
+    return replace(comparison, name_a=labels[comparison.name_a], name_b=labels[comparison.name_b]).sentence()
 
 
-def _warning(model: Measured, baseline: Measured) -> str:
-    """What is told of a model that has seen these topics."""
-    learnt = model if model.bundle is not None else baseline
-    seen = f"{learnt.system.label} has learnt from these topics, so that measuring it by them is no test"
-    verdict = learnt.trial.get("verdict") if learnt is model else None
-    then = "" if learnt.cross_validated else ", by the topics and judgments of then,"
-    return f"{seen}; its cross-validation{then} says: {verdict}" if verdict else f"{seen}."
+def _warning(other: MeasuredSystem, baseline: MeasuredSystem) -> str:
+    """The sentence for a comparison with a model that has learnt from these topics."""
+    model = other if other.bundle is not None else baseline
+    seen = f"{model.system.label} has learnt from these topics, so measuring it on them is no test"
+    verdict = model.trial.get("verdict") if model is other else None
+    when = "" if model.cross_validated else ", on the topics and judgments of that time,"
+    return f"{seen}; its cross-validation{when} says: {verdict}" if verdict else f"{seen}."
 
 
-def _ranker(own: Measured, measures: list[str]) -> dict[str, Any]:
+def _measured_record(measured: MeasuredSystem, measures: list[str]) -> dict[str, Any]:
     return {
-        **ranker_record(own.system),
-        "means": {name: own.evaluation.mean(name) for name in measures},
-        "judged": own.evaluation.mean(JUDGED),
-        "learnt_from_these": own.bundle is not None,
-        "cross_validated": own.cross_validated,
+        **system_record(measured.system),
+        "means": {name: measured.evaluation.mean(name) for name in measures},
+        "judged": measured.evaluation.mean(JUDGED),
+        "learnt_from_these": measured.bundle is not None,
+        "cross_validated": measured.cross_validated,
     }
 
 
 def _title(path: Path, name: str) -> str:
     try:
         with path.open("rb") as file:
-            found = TITLE.search(file.read(HEAD))
+            match = TITLE.search(file.read(MAX_TITLE_BYTES))
     except OSError:
         return name
-    return unescape(found.group(1).decode(errors="replace")).strip() if found else name
-
-
-MEASURED = Parameter(
-    "measures", "texts", "measures such as nDCG@10; rankers are compared by the first", MEASURES, many=10
-)
-AGAINST = Parameter(
-    "against", "text", "whose differences from the baseline are told for each topic", default="", long=200
-)
-
-ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/measure",
-        measure,
-        "Measures of rankers on the judged topics of a set, and what wins and losses they have",
-        (INDEX, SET, RANKERS, MEASURED, JUDGE, AGAINST),
-        slow=True,
-    ),
-)
+    return unescape(match.group(1).decode(errors="replace")).strip() if match else name

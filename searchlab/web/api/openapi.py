@@ -1,8 +1,8 @@
-"""How does a program learn what the API can do? From a description that is made of the endpoints themselves."""
+"""The OpenAPI description of the API, generated from its endpoints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from searchlab import __version__
@@ -14,19 +14,19 @@ ERROR = {
     "required": ["error"],
     "properties": {"error": {"type": "string", "description": "one line: what was found, what was expected"}},
 }
-# Statuses that any request may meet.
-REFUSALS = {
-    "400": "A parameter is not what was expected",
+# Statuses that any request may get.
+ERRORS = {
+    "400": "A parameter is not as expected",
     "401": "A token is needed",
     "403": "The request comes from another site",
-    "404": "Something was named that is not there",
-    "413": "Too large",
-    "503": "Too busy, or it took too long",
+    "404": "The request names something that does not exist",
+    "413": "The body is too large",
+    "503": "The server is too busy, or the request took too long",
 }
 
 
-def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
-    """The description, by OpenAPI 3.1."""
+def describe_api(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
+    """The description in OpenAPI 3.1."""
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
@@ -35,7 +35,7 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         "info": {
             "title": "searchlab",
             "version": __version__,
-            "description": 'Search, compare, explain, judge, learn and measure. Errors are JSON: {"error": …}.',
+            "description": 'Search, compare, explain, judge, train and measure. Errors are JSON: {"error": …}.',
         },
         "paths": paths,
         "components": {
@@ -48,45 +48,40 @@ def describe(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
-    if not endpoint.text:
+    if not endpoint.is_text:
         content = {"application/json": {"schema": {"type": "object"}}}
-    refused = {
-        status: {
-            "description": what,
-            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-        }
-        for status, what in REFUSALS.items()
-    }
-    name = endpoint.path.removeprefix("/api/").replace("/", "_").replace("{", "").replace("}", "")
-    own: dict[str, Any] = {
+    error_content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    errors = {status: {"description": text, "content": error_content} for status, text in ERRORS.items()}
+    name = endpoint.path.removeprefix("/api/").replace("-", "_").replace("/", "_").replace("{", "").replace("}", "")
+    operation: dict[str, Any] = {
         "operationId": f"{endpoint.method.lower()}_{name}",
-        "summary": endpoint.what,
-        "responses": {"200": {"description": "The answer", "content": content}} | refused,
+        "summary": endpoint.summary,
+        "responses": {"200": {"description": "The answer", "content": content}} | errors,
     }
     if endpoint.is_write:
-        own["requestBody"] = {"required": True, "content": {"application/json": {"schema": _body(endpoint.parameters)}}}
-    else:
-        own["parameters"] = [
-            _parameter(parameter, in_path=f"{{{parameter.name}}}" in endpoint.path) for parameter in endpoint.parameters
-        ]
-    return own
+        body_content = {"application/json": {"schema": _body_schema(endpoint.parameters)}}
+        return operation | {"requestBody": {"required": True, "content": body_content}}
+    in_path = [f"{{{parameter.name}}}" in endpoint.path for parameter in endpoint.parameters]
+    parameters = [_parameter(*pair) for pair in zip(endpoint.parameters, in_path, strict=True)]
+    return operation | {"parameters": parameters}
 
 
-def _parameter(parameter: Parameter, *, in_path: bool) -> dict[str, Any]:
+def _parameter(parameter: Parameter, in_path: bool) -> dict[str, Any]:
     return {
         "name": parameter.name,
         "in": "path" if in_path else "query",
         "required": in_path or parameter.required,
-        "description": parameter.what,
+        "description": parameter.description,
         "schema": parameter.schema(),
     }
 
 
-def _body(parameters: Iterable[Parameter]) -> dict[str, Any]:
-    own = list(parameters)
+def _body_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
     return {
         "type": "object",
         "additionalProperties": False,
-        "required": [parameter.name for parameter in own if parameter.required],
-        "properties": {parameter.name: parameter.schema() | {"description": parameter.what} for parameter in own},
+        "required": [parameter.name for parameter in parameters if parameter.required],
+        "properties": {
+            parameter.name: parameter.schema() | {"description": parameter.description} for parameter in parameters
+        },
     }

@@ -1,7 +1,4 @@
-"""What can a request say, and is it sensible?
-
-A parameter is declared once; it is checked by its declaration, and the description of the API is made of it.
-"""
+"""Parameters of requests: each is declared once; values are checked, and the API is described, by the declaration."""
 
 from __future__ import annotations
 
@@ -10,186 +7,186 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from searchlab.web.http_errors import Failure
+from searchlab.web.http_errors import HttpError
 
 REQUIRED: Any = object()
-# No text of a request is longer unless its parameter says so.
-LONG = 1000
-KINDS = ("text", "texts", "whole", "number", "flag")
+MAX_LENGTH = 1000
+MAX_ITEMS = 20
+# Each kind in the words of an error message.
+KINDS = {
+    "string": "a text",
+    "strings": "texts",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A name, what kind of value it has (`text`, `texts`, `whole`, `number`, `flag`), and what it is for.
+    """A name, the kind of its value (one of `KINDS`), and a description.
 
-    `least` and `most` bound numbers, `long` texts, and `many` how many texts there may be. A whole number that is
-    `open` may be null.
+    `minimum` and `maximum` bound numbers, `max_length` bounds texts, and `max_items` the number of texts. A whole
+    number that is `nullable` may be null.
     """
 
     name: str
     kind: str
-    what: str
+    description: str
     default: Any = REQUIRED
-    least: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     choices: Sequence[str] | None = None
-    long: int = LONG
-    many: int = 20
-    open: bool = False
+    max_length: int = MAX_LENGTH
+    max_items: int = MAX_ITEMS
+    nullable: bool = False
 
     @property
     def required(self) -> bool:
-        """Whether a request has to have it."""
+        """Whether a request must have it."""
         return self.default is REQUIRED
 
-    def of_address(self, given: Sequence[str]) -> Any:
-        """The value of a parameter in an address, or in a form: texts that have to be read."""
-        if self.kind == "texts":
-            return self.check([text for text in given if text])
-        text = given[-1]
-        if self.kind in ("text", "flag"):
-            return self.check(
-                {"true": True, "1": True, "false": False, "0": False}.get(text, text) if self.kind == "flag" else text
-            )
-        if self.open and not text:
+    def parse(self, texts: Sequence[str]) -> Any:
+        """The value from the texts of a query string or form."""
+        if self.kind == "strings":
+            return self.check([text for text in texts if text])
+        text = texts[-1]
+        if self.kind == "string":
+            return self.check(text)
+        if self.kind == "boolean":
+            return self.check(_BOOLEANS.get(text, text))
+        if self.nullable and not text:
             return None
         try:
-            return self.check(int(text) if self.kind == "whole" else float(text))
+            return self.check(int(text) if self.kind == "integer" else float(text))
         except ValueError:
-            raise self._refused(text) from None
+            raise self._unexpected(text) from None
 
     def check(self, value: Any) -> Any:
-        """The value, if it is what was declared."""
-        if self.kind == "texts":
+        """The value, if it is as declared."""
+        if self.kind == "strings":
             if not isinstance(value, list):
-                raise self._refused(value)
-            if len(value) > self.many:
-                raise Failure(400, f"{self.name}: {len(value)} values, expected at most {self.many}")
-            return [self._check_text(each) for each in value]
-        if self.kind == "text":
+                raise self._unexpected(value)
+            if len(value) > self.max_items:
+                raise HttpError(400, f"{self.name}: {len(value)} values, expected at most {self.max_items}")
+            return [self._check_text(text) for text in value]
+        if self.kind == "string":
             return self._check_text(value)
-        if self.kind == "flag":
+        if self.kind == "boolean":
             if not isinstance(value, bool):
-                raise self._refused(value)
+                raise self._unexpected(value)
             return value
-        if value is None and self.open:
+        if value is None and self.nullable:
             return None
-        fits = isinstance(value, int) or (self.kind == "number" and isinstance(value, float) and math.isfinite(value))
-        if isinstance(value, bool) or not fits:
-            raise self._refused(value)
-        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
-            raise self._refused(value)
+        is_number = isinstance(value, int) or (
+            self.kind == "number" and isinstance(value, float) and math.isfinite(value)
+        )
+        if isinstance(value, bool) or not is_number:
+            raise self._unexpected(value)
+        if (self.minimum is not None and value < self.minimum) or (self.maximum is not None and value > self.maximum):
+            raise self._unexpected(value)
         return value
 
     def _check_text(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise self._refused(value)
-        if len(value) > self.long:
-            raise Failure(400, f"{self.name} has {len(value):,} characters, expected at most {self.long:,}")
+            raise self._unexpected(value)
+        if len(value) > self.max_length:
+            raise HttpError(400, f"{self.name} has {len(value):,} characters, expected at most {self.max_length:,}")
         if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise Failure(400, f"{self.name} has characters that are no text")
+            raise HttpError(400, f"{self.name} has characters that are not text")
         if self.choices is not None and value not in self.choices:
-            raise self._refused(value)
+            raise self._unexpected(value)
         return value
 
-    def _refused(self, value: Any) -> Failure:
+    def _unexpected(self, value: Any) -> HttpError:
         shown = repr(value)
-        return Failure(
-            400, f"{self.name} is {shown if len(shown) <= 60 else shown[:57] + '…'}, expected {self.expected}"
-        )
+        shortened = shown if len(shown) <= 60 else shown[:57] + "…"
+        return HttpError(400, f"{self.name} is {shortened}, expected {self.expected}")
 
     @property
     def expected(self) -> str:
-        """What a value has to be, in words."""
+        """The values allowed, in words."""
         if self.choices is not None:
             return f"one of {', '.join(self.choices)}"
-        words = {
-            "text": "a text",
-            "texts": "texts",
-            "flag": "true or false",
-            "whole": "a whole number",
-            "number": "a number",
-        }
-        told = words[self.kind]
-        if self.kind not in ("whole", "number"):
-            return told
-        if self.least is not None and self.most is not None:
-            told += f" from {self.least:g} to {self.most:g}"
-        elif self.least is not None:
-            told += f" from {self.least:g}"
-        return f"{told} or null" if self.open else told
+        words = KINDS[self.kind]
+        if self.kind not in ("integer", "number"):
+            return words
+        if self.minimum is not None and self.maximum is not None:
+            words += f" from {self.minimum:g} to {self.maximum:g}"
+        elif self.minimum is not None:
+            words += f" from {self.minimum:g}"
+        return f"{words} or null" if self.nullable else words
 
     def schema(self) -> dict[str, Any]:
-        """The parameter in the words of OpenAPI."""
-        if self.kind == "texts":
-            own: dict[str, Any] = {
-                "type": "array",
-                "maxItems": self.many,
-                "items": {"type": "string", "maxLength": self.long},
-            }
-        elif self.kind == "text":
-            own = {"type": "string", "maxLength": self.long}
-        elif self.kind == "flag":
-            own = {"type": "boolean"}
+        """The JSON schema of the value."""
+        schema: dict[str, Any]
+        if self.kind == "strings":
+            items = {"type": "string", "maxLength": self.max_length}
+            schema = {"type": "array", "maxItems": self.max_items, "items": items}
+        elif self.kind == "string":
+            schema = {"type": "string", "maxLength": self.max_length}
         else:
-            name = "integer" if self.kind == "whole" else "number"
-            own = {"type": [name, "null"] if self.open else name}
-        bounds = {"minimum": self.least, "maximum": self.most, "enum": list(self.choices) if self.choices else None}
-        own |= {key: bound for key, bound in bounds.items() if bound is not None}
+            schema = {"type": [self.kind, "null"] if self.nullable else self.kind}
+        choices = list(self.choices) if self.choices else None
+        bounds = {"minimum": self.minimum, "maximum": self.maximum, "enum": choices}
+        schema |= {key: bound for key, bound in bounds.items() if bound is not None}
         if not self.required and self.default is not None:
-            own["default"] = list(self.default) if isinstance(self.default, tuple) else self.default
-        return own
+            schema["default"] = list(self.default) if isinstance(self.default, tuple) else self.default
+        return schema
 
 
-def read_address(
-    parameters: Iterable[Parameter], given: Mapping[str, Sequence[str]], *, strict: bool
-) -> dict[str, Any]:
-    """The values of an address or a form; `strict` refuses names that no parameter has."""
-    known = {parameter.name: parameter for parameter in parameters}
+def parse_texts(parameters: Iterable[Parameter], texts: Mapping[str, Sequence[str]], *, strict: bool) -> dict[str, Any]:
+    """The values of a query string or form; `strict` rejects undeclared names."""
+    declared = {parameter.name: parameter for parameter in parameters}
     if strict:
-        _refuse_strangers(known, given)
-    read = {name: each.of_address(given[name]) for name, each in known.items() if given.get(name)}
-    return _with_defaults(known, read)
+        _reject_undeclared(declared, texts)
+    values = {name: parameter.parse(texts[name]) for name, parameter in declared.items() if texts.get(name)}
+    return _with_defaults(declared, values)
 
 
-def read_body(parameters: Iterable[Parameter], given: Any) -> dict[str, Any]:
+def parse_body(parameters: Iterable[Parameter], body: Any) -> dict[str, Any]:
     """The values of a JSON object."""
-    if not isinstance(given, dict):
-        raise Failure(400, f"the body is {type(given).__name__}, expected a JSON object")
-    known = {parameter.name: parameter for parameter in parameters}
-    _refuse_strangers(known, given)
-    read = {
-        name: each.check(given[name])
-        for name, each in known.items()
-        if name in given and (given[name] is not None or each.open or each.required)
+    if not isinstance(body, dict):
+        raise HttpError(400, f"the body is {type(body).__name__}, expected a JSON object")
+    declared = {parameter.name: parameter for parameter in parameters}
+    _reject_undeclared(declared, body)
+    values = {
+        name: parameter.check(body[name])
+        for name, parameter in declared.items()
+        if name in body and (body[name] is not None or parameter.nullable or parameter.required)
     }
-    return _with_defaults(known, read)
+    return _with_defaults(declared, values)
 
 
-def _refuse_strangers(known: Mapping[str, Parameter], given: Iterable[str]) -> None:
-    strange = [name for name in given if name not in known]
-    if strange:
-        told = ", ".join(known) or "no parameter"
-        raise Failure(400, f"unknown parameter {strange[0][:60]!r}; there is: {told}")
+def _reject_undeclared(declared: Mapping[str, Parameter], names: Iterable[str]) -> None:
+    undeclared = [name for name in names if name not in declared]
+    if undeclared:
+        expected = f"one of {', '.join(declared)}" if declared else "none"
+        raise HttpError(400, f"unknown parameter {undeclared[0][:60]!r}, expected {expected}")
 
 
-def _with_defaults(known: Mapping[str, Parameter], read: dict[str, Any]) -> dict[str, Any]:
-    for name, parameter in known.items():
-        if name not in read:
-            if parameter.required:
-                raise Failure(400, f"{name} is missing, expected {parameter.expected}: {parameter.what}")
-            read[name] = list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
-    return read
+def _with_defaults(declared: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    missing = {name: parameter for name, parameter in declared.items() if name not in values}
+    for name, parameter in missing.items():
+        if parameter.required:
+            raise HttpError(400, f"{name} is missing, expected {parameter.expected}: {parameter.description}")
+    # Lists of defaults are copied: handlers may change the lists that they get.
+    defaults = {
+        name: list(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+        for name, parameter in missing.items()
+    }
+    return {**values, **defaults}
 
 
-INDEX = Parameter("index", "text", "the index, by its name", default=None, long=200)
-QUERY = Parameter("q", "text", 'what is searched for: words, "phrases", AND, OR, NOT, field:word')
-RANKER = Parameter(
-    "ranker", "text", "a scorer (bm25, bm25:k1=0.9, dirichlet+rm3) or model:NAME", default="bm25", long=200
+INDEX = Parameter("index", "string", "name of the index", default=None, max_length=200)
+QUERY = Parameter("q", "string", 'query: words, "phrases", AND, OR, NOT, field:word')
+SYSTEM = Parameter(
+    "system", "string", "a scorer (bm25, bm25:k1=0.9, dirichlet+rm3) or model:NAME", default="bm25", max_length=200
 )
-FILTER = Parameter("filter", "texts", "only documents with field=value, or field=[low TO high]", default=())
-DOCUMENT = Parameter("id", "text", "a document, by its docno")
-JUDGE = Parameter("judge", "text", "who judges, by name", default="", long=100)
-SET = Parameter("set", "text", "a set of topics, by its name", long=100)
-K = Parameter("k", "whole", "how many documents", default=10, least=1, most=100)
-PAGE = Parameter("page", "whole", "which k of them, from 1", default=1, least=1, most=1000)
+FILTER = Parameter("filter", "strings", "only documents with field=value, or field=[low TO high]", default=())
+DOCNO = Parameter("docno", "string", "docno of a document")
+JUDGE = Parameter("judge", "string", "name of the judge", default="", max_length=100)
+TOPIC_SET = Parameter("topic_set", "string", "name of a topic set", max_length=100)
+K = Parameter("k", "integer", "number of documents", default=10, minimum=1, maximum=100)
+PAGE = Parameter("page", "integer", "number of the page, from 1", default=1, minimum=1, maximum=1000)

@@ -1,4 +1,4 @@
-"""What was found? Results, documents, documents like one, and what could be typed next."""
+"""Search endpoints: result pages, documents, similar documents, and suggestions for the query being typed."""
 
 from __future__ import annotations
 
@@ -16,247 +16,224 @@ from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import Snippet
 from searchlab.retrieval.results import Hit, Hits, Query
 from searchlab.retrieval.suggest.autocomplete import frequent_words
-from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import DOCUMENT, FILTER, INDEX, JUDGE, PAGE, QUERY, RANKER, K, Parameter
-from searchlab.web.http_errors import Failure, NotFound
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import count_patterns
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Opened
+from searchlab.web.limits import Limits
+from searchlab.web.state.open_index import OpenIndex
+from searchlab.web.state.request_state import RequestState
 
-# For so many unknown words a known one is looked for: each is held against all words of the index.
-MOST_CORRECTED = 3
-# Nothing is looked for that is longer than words are: the time grows with the length.
-LONGEST_CORRECTED = 50
-# So many of each kind are suggested.
-PAST, WORDS = 4, 8
+# Unknown words that are corrected: each is compared with every word of the index.
+MAX_CORRECTED_WORDS = 3
+# Longer words are not corrected: the time grows with the length.
+MAX_CORRECTED_LENGTH = 50
+MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 log = logging.getLogger(__name__)
 
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
+PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
+MARKED_QUERY = Parameter("q", "string", "a query whose words are marked", default="")
 
-def indexes(desk: Desk) -> dict[str, Any]:
-    """What is served."""
-    opened = [desk.shelf.get(name) for name in desk.shelf.names]
+
+def list_indexes(state: RequestState) -> dict[str, Any]:
+    """All indexes, with their fields and systems."""
     return {
         "indexes": [
             {
-                "name": own.name,
-                "n_documents": len(own.engine),
-                "fields": list(own.engine.snapshot.field_names),
-                "rankers": [ranker_record(own.system(name)) for name, _, _ in own.systems()],
+                "name": index.name,
+                "n_documents": len(index.engine),
+                "fields": list(index.engine.snapshot.field_names),
+                "systems": [system_record(index.system(name)) for name, _, _ in index.systems],
             }
-            for own in opened
+            for index in state.all_indexes
         ]
     }
 
 
-def search(
-    desk: Desk, *, index: str | None, q: str, ranker: str, k: int, page: int, filter: list[str], judge: str
+def search_documents(
+    state: RequestState, *, q: str, system: str, k: int, page: int, filter: list[str], judge: str
 ) -> dict[str, Any]:
-    """The k best documents for a query; what this judge has said of them is told too."""
-    began = time.perf_counter()
-    opened = desk.shelf.get(index)
-    system = opened.system(ranker)
-    hits = system.search(short(desk, q), k=_deepest(desk, k, page) + 1, filters=filter)
-    answer = found(opened, system, hits, q, k, page, filter)
-    answer["suggestion"] = _correction(hits.query, q)
-    answer["topic"] = _mark_grades(desk, opened, q, judge, answer["results"]) if judge else None
-    return answer | {"seconds": time.perf_counter() - began}
+    """One page of the best documents for a query, with the grades that this judge gave them."""
+    start = time.perf_counter()
+    chosen = state.index.system(system)
+    hits = chosen.search(check_query(q, state.limits), k=_last_rank(k, page, state.limits) + 1, filters=filter)
+    answer = result_page(state.index, chosen, hits, q, k, page, filter) | _correction(hits.query, q)
+    answer["topic"] = _add_grades(state, q, judge, answer["hits"]) if judge else None
+    return answer | {"seconds": time.perf_counter() - start}
 
 
-def similar(desk: Desk, *, index: str | None, id: str, ranker: str, k: int, page: int) -> dict[str, Any]:
-    """Documents like one; a model cannot be asked for them, and BM25 takes its place."""
-    began = time.perf_counter()
-    opened = desk.shelf.get(index)
-    system = opened.system(ranker)
-    if system.kind == "model":
-        system = opened.system("bm25")
-    document = find_document(opened, id)
-    hits = system.search(similar_query(opened.engine, id), k=_deepest(desk, k, page) + 2)
-    answer = found(opened, system, _without(opened, hits, id), f"like {id}", k, page, [])
-    answer |= {"suggestion": None, "topic": None, "like": {"id": id, "title": document.title}}
-    return answer | {"seconds": time.perf_counter() - began}
+def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: int) -> dict[str, Any]:
+    """Documents similar to one. A model cannot search for them; BM25 is used instead."""
+    start = time.perf_counter()
+    index = state.index
+    chosen = index.system(system)
+    if chosen.kind == "model":
+        chosen = index.system("bm25")
+    document = find_document(index, docno)
+    hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
+    answer = result_page(index, chosen, _without(index, hits, docno), f"like {docno}", k, page, [])
+    answer |= {"suggestions": {}, "corrected_query": None, "topic": None}
+    answer["similar_to"] = {"docno": docno, "title": document.title}
+    return answer | {"seconds": time.perf_counter() - start}
 
 
-def document(desk: Desk, *, index: str | None, id: str, q: str, ranker: str) -> dict[str, Any]:
-    """A document in full, with the words of a query marked."""
-    opened = desk.shelf.get(index)
-    own = find_document(opened, id)
-    terms = opened.system(ranker).parse(short(desk, q)).to_mark if q.strip() else frozenset()
-    analyzer = opened.engine.snapshot.analyzer
+def get_document(state: RequestState, *, docno: str, q: str, system: str) -> dict[str, Any]:
+    """A whole document, with the words of a query marked."""
+    index = state.index
+    document = find_document(index, docno)
+    terms = index.system(system).parse(check_query(q, state.limits)).to_mark if q.strip() else frozenset()
+    analyzer = index.engine.snapshot.analyzer
     return {
-        "index": opened.name,
-        "id": own.docno,
-        "title": marked(mark_all(own.title, terms, analyzer)),
-        "body": marked(mark_all(own.body, terms, analyzer)),
-        "fields": dict(own.fields),
+        "index": index.name,
+        "docno": document.docno,
+        "title": marked_text(mark_all(document.title, terms, analyzer)),
+        "body": marked_text(mark_all(document.body, terms, analyzer)),
+        "fields": dict(document.fields),
     }
 
 
-def suggest(desk: Desk, *, index: str | None, q: str) -> dict[str, Any]:
-    """How what is being typed could go on: past queries, then words of the index."""
-    opened = desk.shelf.get(index)
-    written = " ".join(q.split())
-    past = _past_queries(desk, opened, written) if written else []
+def suggest_queries(state: RequestState, *, q: str) -> dict[str, Any]:
+    """Completions of a partial query: past queries, then words of the index."""
+    index = state.index
+    typed = " ".join(q.split())
+    past = _past_queries(state, typed) if typed else []
     suggestions = [{"text": text, "kind": "past"} for text in past]
     last = _LAST_WORD.search(q)
     if last is not None:
         before = q[: last.start()]
-        words = frequent_words(opened.engine.snapshot, fold(last.group()))
-        texts = [f"{before}{word}" for word in words[: WORDS + 1] if word != fold(last.group())]
-        suggestions += [{"text": text, "kind": "word"} for text in texts[:WORDS] if text not in past]
+        words = frequent_words(index.engine.snapshot, fold(last.group()))
+        texts = [f"{before}{word}" for word in words[: MAX_SUGGESTED_WORDS + 1] if word != fold(last.group())]
+        suggestions += [{"text": text, "kind": "word"} for text in texts[:MAX_SUGGESTED_WORDS] if text not in past]
     return {"query": q, "suggestions": suggestions}
 
 
-def _past_queries(desk: Desk, opened: Opened, written: str) -> list[str]:
+def _past_queries(state: RequestState, typed: str) -> list[str]:
     try:
-        return desk.store(opened.name).past_queries(written, PAST)
-    except StoreError:  # told when a query is to be kept
+        return state.judgments.past_queries(typed, MAX_PAST_QUERIES)
+    except StoreError:  # logged when a query is recorded
         return []
 
 
-def ranker_record(system: System) -> dict[str, str]:
-    """What is told of a system."""
+def system_record(system: System) -> dict[str, str]:
+    """A system as JSON."""
     return {"name": system.name, "label": system.label, "kind": system.kind}
 
 
-def marked(snippet: Snippet) -> dict[str, Any]:
-    """A text and the places of the words that matched."""
+def marked_text(snippet: Snippet) -> dict[str, Any]:
+    """A text and the positions of the matched words."""
     return {"text": snippet.text, "marks": [list(mark) for mark in snippet.marks]}
 
 
-def find_document(opened: Opened, docno: str) -> Document:
-    """A document by its name."""
-    require_document(opened, docno)
-    return opened.engine.document(docno)
+def find_document(index: OpenIndex, docno: str) -> Document:
+    """A document by its docno; HTTP error 404 if there is none."""
+    require_document(index, docno)
+    return index.engine.document(docno)
 
 
-def require_document(opened: Opened, docno: str) -> None:
-    """Refuse a name that no document has."""
+def require_document(index: OpenIndex, docno: str) -> None:
+    """HTTP error 404 unless the index has a document with this docno."""
     try:
-        opened.engine.snapshot.locate(docno)
+        index.engine.snapshot.locate(docno)
     except SettingError:
-        raise NotFound(f"the index {opened.name} has no document {docno[:200]!r}") from None
+        raise NotFound(f"the index {index.name} has no document {docno[:200]!r}") from None
 
 
-def found(
-    opened: Opened, system: System, hits: Hits, text: str, k: int, page: int, filters: list[str]
+def result_page(
+    index: OpenIndex, system: System, hits: Hits, query: str, k: int, page: int, filters: list[str]
 ) -> dict[str, Any]:
-    """One page of what a search found."""
+    """One page of hits."""
     first = (page - 1) * k
     return {
-        "index": opened.name,
-        "query": text,
-        "ranker": ranker_record(system),
+        "index": index.name,
+        "query": query,
+        "system": system_record(system),
         "k": k,
         "page": page,
         "filters": filters,
-        "n_documents": len(opened.engine),
+        "n_documents": len(index.engine),
         "more": len(hits) > first + k,
-        "results": [_result(hit) for hit in hits[first : first + k]],
+        "hits": [_hit_record(hit) for hit in hits[first : first + k]],
         "unknown": list(hits.query.unknown),
         "remarks": list(hits.query.remarks),
     }
 
 
-def _result(hit: Hit) -> dict[str, Any]:
+def _hit_record(hit: Hit) -> dict[str, Any]:
     return {
         "rank": hit.rank,
-        "id": hit.docno,
         "score": hit.score,
-        "title": marked(hit.marked_title),
-        "snippet": marked(hit.snippet),
+        "docno": hit.docno,
+        "title": marked_text(hit.marked_title),
+        "snippet": marked_text(hit.snippet),
         "fields": dict(hit.document.fields),
         "grade": None,
     }
 
 
-def short(desk: Desk, text: str) -> str:
-    """A query that is neither empty nor too long."""
-    if len(text) > desk.limits.query_length:
-        raise Failure(400, f"q has {len(text):,} characters, expected at most {desk.limits.query_length:,}")
-    if not text.strip():
-        raise Failure(400, "q is empty, expected a query")
-    n_patterns = count_patterns(text)
-    if n_patterns > desk.limits.patterns:
-        told = f"q has {n_patterns} words with *, ? or ~, expected at most {desk.limits.patterns}"
-        raise Failure(400, told)
-    return text
+def check_query(query: str, limits: Limits) -> str:
+    """The query, if it is neither empty nor beyond the limits."""
+    if len(query) > limits.max_query_length:
+        raise HttpError(400, f"q has {len(query):,} characters, expected at most {limits.max_query_length:,}")
+    if not query.strip():
+        raise HttpError(400, "q is empty, expected a query")
+    n_patterns = count_patterns(query)
+    if n_patterns > limits.max_patterns:
+        raise HttpError(400, f"q has {n_patterns} words with *, ? or ~, expected at most {limits.max_patterns}")
+    return query
 
 
-def _deepest(desk: Desk, k: int, page: int) -> int:
+def _last_rank(k: int, page: int, limits: Limits) -> int:
     """The last rank of a page."""
-    if k > desk.limits.k:
-        raise Failure(400, f"k is {k}, expected at most {desk.limits.k}")
-    if k * page > desk.limits.depth:
-        raise Failure(400, f"page {page} of {k} ends below rank {desk.limits.depth:,}, expected none so deep")
+    if k > limits.max_k:
+        raise HttpError(400, f"k is {k}, expected at most {limits.max_k}")
+    if k * page > limits.max_rank:
+        raise HttpError(400, f"page {page} of {k} ends at rank {k * page:,}, expected at most {limits.max_rank:,}")
     return k * page
 
 
-def _without(opened: Opened, hits: Hits, docno: str) -> Hits:
-    kept = [place for place, name in enumerate(hits.docnos) if name != docno]
-    snapshot = opened.engine.snapshot
-    return Hits(snapshot, hits.query, hits.shards[kept], hits.docs[kept], hits.scores[kept], hits.seconds)
+def _without(index: OpenIndex, hits: Hits, docno: str) -> Hits:
+    others = [position for position, name in enumerate(hits.docnos) if name != docno]
+    snapshot = index.engine.snapshot
+    return Hits(snapshot, hits.query, hits.shards[others], hits.docs[others], hits.scores[others], hits.seconds)
 
 
-def _correction(query: Query, text: str) -> dict[str, Any] | None:
-    """The query with known words in the place of unknown ones."""
-    if not query.unknown or query.suggest is None:
-        return None
-    words = [word for word in query.unknown if len(word) <= LONGEST_CORRECTED]
-    near = [(word, query.suggest(word)) for word in words[:MOST_CORRECTED]]
-    replaced = [(word, known) for word, known in near if known is not None]
+def _correction(query: Query, text: str) -> dict[str, Any]:
+    """The nearest known word for each unknown one, and the query with these words."""
+    suggestions: dict[str, str] = {}
     corrected = text
-    for word, known in replaced:
+    if query.suggest is not None:
+        short = [word for word in query.unknown if len(word) <= MAX_CORRECTED_LENGTH]
+        nearest = [(word, query.suggest(word)) for word in short[:MAX_CORRECTED_WORDS]]
+        suggestions = {word: known for word, known in nearest if known is not None}
+    for word, known in suggestions.items():
         corrected = known.join(re.split(rf"(?<!\w){re.escape(word)}(?!\w)", corrected))
-    return {"query": corrected, "replaced": [list(pair) for pair in replaced]} if corrected != text else None
+    return {"suggestions": suggestions, "corrected_query": corrected if corrected != text else None}
 
 
-def _mark_grades(
-    desk: Desk, opened: Opened, text: str, judge: str, results: list[dict[str, Any]]
-) -> dict[str, str] | None:
-    """Put a judge's grades to results, if the query is a topic."""
-    found = grades_for(desk, opened, text, judge)
-    if found is None:
+def _add_grades(state: RequestState, query: str, judge: str, hits: list[dict[str, Any]]) -> dict[str, str] | None:
+    """Add a judge's grades to hits if the query is the text of a topic; returns the topic."""
+    judged = grades_for_query(state, query, judge)
+    if judged is None:
         return None
-    topic, grades = found
-    for result in results:
-        result["grade"] = grades.get(result["id"])
-    return {"set": topic[0], "qid": topic[1]}
+    (topic_set, qid), grades = judged
+    for hit in hits:
+        hit["grade"] = grades.get(hit["docno"])
+    return {"topic_set": topic_set, "qid": qid}
 
 
-def grades_for(
-    desk: Desk, opened: Opened, text: str, judge: str
+def grades_for_query(
+    state: RequestState, query: str, judge: str
 ) -> tuple[tuple[str, str], dict[str, int | None]] | None:
-    """The topic that a query is, and a judge's grades for it, by docno; None if it is none.
+    """Topic set and qid of the topic with this text, and a judge's grades for it by docno; None if there is no topic.
 
-    A file of judgments that cannot be read is told where judgments are; searching goes on without it.
+    Search works even if the judgments cannot be read: the pages and endpoints about judgments report that.
     """
-    store = desk.store(opened.name)
     try:
-        topic = store.find_topic(text)
+        topic = state.judgments.find_topic(query)
         if topic is None:
             return None
-        return topic, {each.docno: each.grade for each in store.judgments(*topic, judge=judge)}
+        return topic, {judged.docno: judged.grade for judged in state.judgments.judgments(*topic, judge=judge)}
     except StoreError as error:
         log.warning("searching without judgments: %s", error)
         return None
-
-
-BEGUN = Parameter("q", "text", "what has been typed so far", default="")
-WORDS_TO_MARK = Parameter("q", "text", "a query whose words are marked", default="")
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/indexes", indexes, "The indexes that are served, with their fields and rankers"),
-    Endpoint(
-        "GET",
-        "/api/search",
-        search,
-        "The best documents for a query",
-        (QUERY, INDEX, RANKER, K, PAGE, FILTER, JUDGE),
-        brief=True,
-    ),
-    Endpoint("GET", "/api/similar", similar, "Documents like one", (DOCUMENT, INDEX, RANKER, K, PAGE), brief=True),
-    Endpoint("GET", "/api/document", document, "A document in full", (DOCUMENT, INDEX, WORDS_TO_MARK, RANKER)),
-    Endpoint("GET", "/api/suggest", suggest, "How a query could go on", (BEGUN, INDEX), brief=True),
-)

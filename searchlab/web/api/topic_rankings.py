@@ -1,7 +1,7 @@
-"""Which documents does a ranker find for a topic?
+"""Rankings of topics by systems.
 
-Topics are plain words: no word of theirs is an operator. Pools and measures ask for the same rankings again and again
-while judgments change; so they are remembered, as numbers of documents, not as names.
+Topics are plain words: none of them is an operator. Pools and measures need the same rankings again and again while
+judgments change; so rankings are cached, as numbers of documents, without docnos.
 """
 
 from __future__ import annotations
@@ -11,76 +11,72 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from searchlab.rankers.systems import MODEL, System
+from searchlab.rankers.systems import System
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.results import Hits, Query
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.http_errors import Failure
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Opened
-from searchlab.web.state.result_cache import Memory
+from searchlab.web.http_errors import HttpError
+from searchlab.web.state.open_index import OpenIndex
+from searchlab.web.state.request_state import RequestState
 
-# What is taken if no ranker is named, before the models of the index.
-USUAL = ("bm25", "bm25+rm3")
-MOST_RANKERS = 8
-# How deep whole rankings go, and how many topics are searched for one answer at most.
-DEPTH, MOST_TOPICS = 1000, 500
-# Which part of the time that a request has goes into searching.
-SHARE_OF_TIME = 0.8
-# So many bytes of rankings are remembered: 4,500 of a thousand documents.
-ROOM = 64 * 2**20
+# The default systems, before the models of the index.
+DEFAULT_SYSTEMS = ("bm25", "bm25+rm3")
+MAX_SYSTEMS = 8
+# Depth of whole rankings.
+RANKING_DEPTH = 1000
+MAX_TOPICS = 500
+# The fraction of the time limit of a request that searching may use.
+SEARCH_FRACTION = 0.8
 
-# How shards, documents and scores are kept, and what a ranking takes beside them.
-KINDS = (np.uint16, np.uint32, np.float64)
-OVERHEAD = 500
+# How shards, documents and scores are stored in the cache, and what a ranking takes besides.
+COLUMN_TYPES = (np.uint16, np.uint32, np.float64)
+OVERHEAD_BYTES = 500
 
-RANKERS = Parameter(
-    "rankers",
-    "texts",
-    "scorers and models by their names; by default bm25, bm25+rm3 and the models of the index",
+SYSTEMS = Parameter(
+    "systems",
+    "strings",
+    "names of scorers and models; by default bm25, bm25+rm3 and the models of the index",
     default=(),
-    long=200,
-    many=MOST_RANKERS,
+    max_length=200,
+    max_items=MAX_SYSTEMS,
 )
 
-_REMEMBERED = Memory(ROOM)
+
+def choose_systems(index: OpenIndex, names: Sequence[str]) -> list[System]:
+    """The systems with these names, each once; by default the default scorers and the models that fit the index."""
+    wanted = list(dict.fromkeys(names)) or [*DEFAULT_SYSTEMS, *index.usable_models][:MAX_SYSTEMS]
+    if len(wanted) > MAX_SYSTEMS:
+        raise HttpError(400, f"systems: {len(wanted)} names, expected at most {MAX_SYSTEMS}")
+    return [index.system(name) for name in wanted]
 
 
-def chosen_rankers(opened: Opened, names: Sequence[str]) -> list[System]:
-    """The rankers of these names, each once; without any, the usual ones and the models that fit the index."""
-    fitting = [f"{MODEL}{name}" for name in opened.models if name not in opened.misfits]
-    wanted = list(dict.fromkeys(names)) or [*USUAL, *fitting][:MOST_RANKERS]
-    if len(wanted) > MOST_RANKERS:
-        raise Failure(400, f"rankers: {len(wanted)} are named, expected at most {MOST_RANKERS}")
-    return [opened.system(name) for name in wanted]
-
-
-def rank_topic(opened: Opened, ranker: str, topic: Topic, depth: int) -> Ranking:
-    """What a ranker finds for the words of a topic, so many documents at most."""
-    system = opened.system(ranker)
+def rank_topic(state: RequestState, system: str, topic: Topic, depth: int) -> Ranking:
+    """The first `depth` documents of a system for a topic."""
+    index = state.index
+    chosen = index.system(system)
 
     def search() -> tuple[bytes, ...]:
-        hits = system.search(topic.text, k=depth, syntax="plain")
+        hits = chosen.search(topic.text, k=depth, syntax="plain")
         columns = (hits.shards, hits.docs, hits.scores)
-        return tuple(own.astype(kind).tobytes() for own, kind in zip(columns, KINDS, strict=True))
+        return tuple(column.astype(kind).tobytes() for column, kind in zip(columns, COLUMN_TYPES, strict=True))
 
-    key = (system.name, topic.text, depth)
-    found = _REMEMBERED.get(opened, key, search, lambda made: OVERHEAD + sum(map(len, made)))
-    shards, docs, scores = (np.frombuffer(own, kind) for own, kind in zip(found, KINDS, strict=True))
-    hits = Hits(opened.engine.snapshot, Query(topic.text, (), ()), shards, docs, scores, 0.0)
+    key = (chosen.name, topic.text, depth)
+    stored = state.rankings.get(index, key, search, lambda columns: OVERHEAD_BYTES + sum(map(len, columns)))
+    shards, docs, scores = (np.frombuffer(column, kind) for column, kind in zip(stored, COLUMN_TYPES, strict=True))
+    hits = Hits(index.engine.snapshot, Query(topic.text, (), ()), shards, docs, scores, 0.0)
     return Ranking(topic.qid, hits.docnos, scores.tolist())
 
 
-def rank_all(
-    desk: Desk, opened: Opened, systems: Sequence[System], topics: Sequence[Topic], depth: int
+def rank_topics(
+    state: RequestState, systems: Sequence[System], topics: Sequence[Topic], depth: int
 ) -> dict[str, list[Ranking]]:
-    """The rankings of all topics, by ranker; what takes too long is given up, but what was found is remembered."""
-    until = time.monotonic() + SHARE_OF_TIME * desk.limits.seconds_slow
-    found: dict[str, list[Ranking]] = {system.name: [] for system in systems}
+    """The rankings of all topics, by system; HTTP error 503 if that takes too long, with the rankings so far cached."""
+    deadline = time.monotonic() + SEARCH_FRACTION * state.limits.slow_seconds
+    rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
     for system in systems:
         for topic in topics:
-            if time.monotonic() > until:
-                done = f"{sum(map(len, found.values())):,} of {len(systems) * len(topics):,} rankings"
-                raise Failure(503, f"there is more to search than fits into one request: {done} are done, ask again")
-            found[system.name].append(rank_topic(opened, system.name, topic, depth))
-    return found
+            if time.monotonic() > deadline:
+                done = f"{sum(map(len, rankings.values())):,} of {len(systems) * len(topics):,} rankings"
+                raise HttpError(503, f"too many searches for one request: {done} are done, send the request again")
+            rankings[system.name].append(rank_topic(state, system.name, topic, depth))
+    return rankings

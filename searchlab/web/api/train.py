@@ -1,7 +1,7 @@
-"""What has been learnt from judgments, what is being learnt, and does it help?
+"""Training of models on judgments, and the models of an index.
 
-Models are trained beside the server (`jobs.py`) and appear in search when they are complete. What is told of a model
-is what its file says of itself: how well it does on topics that it had not seen.
+Models are trained in the background (`jobs/training_jobs.py`) and can be used in searches when they are complete. What
+is reported of a model is what its file says: how well it does on topics that it has not seen.
 """
 
 from __future__ import annotations
@@ -13,103 +13,108 @@ from searchlab.features.sets import SETS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.advice import KINDS, advise_before
-from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import INDEX, SET, Parameter
-from searchlab.web.api.pool import set_topics
-from searchlab.web.http_errors import Failure
-from searchlab.web.jobs.training_process import Lesson
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Opened, models_folder
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.pool import topics_of_set
+from searchlab.web.http_errors import HttpError
+from searchlab.web.jobs.training_process import TrainingTask
+from searchlab.web.state.open_index import OpenIndex
+from searchlab.web.state.open_indexes import models_folder
+from searchlab.web.state.request_state import RequestState
 
-# What learns from judgments; the others have nothing to learn.
+# The rankers that learn from judgments.
 LEARNERS = tuple(name for name in RANKERS if name not in ("linear", "single"))
-# A name is a part of a file's name and of an address.
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
-MOST_TOPICS, MOST_CANDIDATES = 5000, 1000
+# The name of a model is part of a file name and of URLs.
+MODEL_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+MAX_TRAINING_TOPICS = 5000
+MAX_CANDIDATES = 1000
+
+RANKER = Parameter("ranker", "string", "the ranker to train", default="rsvm-ir", choices=LEARNERS)
+FEATURES = Parameter("features", "string", "a feature set", default="semantic", choices=tuple(SETS))
+MODEL_NAME = Parameter(
+    "name", "string", "name of the model; by default made of topic set and ranker", default="", max_length=60
+)
+CANDIDATES = Parameter(
+    "k",
+    "integer",
+    "number of documents of the first stage to re-rank",
+    default=200,
+    minimum=1,
+    maximum=MAX_CANDIDATES,
+)
+JOB_ID = Parameter("id", "string", "id of a training job", max_length=20)
 
 
-def models(desk: Desk, *, index: str | None) -> dict[str, Any]:
-    """The models for an index, whether they fit it, and how well they do."""
-    opened = desk.shelf.get(index)
-    found = [_model(opened, name, bundle) for name, bundle in opened.models.items()]
-    broken = [_broken(name, why) for name, why in opened.unreadable.items()]
-    return {"index": opened.name, "models": found + broken}
+def list_models(state: RequestState) -> dict[str, Any]:
+    """The models of an index, whether they fit it, and how well they do."""
+    index = state.index
+    readable = [_model_record(index, name, bundle) for name, bundle in index.models.items()]
+    unreadable = [_unreadable_record(name, problem) for name, problem in index.unreadable_models.items()]
+    return {"index": index.name, "models": readable + unreadable}
 
 
-def readiness(desk: Desk, *, index: str | None, set: str) -> dict[str, Any]:
-    """Whether a set has enough judgments to learn from."""
-    opened = desk.shelf.get(index)
-    found = desk.store(opened.name).topics(set)
-    useful = [each for each in found if each.n_relevant]
-    n_judgments = sum(each.n_judged for each in useful)
-    advice = advise_before(len(useful), n_judgments)
+def check_readiness(state: RequestState, *, topic_set: str) -> dict[str, Any]:
+    """Whether a topic set has enough judgments to train on."""
+    topics = state.judgments.topics(topic_set)
+    useful = [topic for topic in topics if topic.n_relevant]
+    advice = advise_before(len(useful), sum(topic.n_judged for topic in useful))
     return {
-        "index": opened.name,
-        "set": set,
-        "n_topics": len(found),
+        "index": state.index.name,
+        "topic_set": topic_set,
+        "n_topics": len(topics),
         "n_useful_topics": len(useful),
-        "n_judgments": sum(each.n_judged for each in found),
+        "n_judgments": sum(topic.n_judged for topic in topics),
         "advice": None if advice is None else advice.to_json(),
     }
 
 
-def train(
-    desk: Desk,
+def start_training(
+    state: RequestState,
     *,
-    index: str | None,
-    set: str,
+    topic_set: str,
     ranker: str = "rsvm-ir",
     features: str = "semantic",
     name: str = "",
     k: int = 200,
 ) -> dict[str, Any]:
-    """Train a model on the judgments of a set, in the background."""
-    opened = desk.shelf.get(index)
-    store = desk.store(opened.name)
-    grades = store.grades(set)
-    known = {topic.qid: topic.text for topic in set_topics(store, opened, set)}
-    topics = {qid: text for qid, text in known.items() if max(grades.get(qid, {}).values(), default=0) > 0}
-    advice = advise_before(len(topics), sum(len(grades[qid]) for qid in topics))
+    """Train a model on the judgments of a topic set, in the background."""
+    index = state.index
+    grades = state.judgments.grades(topic_set)
+    texts = {topic.qid: topic.text for topic in topics_of_set(state, topic_set)}
+    topics = {qid: text for qid, text in texts.items() if max(grades.get(qid, {}).values(), default=0) > 0}
+    qrels = {qid: grades[qid] for qid in topics}
+    advice = advise_before(len(topics), sum(map(len, qrels.values())))
     if advice is not None:
-        raise Failure(409, advice.sentence)
-    if len(topics) > MOST_TOPICS:
-        raise Failure(400, f"{len(topics):,} topics to learn from, expected at most {MOST_TOPICS:,}")
-    wanted = name.strip() or _usual_name(set, ranker)
-    folder = models_folder(opened.folder)
-    if not NAME.fullmatch(wanted):
-        raise Failure(400, f"name is {wanted[:60]!r}, expected letters, digits, dots, - and _, 60 at most")
-    if wanted in (*opened.models, *opened.unreadable) and not (folder / f"{wanted}.json").is_file():
-        raise Failure(409, f"there is a model {wanted!r} that was not trained here; choose another name")
-    lesson = Lesson(
-        str(opened.folder.absolute()),
-        str((folder / f"{wanted}.json").absolute()),
-        set,
-        topics,
-        {qid: grades[qid] for qid in topics},
-        ranker,
-        features,
-        k,
-    )
-    return desk.jobs.start(opened.name, wanted, lesson).to_json()
+        raise HttpError(409, advice.sentence)
+    if len(topics) > MAX_TRAINING_TOPICS:
+        raise HttpError(400, f"{len(topics):,} topics to train on, expected at most {MAX_TRAINING_TOPICS:,}")
+    model_name = name.strip() or _default_name(topic_set, ranker)
+    if not MODEL_NAME_PATTERN.fullmatch(model_name):
+        raise HttpError(400, f"name is {model_name[:60]!r}, expected up to 60 letters, digits, dots, - and _")
+    output = models_folder(index.folder) / f"{model_name}.json"
+    if model_name in (*index.models, *index.unreadable_models) and not output.is_file():
+        raise HttpError(409, f"the model {model_name!r} exists and was not trained here; choose another name")
+    folder, file = str(index.folder.absolute()), str(output.absolute())
+    task = TrainingTask(folder, file, topic_set, topics, qrels, ranker, features, k)
+    return state.training_jobs.start(index.name, model_name, task).to_json()
 
 
-def jobs(desk: Desk) -> dict[str, Any]:
-    """What is being trained, waits for it, or was trained since the server began; the latest first."""
-    return {"jobs": [job.to_json() for job in desk.jobs.list()]}
+def list_jobs(state: RequestState) -> dict[str, Any]:
+    """The training jobs since the start of the server, the latest first."""
+    return {"jobs": [job.to_json() for job in state.training_jobs.list()]}
 
 
-def job(desk: Desk, *, id: str) -> dict[str, Any]:
-    """How far a training is."""
-    return desk.jobs.get(id).to_json()
+def get_job(state: RequestState, *, id: str) -> dict[str, Any]:
+    """The progress of a training job."""
+    return state.training_jobs.get(id).to_json()
 
 
-def cancel(desk: Desk, *, id: str) -> dict[str, Any]:
-    """Stop a training."""
-    return desk.jobs.cancel(id).to_json()
+def cancel_job(state: RequestState, *, id: str) -> dict[str, Any]:
+    """Stop a training job."""
+    return state.training_jobs.cancel(id).to_json()
 
 
-def trial_of(bundle: Bundle) -> dict[str, Any]:
-    """What cross-validation said of a model, as far as it can be understood: files may be old, or made by others."""
+def read_trial(bundle: Bundle) -> dict[str, Any]:
+    """The outcome of a model's cross-validation; None for what is missing or malformed in its file."""
     trial = dict(bundle.trial or {})
     means, advice = trial.get("means"), trial.get("advice")
     return {
@@ -120,61 +125,39 @@ def trial_of(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def _are_means(kept: Any) -> bool:
-    return isinstance(kept, dict) and all(
-        isinstance(own, dict) and all(isinstance(value, int | float) for value in own.values()) for own in kept.values()
+def _are_means(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(means, dict) and all(isinstance(mean, int | float) for mean in means.values())
+        for means in value.values()
     )
 
 
-def _is_advice(kept: Any) -> bool:
-    return isinstance(kept, dict) and kept.get("kind") in KINDS and isinstance(kept.get("sentence"), str)
+def _is_advice(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("kind") in KINDS and isinstance(value.get("sentence"), str)
 
 
-def _model(opened: Opened, name: str, bundle: Bundle) -> dict[str, Any]:
-    n_topics, of = bundle.training.get("n_queries"), bundle.training.get("set")
+def _model_record(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any]:
+    n_topics, topic_set = bundle.training.get("n_queries"), bundle.training.get("set")
     return {
         "name": name,
         "label": f"{name} ({bundle.ranker})",
         "ranker": bundle.ranker,
         "n_topics": n_topics if isinstance(n_topics, int) else 0,
         "n_features": len(bundle.features),
-        "set": of if isinstance(of, str) else None,
-        **trial_of(bundle),
-        "fits": name not in opened.misfits,
-        "why_not": opened.misfits.get(name),
+        "topic_set": topic_set if isinstance(topic_set, str) else None,
+        **read_trial(bundle),
+        "usable": name not in index.unusable_models,
+        "problem": index.unusable_models.get(name),
     }
 
 
-def _broken(name: str, why: str) -> dict[str, Any]:
+def _unreadable_record(name: str, problem: str) -> dict[str, Any]:
     known: dict[str, Any] = {"name": name, "label": name, "ranker": "", "n_topics": 0, "n_features": 0}
-    return known | dict.fromkeys(("set", "verdict", "helps", "means", "advice")) | {"fits": False, "why_not": why}
+    unknown = dict.fromkeys(("topic_set", "verdict", "helps", "means", "advice"))
+    return known | unknown | {"usable": False, "problem": problem}
 
 
-def _usual_name(set: str, ranker: str) -> str:
-    """The set and the ranker, as far as they can stand in a name."""
-    bare = re.sub(r"[^A-Za-z0-9_-]+", "-", set).strip("-_")[:40]
-    return f"{bare}-{ranker}" if bare else ranker
-
-
-RANKER_TO_LEARN = Parameter("ranker", "text", "what learns", default="rsvm-ir", choices=LEARNERS)
-FEATURES = Parameter("features", "text", "a set of features", default="semantic", choices=tuple(SETS))
-MODEL_NAME = Parameter("name", "text", "what the model is called, by default after the set", default="", long=60)
-CANDIDATES = Parameter(
-    "k", "whole", "so many documents of the first search are re-ranked", default=200, least=1, most=MOST_CANDIDATES
-)
-JOB = Parameter("id", "text", "a training, by its number", long=20)
-
-ENDPOINTS = (
-    Endpoint("GET", "/api/models", models, "The models for an index, and how well they do", (INDEX,)),
-    Endpoint("GET", "/api/readiness", readiness, "Whether a set has enough judgments to learn from", (INDEX, SET)),
-    Endpoint(
-        "POST",
-        "/api/train",
-        train,
-        "Train a model on judgments, in the background",
-        (INDEX, SET, RANKER_TO_LEARN, FEATURES, MODEL_NAME, CANDIDATES),
-    ),
-    Endpoint("GET", "/api/jobs", jobs, "What is being trained, or was"),
-    Endpoint("GET", "/api/jobs/{id}", job, "How far a training is", (JOB,)),
-    Endpoint("POST", "/api/jobs/cancel", cancel, "Stop a training", (JOB,)),
-)
+def _default_name(topic_set: str, ranker: str) -> str:
+    """Topic set and ranker, as far as a name may contain them."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", topic_set).strip("-_")[:40]
+    return f"{plain}-{ranker}" if plain else ranker

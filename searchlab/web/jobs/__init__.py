@@ -1,1 +1,1 @@
-"""Work beside requests: thread pools and training jobs."""
+"""Work outside the event loop: thread pools for requests, and training jobs."""

@@ -1,9 +1,9 @@
-"""Which work is known to be brief?
+"""Recent durations of each kind of work: which kinds are short enough to run in the event loop.
 
-To hand work to another thread costs two changes of thread, and Python lets one thread run at a time: for a search of a
-millisecond that doubles its time (measured). So what is known to be brief is done at once, where the request was
-received. It is known by what the same kind of work took of late: the longest, forgotten bit by bit, so that one that
-took long sends those after it to the threads for a while. What has never been done is not known to be brief.
+Handing work to another thread costs two thread switches, and Python runs one thread at a time: that doubles the time of
+a search of one millisecond (measured). So work that is known to be brief runs in the event loop itself. The estimate is
+an exponentially decaying maximum of the recent durations of the same kind: one long run sends the next ones to the
+threads. A kind that has never run is not known to be brief.
 """
 
 from __future__ import annotations
@@ -13,46 +13,47 @@ import time
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-# Whoever asks at the same time may have to wait so long, in seconds.
-BRIEF = 0.02
-# Time in which work only waited, for the disk or for the processor, counts so much where everyone waits with it.
-WAITING = 0.1
-# How much of a time is left of it after the next work.
-KEPT = 0.9
-# So many kinds are known at most: names of rankers come from requests.
-MOST_KINDS = 1024
+# Other requests may have to wait this long while brief work runs in the event loop.
+MAX_BRIEF_SECONDS = 0.02
+# Weight of the time spent waiting, for the disk or the processor, if the work runs in the event loop.
+WAITING_WEIGHT = 0.1
+# The maximum decays by this factor with each run.
+DECAY = 0.9
+# Kinds hold names of systems, which come from requests: their number must be bounded.
+MAX_KINDS = 1024
 
 T = TypeVar("T")
 
 
-class Habits:
-    """How long kinds of work take."""
+class RecentDurations:
+    """The decaying maximum of the durations of each kind of work."""
 
     def __init__(self) -> None:
-        self._longest: dict[Hashable, float] = {}
+        self._maxima: dict[Hashable, float] = {}
         self._lock = threading.Lock()
 
     def is_brief(self, kind: Hashable) -> bool:
-        """Whether this kind of work is done sooner than anyone would notice."""
-        return self._longest.get(kind, BRIEF) < BRIEF
+        """Whether work of this kind is expected to be brief."""
+        return self._maxima.get(kind, MAX_BRIEF_SECONDS) < MAX_BRIEF_SECONDS
 
-    def at_once(self, kind: Hashable, work: Callable[[], T]) -> T:
-        """Do it here and now."""
-        return self._timed(kind, work, WAITING)
+    def run_inline(self, kind: Hashable, work: Callable[[], T]) -> T:
+        """Run work in the event loop, and time it."""
+        return self._run(kind, work, WAITING_WEIGHT)
 
-    def elsewhere(self, kind: Hashable, work: Callable[[], T]) -> T:
-        """Do it in a thread; time in which it waited for other threads says nothing of the work."""
-        return self._timed(kind, work, 0.0)
+    def run_in_thread(self, kind: Hashable, work: Callable[[], T]) -> T:
+        """Run work in a thread, and time it; waiting for other threads does not count."""
+        return self._run(kind, work, 0.0)
 
-    def _timed(self, kind: Hashable, work: Callable[[], T], waiting: float) -> T:
-        began, began_to_work = time.perf_counter(), time.thread_time()
+    def _run(self, kind: Hashable, work: Callable[[], T], waiting_weight: float) -> T:
+        wall_start, processor_start = time.perf_counter(), time.thread_time()
         try:
             return work()
         finally:
-            self._note(kind, max(time.thread_time() - began_to_work, waiting * (time.perf_counter() - began)))
+            processor = time.thread_time() - processor_start
+            self._update(kind, max(processor, waiting_weight * (time.perf_counter() - wall_start)))
 
-    def _note(self, kind: Hashable, seconds: float) -> None:
+    def _update(self, kind: Hashable, seconds: float) -> None:
         with self._lock:
-            if kind not in self._longest and len(self._longest) >= MOST_KINDS:
-                self._longest.clear()
-            self._longest[kind] = max(seconds, KEPT * self._longest.get(kind, 0.0))
+            if kind not in self._maxima and len(self._maxima) >= MAX_KINDS:
+                self._maxima.clear()
+            self._maxima[kind] = max(seconds, DECAY * self._maxima.get(kind, 0.0))

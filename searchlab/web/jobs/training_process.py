@@ -1,14 +1,14 @@
-"""How is a model trained beside the server, so that no search waits for it?
+"""Training of one model in a separate process, so that no search waits for it.
 
-A process of its own: `python -m searchlab.web.jobs.training_process`. One line of JSON on standard input is what to
-learn, and where to put the model; lines of JSON on standard output say how far it is:
+`python -m searchlab.web.jobs.training_process` reads one line of JSON from standard input, a `TrainingTask`, and writes
+lines of JSON to standard output:
 
-    {"stage": "searching", "done": 3, "of": 40}
+    {"stage": "searching", "done": 3, "total": 40}
     {"result": {"means": …, "helps": …, "verdict": …, "advice": …, "n_topics": …}}   or   {"error": "one line"}
 
-It yields the processor to whoever asks for it. It ends when standard input is closed, which also happens when the
-server dies, however it dies. The model appears when it is complete; a process that is terminated leaves nothing behind,
-and one that is already writing the model finishes it.
+The process runs with low priority. It ends when standard input is closed, which happens also when the server dies, for
+whatever reason. The model file appears when it is complete: a terminated process leaves nothing behind, and one that is
+already writing the model finishes it.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from typing import IO, Any, Self
 
 from searchlab.errors import SearchlabError
 
-# How much it yields to other processes, of 19 at most.
+# How far the process yields to others; the maximum is 19.
 NICENESS = 15
-# So many seconds lie between two lines at least, unless a stage begins or ends.
-PAUSE = 0.1
+# Progress within one stage is written at most this often.
+MIN_PROGRESS_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What is to be learnt from what: topics by qid, grades by qid and docno; `k` candidates of the first search.
+class TrainingTask:
+    """What to train: topics by qid, grades by qid and docno, and `k` candidates of the first stage per topic.
 
-    `set` is the set of topics that was judged; a model keeps its name.
+    `folder` is the index, `output` the model file. The model records the name of the topic set.
     """
 
     folder: str
     output: str
-    set: str
+    topic_set: str
     topics: Mapping[str, str]
     qrels: Mapping[str, Mapping[str, int]]
     ranker: str = "rsvm-ir"
@@ -51,98 +51,100 @@ class Lesson:
     seed: int = 0
 
     def to_line(self) -> str:
-        """The lesson as a line of JSON."""
+        """The task as a line of JSON."""
         return json.dumps(asdict(self)) + "\n"
 
     @classmethod
     def from_line(cls, line: str) -> Self:
-        """The lesson that `to_line` wrote."""
+        """The task that `to_line` wrote."""
         return cls(**json.loads(line))
 
 
-def learn(lesson: Lesson, progress: Callable[[str, int, int], None], save: Callable[[Any], None]) -> dict[str, Any]:
-    """Train the model, hand it over to be saved, and say how well it does."""
+def train_model(
+    task: TrainingTask, progress: Callable[[str, int, int], None], save: Callable[[Any], None]
+) -> dict[str, Any]:
+    """Train a model, save it with `save`, and return the outcome of its cross-validation."""
     from searchlab.rankers.first_stage import FirstStage
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.training.from_index import USUAL, train_from_index
     from searchlab.training.from_table import Recipe
 
-    topics = [Topic(qid, text) for qid, text in lesson.topics.items()]
-    with SearchEngine(lesson.folder) as engine:
+    topics = [Topic(qid, text) for qid, text in task.topics.items()]
+    with SearchEngine(task.folder) as engine:
         bundle = train_from_index(
             engine,
             topics,
-            lesson.qrels,
-            lesson.features,
-            recipe=Recipe(lesson.ranker, seed=lesson.seed, **USUAL),
-            first_stage=FirstStage(lesson.k),
-            source=f"judgments {lesson.set}",
+            task.qrels,
+            task.features,
+            recipe=Recipe(task.ranker, seed=task.seed, **USUAL),
+            first_stage=FirstStage(task.k),
+            source=f"judgments {task.topic_set}",
             progress=progress,
         )
-    bundle = replace(bundle, training={**bundle.training, "set": lesson.set})
+    bundle = replace(bundle, training={**bundle.training, "set": task.topic_set})
     save(bundle)
     trial = dict(bundle.trial or {})
-    told = {name: trial.get(name) for name in ("means", "helps", "verdict", "advice")}
-    return told | {"n_topics": trial.get("n_queries")}
+    outcome = {name: trial.get(name) for name in ("means", "helps", "verdict", "advice")}
+    return outcome | {"n_topics": trial.get("n_queries")}
 
 
-class Teller:
-    """Writes lines; of progress, not more than can be looked at."""
+class ProgressWriter:
+    """Writes lines of JSON; lines of progress at most every `MIN_PROGRESS_SECONDS`."""
 
-    def __init__(self, outbox: IO[str]) -> None:
-        self._outbox = outbox
-        self._stage = ""
-        self._when = 0.0
+    def __init__(self, output: IO[str]) -> None:
+        self._output = output
+        self._last_stage = ""
+        self._last_written = 0.0
 
-    def tell(self, **line: Any) -> None:
+    def write(self, **line: Any) -> None:
         """Write a line now."""
-        print(json.dumps(line), file=self._outbox, flush=True)
+        print(json.dumps(line), file=self._output, flush=True)
 
-    def progress(self, stage: str, done: int, of: int) -> None:
-        """Write how far it is, unless that was told just before."""
+    def progress(self, stage: str, done: int, total: int) -> None:
+        """Write the progress, unless the last line of the same stage is too recent."""
         now = time.monotonic()
-        if stage == self._stage and done != of and now - self._when < PAUSE:
+        if stage == self._last_stage and done != total and now - self._last_written < MIN_PROGRESS_SECONDS:
             return
-        self._stage, self._when = stage, now
-        self.tell(stage=stage, done=done, of=of)
+        self._last_stage, self._last_written = stage, now
+        self.write(stage=stage, done=done, total=total)
 
 
-def main() -> None:
-    """Train what standard input says."""
-    # Ctrl-C reaches every process of the terminal; the server decides, and ends us.
+def run_training_process() -> None:
+    """Train the task on standard input."""
+    # Ctrl-C reaches every process of the terminal; the server decides when this one ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # Windows has no nice
         os.nice(NICENESS)
-    outbox = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write into the answer
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing else may write between the lines of JSON
     line = sys.stdin.readline()
     saving = threading.Lock()
-    threading.Thread(target=_end_with_input, args=(saving,), daemon=True).start()
-    teller = Teller(outbox)
+    threading.Thread(target=_exit_at_end_of_input, args=(saving,), daemon=True).start()
+    writer = ProgressWriter(output)
 
     def save(bundle: Any) -> None:
-        # From here on it is too late to stop: what is half-written would be left behind.
+        # From here on the process must not be stopped: it would leave a file that is half written.
         with saving:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            Path(lesson.output).parent.mkdir(exist_ok=True)
-            bundle.save(lesson.output)
+            Path(task.output).parent.mkdir(exist_ok=True)
+            bundle.save(task.output)
 
     try:
-        lesson = Lesson.from_line(line)
-        teller.tell(result=learn(lesson, teller.progress, save))
+        task = TrainingTask.from_line(line)
+        writer.write(result=train_model(task, writer.progress, save))
     except BrokenPipeError:
         return
     except SearchlabError as error:
-        teller.tell(error=" ".join(str(error).split()))
+        writer.write(error=" ".join(str(error).split()))
     except MemoryError:
-        teller.tell(error="there is not enough memory to train with so many documents and features")
+        writer.write(error="out of memory: too many documents and features to train with")
     except OSError as error:
-        teller.tell(error=f"the model could not be trained or written ({error.strerror})")
+        writer.write(error=f"the model could not be trained or written ({error.strerror})")
 
 
-def _end_with_input(saving: threading.Lock) -> None:
-    """Wait until the server lets go of standard input, then end at once."""
+def _exit_at_end_of_input(saving: threading.Lock) -> None:
+    """Wait until the server closes standard input, then exit at once."""
     while os.read(sys.stdin.fileno(), 4096):
         continue
     with saving:
@@ -150,4 +152,4 @@ def _end_with_input(saving: threading.Lock) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_training_process()

@@ -1,1 +1,1 @@
-"""Middleware: authentication, CSRF, request bodies, security headers."""
+"""Middleware: authentication, CSRF protection, request bodies, security headers."""

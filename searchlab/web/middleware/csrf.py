@@ -1,15 +1,15 @@
-"""Does a write come from a page of ours?
+"""Protection against cross-site request forgery (CSRF).
 
-A browser lets any site send a form to any address, with the cookies of that address. Two locks, each enough alone:
+A browser lets any site send a form to any URL, with the cookies of that URL. Two independent checks, each sufficient:
 
-- The browser says where a request comes from. `Sec-Fetch-Site` cannot be set by scripts, and has to be `same-origin`
-  (or `none`: typed by the user); `Origin` has to name the host that is asked. Programs send neither, and may write.
-- The body is JSON, which no form can send and no script may send to another site without being asked first; or it is
+- The browser states the origin of a request. `Sec-Fetch-Site`, which scripts cannot set, must be `same-origin` (or
+  `none`: entered by the user); `Origin` must name the host of the request. Programs send neither, and may write.
+- The body is JSON, which no form can send and no script may send to another site without a preflight request; or it is
   a form with a field `csrf` = HMAC(secret, seed), where the seed is a random cookie. Another site can neither read the
-  page in which the field stands nor compute it. A request with the token in its header needs neither.
+  page that contains the field nor compute it. A request with the access token in its header needs neither.
 
-Reads are harmless, but make work, and their time could tell what they found. So another site may lead to a page, but
-not load anything from here into its own.
+Reads change nothing, but they cost work, and their duration could reveal what they found. So another site may link to a
+page, but not load anything from this server.
 """
 
 from __future__ import annotations
@@ -21,69 +21,72 @@ import secrets
 
 from starlette.requests import Request
 
-from searchlab.web.middleware.rejections import Refusal
-from searchlab.web.middleware.request_context import KEY, SEED, Visit
+from searchlab.web.middleware.rejections import Rejection
+from searchlab.web.middleware.request_context import CSRF_COOKIE, SCOPE_KEY, RequestContext
 
-FIELD = "csrf"
-FORM = "application/x-www-form-urlencoded"
-JSON = "application/json"
+CSRF_FIELD = "csrf"
+FORM_TYPE = "application/x-www-form-urlencoded"
+JSON_TYPE = "application/json"
+# The key of the tokens in the ASGI scope of a request.
+TOKENS_SCOPE_KEY = "searchlab.csrf"
 
 _SEED = re.compile("[0-9a-f]{32}")
-_FOREIGN = ("cross-site", "same-site")
+_OTHER_SITES = ("cross-site", "same-site")
 
 
-class FormTokens:
-    """Makes and checks the tokens of forms."""
+class CsrfTokens:
+    """Makes and verifies the CSRF tokens of forms."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
-    def make(self, visit: Visit) -> str:
-        """The token for all forms of this visitor, who gets a seed with the first."""
-        if visit.seed is None:
-            seed = visit.cookie(SEED)
+    def make(self, context: RequestContext) -> str:
+        """The token for all forms of this client; sets the cookie with its seed if there is none."""
+        if context.csrf_seed is None:
+            seed = context.cookie(CSRF_COOKIE)
             if not _SEED.fullmatch(seed):
                 seed = secrets.token_hex(16)
-                visit.set_cookie(SEED, seed)
-            visit.seed = seed
-        return self._of(visit.seed)
+                context.set_cookie(CSRF_COOKIE, seed)
+            context.csrf_seed = seed
+        return self._sign(context.csrf_seed)
 
-    def fits(self, visit: Visit, token: str) -> bool:
-        """Whether a form was made for this visitor."""
-        expected = self._of(visit.cookie(SEED))
+    def verify(self, context: RequestContext, token: str) -> bool:
+        """Whether a token was made for this client."""
+        expected = self._sign(context.cookie(CSRF_COOKIE))
         return hmac.compare_digest(expected.encode(), token.encode())
 
-    def _of(self, seed: str) -> str:
+    def _sign(self, seed: str) -> str:
         return hmac.new(self._secret, f"form:{seed}".encode(), hashlib.sha256).hexdigest()
 
 
-def csrf_of(request: Request) -> str:
-    """The value that the field `csrf` of a form has to have, for the visitor who asks."""
-    token: str = request.scope["searchlab.forms"].make(request.scope[KEY])
+def csrf_token(request: Request) -> str:
+    """The value for the field `csrf` of the forms in the response to a request."""
+    token: str = request.scope[TOKENS_SCOPE_KEY].make(request.scope[SCOPE_KEY])
     return token
 
 
-def refuse_foreign_write(visit: Visit) -> None:
-    """Let a write pass only if the browser does not say that it comes from elsewhere."""
-    site, origin = visit.header(b"sec-fetch-site"), visit.header(b"origin")
+def reject_cross_site_write(context: RequestContext) -> None:
+    """Reject a write that the browser attributes to another site."""
+    site, origin = context.header(b"sec-fetch-site"), context.header(b"origin")
     if site and site not in ("same-origin", "none"):
-        raise Refusal(403, "this was sent by another site")
-    # A browser may keep the origin to itself; it then has to say that it is the same.
+        raise Rejection(403, "the request was sent by another site")
+    # A browser may hide the origin; then it must state that it is the same.
     if origin and not (origin == "null" and site == "same-origin"):
         _, _, host = origin.partition("://")
-        if host.lower() != visit.header(b"host").lower():
-            raise Refusal(403, "this was sent by a page of another origin")
+        if host.lower() != context.header(b"host").lower():
+            raise Rejection(403, "the request was sent by a page of another origin")
 
 
-def refuse_foreign_load(visit: Visit) -> None:
-    """Let a read pass unless another site wants to have it within a page of its own."""
-    if visit.header(b"sec-fetch-site") in _FOREIGN and visit.header(b"sec-fetch-mode") != "navigate":
-        raise Refusal(403, "another site may link to this, but not load it")
+def reject_cross_site_load(context: RequestContext) -> None:
+    """Reject a read by a page of another site, except navigation."""
+    if context.header(b"sec-fetch-site") in _OTHER_SITES and context.header(b"sec-fetch-mode") != "navigate":
+        raise Rejection(403, "another site may link to this server, but not load from it")
 
 
-def kind_of_body(visit: Visit, *, forms_only: bool = False) -> str:
-    """The content type of a write: a form or JSON, which alone are understood."""
-    kind = visit.header(b"content-type").partition(";")[0].strip().lower()
-    if kind not in ((FORM,) if forms_only else (FORM, JSON)):
-        raise Refusal(415, f"unknown content type, expected {'' if forms_only else f'{JSON} or '}{FORM}")
-    return kind
+def body_content_type(context: RequestContext, *, forms_only: bool = False) -> str:
+    """The content type of a write: a form or JSON; others are rejected."""
+    content_type = context.header(b"content-type").partition(";")[0].strip().lower()
+    if content_type not in ((FORM_TYPE,) if forms_only else (FORM_TYPE, JSON_TYPE)):
+        expected = FORM_TYPE if forms_only else f"{JSON_TYPE} or {FORM_TYPE}"
+        raise Rejection(415, f"unknown content type, expected {expected}")
+    return content_type

@@ -1,6 +1,6 @@
-"""How is a request refused before any page or answer has seen it?
+"""Requests rejected or redirected by the middleware, before any page or API function sees them.
 
-As JSON under `/api`, as a small page elsewhere. Messages are ours: nothing of the request is repeated in them.
+Rejections are JSON under `/api`, small pages elsewhere. Their messages repeat nothing of the request.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from starlette.types import Scope, Send
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
-# A connection on which more may come that nobody wants to read.
+# For a connection on which unwanted data may still arrive.
 CLOSE: Headers = ((b"connection", b"close"),)
 
 
-class Refusal(Exception):
-    """A status of HTTP with one line for whoever asked; `page` is HTML that is shown instead of it."""
+class Rejection(Exception):
+    """An HTTP status and a message of one line; `page` is HTML to send instead of the message."""
 
     def __init__(self, status: int, message: str, *, headers: Headers = (), page: str | None = None) -> None:
         super().__init__(message)
@@ -28,32 +28,32 @@ class Refusal(Exception):
         self.page = page
 
 
-class Redirection(Exception):
-    """The browser is to go on elsewhere on this server."""
+class Redirect(Exception):
+    """A redirect to another URL of this server."""
 
-    def __init__(self, address: bytes) -> None:
-        super().__init__(address)
-        self.address = address
+    def __init__(self, url: bytes) -> None:
+        super().__init__(url)
+        self.url = url
 
 
 def is_api(scope: Scope) -> bool:
-    """Whether a program asks, that wants JSON."""
+    """Whether the request is for the API, which answers in JSON."""
     path: str = scope["path"]
     return path.startswith("/api/") or path == "/api"
 
 
-async def send_refusal(refusal: Refusal, scope: Scope, send: Send) -> None:
-    """Answer with a refusal."""
+async def send_rejection(rejection: Rejection, scope: Scope, send: Send) -> None:
+    """Send a rejection as the response."""
     if is_api(scope):
-        kind, text = b"application/json", json.dumps({"error": refusal.message}, ensure_ascii=False)
+        content_type, text = b"application/json", json.dumps({"error": rejection.message}, ensure_ascii=False)
     else:
-        kind, text = b"text/html; charset=utf-8", refusal.page or _page(refusal)
-    await _send(send, refusal.status, ((b"content-type", kind), *refusal.headers), text.encode())
+        content_type, text = b"text/html; charset=utf-8", rejection.page or _page(rejection)
+    await _send(send, rejection.status, ((b"content-type", content_type), *rejection.headers), text.encode())
 
 
-async def send_redirection(redirection: Redirection, send: Send) -> None:
-    """Answer with another address, which is to be read, whatever was done here."""
-    await _send(send, HTTPStatus.SEE_OTHER, ((b"location", redirection.address),), b"")
+async def send_redirect(redirect: Redirect, send: Send) -> None:
+    """Send a redirect as the response; the client follows it with GET."""
+    await _send(send, HTTPStatus.SEE_OTHER, ((b"location", redirect.url),), b"")
 
 
 async def _send(send: Send, status: int, headers: Headers, body: bytes) -> None:
@@ -62,9 +62,9 @@ async def _send(send: Send, status: int, headers: Headers, body: bytes) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def _page(refusal: Refusal) -> str:
-    title = f"{refusal.status} {HTTPStatus(refusal.status).phrase}"
+def _page(rejection: Rejection) -> str:
+    title = f"{rejection.status} {HTTPStatus(rejection.status).phrase}"
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-        f"<h1>{title}</h1><p>{escape(refusal.message)}</p></html>"
+        f"<h1>{title}</h1><p>{escape(rejection.message)}</p></html>"
     )

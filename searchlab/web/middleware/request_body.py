@@ -1,6 +1,6 @@
-"""How is the body of a request received? Whole, before anything is done with it, and neither too much nor too slowly.
+"""Request bodies: received in full before any work begins, within limits of size and time.
 
-Work begins when all has arrived: a sender who dawdles holds a connection, never a place in which work is done.
+A slow sender occupies a connection, but never a thread.
 """
 
 from __future__ import annotations
@@ -11,58 +11,58 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-from searchlab.web.middleware.rejections import CLOSE, Refusal
-from searchlab.web.middleware.request_context import KEY, Visit
+from searchlab.web.middleware.rejections import CLOSE, Rejection
+from searchlab.web.middleware.request_context import SCOPE_KEY, RequestContext
 
-# A large body may take longer than a small one: whoever keeps up this many bytes a second is waited for.
-BYTES_PER_SECOND = 100_000
-
-
-class Gone(Exception):
-    """Whoever asked has left before all was said."""
+# A large body may take longer than a small one: the time limit grows with the bytes received.
+MIN_BYTES_PER_SECOND = 100_000
 
 
-async def receive_body(receive: Receive, visit: Visit, *, most: int, seconds: float) -> bytes:
-    """All of a body that has at most so many bytes, whatever its length was said to be."""
-    declared = visit.header(b"content-length")
-    if declared.isdecimal() and int(declared) > most:
-        raise _too_large(most)
+class ClientDisconnected(Exception):
+    """The client has closed the connection before the body was complete."""
+
+
+async def receive_body(receive: Receive, context: RequestContext, *, max_bytes: int, seconds: float) -> bytes:
+    """The whole body; its size is checked whatever its Content-Length says."""
+    declared = context.header(b"content-length")
+    if declared.isdecimal() and int(declared) > max_bytes:
+        raise _too_large(max_bytes)
     parts: list[bytes] = []
     size = 0
     try:
-        async with asyncio.timeout(seconds) as patience:
-            begin = asyncio.get_running_loop().time()
+        async with asyncio.timeout(seconds) as timeout:
+            start = asyncio.get_running_loop().time()
             while True:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise Gone
+                    raise ClientDisconnected
                 part = message.get("body", b"")
                 size += len(part)
-                if size > most:
-                    raise _too_large(most)
+                if size > max_bytes:
+                    raise _too_large(max_bytes)
                 parts.append(part)
                 if not message.get("more_body", False):
                     return b"".join(parts)
-                patience.reschedule(begin + seconds + size / BYTES_PER_SECOND)
+                timeout.reschedule(start + seconds + size / MIN_BYTES_PER_SECOND)
     except TimeoutError:
-        raise Refusal(408, "the body took too long to arrive", headers=CLOSE) from None
+        raise Rejection(408, "the body took too long to arrive", headers=CLOSE) from None
 
 
-def _too_large(most: int) -> Refusal:
-    return Refusal(413, f"the body is too large, expected at most {most:,} bytes")
+def _too_large(max_bytes: int) -> Rejection:
+    return Rejection(413, f"the body is too large, expected at most {max_bytes:,} bytes")
 
 
 def replay(body: bytes, receive: Receive) -> Receive:
-    """Give a body that was received once more; after it comes what comes then."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+    """An ASGI `receive` that gives a body already received, then what `receive` gives."""
+    pending: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_again() -> Message:
-        return left.pop() if left else await receive()
+        return pending.pop() if pending else await receive()
 
     return receive_again
 
 
-def form_of(request: Request) -> QueryParams:
-    """The fields of a form that was sent; several values of one field by `getlist`."""
-    visit: Visit = request.scope[KEY]
-    return QueryParams(visit.form or "")
+def form_fields(request: Request) -> QueryParams:
+    """The fields of the form that was sent; several values of one field by `getlist`."""
+    context: RequestContext = request.scope[SCOPE_KEY]
+    return QueryParams(context.form or "")

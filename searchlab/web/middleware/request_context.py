@@ -1,51 +1,53 @@
-"""What does a request bring that safety asks for, and what does it take home? Headers and cookies.
+"""What the security middleware knows of one request: headers, cookies, the form.
 
-Cookies do not know ports: two servers of one machine share them. So the port is part of their names.
+Cookies are shared by all ports of a host, so two servers on one machine would overwrite each other's. So the port is
+part of the cookie names.
 """
 
 from __future__ import annotations
 
 from starlette.types import Scope
 
-PASS = "searchlab"
-SEED = "searchlab-form"
-# Where the visit of a request is kept in its scope.
-KEY = "searchlab.visit"
+AUTH_COOKIE = "searchlab"
+CSRF_COOKIE = "searchlab-form"
+# The key of the context in the ASGI scope of a request.
+SCOPE_KEY = "searchlab.request"
 
 
-class Visit:
-    """One request as the guard sees it."""
+class RequestContext:
+    """Headers and cookies of one request, and the cookies to set in its response."""
 
-    __slots__ = ("_scope", "cookies", "form", "headers", "seed")
+    __slots__ = ("_scope", "cookies_to_set", "csrf_seed", "form", "headers")
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
-        # Cookies to set, ready for the header.
-        self.cookies: list[bytes] = []
-        # The seed of this visitor's form tokens, when it has been asked for.
-        self.seed: str | None = None
+        # Values of Set-Cookie headers.
+        self.cookies_to_set: list[bytes] = []
+        # The seed of the client's CSRF token, once it is needed.
+        self.csrf_seed: str | None = None
         # The body, if it is a form.
         self.form: str | None = None
 
     def header(self, name: bytes) -> str:
-        """The value of a header; empty if there is none."""
+        """The value of a header; empty if it is missing."""
         return self.headers.get(name, b"").decode("latin-1").strip()
 
     def cookie(self, name: str) -> str:
-        """The value of one of our cookies; empty if there is none."""
-        wanted = self._named(name)
-        for each in self.header(b"cookie").split(";"):
-            key, _, value = each.strip().partition("=")
+        """The value of a cookie set by `set_cookie`; empty if it is missing."""
+        wanted = self._with_port(name)
+        for pair in self.header(b"cookie").split(";"):
+            key, _, value = pair.strip().partition("=")
             if key == wanted:
                 return value
         return ""
 
     def set_cookie(self, name: str, value: str) -> None:
-        """Let the browser keep a value until it is closed; no script and no other site's form can use it."""
+        """Set a session cookie that neither scripts nor forms of other sites can use."""
         secure = "; Secure" if self._scope.get("scheme") == "https" else ""
-        self.cookies.append(f"{self._named(name)}={value}; Path=/; HttpOnly; SameSite=Lax{secure}".encode("latin-1"))
+        cookie = f"{self._with_port(name)}={value}; Path=/; HttpOnly; SameSite=Lax{secure}"
+        self.cookies_to_set.append(cookie.encode("latin-1"))
 
-    def _named(self, name: str) -> str:
+    def _with_port(self, name: str) -> str:
         server = self._scope.get("server")
         return f"{name}-{(server[1] if server else None) or 0}"

@@ -1,13 +1,13 @@
-"""Which requests are let in, and what does every response carry?
+"""Security middleware: checks every request, and adds security headers to every response.
 
-The guard stands before the whole application, so that no page can forget it. In this order: how long address and
-headers are, the name by which the server is called, the method, where the request comes from (`csrf.py`), the token
-(`tokens.py`), the body (`bodies.py`). Whatever it lets pass is answered with headers that leave a browser no room: no
-script or style but our own files, no frames, no guessing of types, no addresses told to other sites.
+It wraps the whole application, so that no route can omit it. The checks, in this order: length of URL and headers, the
+Host header, the method, the origin (`csrf.py`), the access token (`auth.py`), the body (`request_body.py`). The headers
+allow no scripts or styles other than the server's own files, no frames, no guessing of content types, and no referrer
+for other sites.
 
-By its name: a site may let its own name point to 127.0.0.1 after its page was loaded (DNS rebinding), and would then
-be the same origin as ours. Behind a loopback address only the names of loopback are answered; elsewhere there is a
-token, which such a page does not have.
+The Host header: a site may let its own name resolve to 127.0.0.1 after its page was loaded (DNS rebinding), and would
+then have the same origin as this server. A server bound to a loopback address answers only to loopback names;
+otherwise a token is required, which such a page does not have.
 """
 
 from __future__ import annotations
@@ -22,37 +22,44 @@ from starlette.datastructures import QueryParams
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from searchlab.errors import SettingError
-from searchlab.web.http_errors import INTERNAL
+from searchlab.web.http_errors import INTERNAL_ERROR
 from searchlab.web.limits import Limits
-from searchlab.web.middleware.auth import RESERVED, Login, LoginPage, Tokens, bearer, local_address, plain_login_page
-from searchlab.web.middleware.csrf import (
-    FIELD,
-    FORM,
-    FormTokens,
-    kind_of_body,
-    refuse_foreign_load,
-    refuse_foreign_write,
+from searchlab.web.middleware.auth import (
+    URL_SAFE,
+    LoginForm,
+    LoginPage,
+    TokenAuth,
+    bearer_token,
+    local_url,
+    plain_login_page,
 )
-from searchlab.web.middleware.rejections import Headers, Redirection, Refusal, is_api, send_redirection, send_refusal
-from searchlab.web.middleware.request_body import Gone, receive_body, replay
-from searchlab.web.middleware.request_context import KEY, Visit
+from searchlab.web.middleware.csrf import (
+    CSRF_FIELD,
+    FORM_TYPE,
+    TOKENS_SCOPE_KEY,
+    CsrfTokens,
+    body_content_type,
+    reject_cross_site_load,
+    reject_cross_site_write,
+)
+from searchlab.web.middleware.rejections import Headers, Redirect, Rejection, is_api, send_redirect, send_rejection
+from searchlab.web.middleware.request_body import ClientDisconnected, receive_body, replay
+from searchlab.web.middleware.request_context import SCOPE_KEY, RequestContext
 
-__all__ = ["Login", "LoginPage", "Safety", "protect"]
-
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-LOGIN = "/login"
-# Nothing in it is secret, and the page that asks for the token is to look well.
-STATIC = "/static/"
-IMPORT = "/api/import"
-SHORTEST_SECRET = 16
-MOST_HEADERS, LONGEST_HEADERS = 100, 16_384
-WRONG = "this is not the token"
+LOGIN_PATH = "/login"
+# Served without a token: it holds no secrets, and the login page needs its style.
+STATIC_PATH = "/static/"
+IMPORT_PATH = "/api/import"
+MIN_SECRET_BYTES = 16
+MAX_HEADERS, MAX_HEADER_BYTES = 100, 16_384
+WRONG_TOKEN = "this is not the token"
 
 _LOOPBACK_HOST = re.compile(rb"(?i:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?")
-# What a header can carry as it is.
+# Characters that a header can carry unquoted.
 _TOKEN = re.compile("[!-~]+")
 _ALLOW: Headers = ((b"allow", b"GET, HEAD, POST"),)
 _CHALLENGE: Headers = ((b"www-authenticate", b"Bearer"),)
@@ -61,10 +68,10 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Safety:
-    """How strict the guard is: the token, if one is needed; whether the server is bound to a loopback address.
+class SecuritySettings:
+    """The access token, if one is required, and whether the server is bound to a loopback address.
 
-    `secret` signs cookies and forms, and is another one each time that the server is started.
+    `secret` signs cookies and forms; a new one is drawn at each start of the server.
     """
 
     token: str | None
@@ -74,161 +81,159 @@ class Safety:
 
     def __post_init__(self) -> None:
         if self.token is not None and not _TOKEN.fullmatch(self.token):
-            raise SettingError("the token is empty or has other characters than expected: letters, digits and signs")
+            raise SettingError("the token is empty or has other characters than expected: ASCII without blanks")
         if self.token is None and not self.loopback:
-            raise SettingError("no token: expected one where other machines can reach the server")
-        if len(self.secret) < SHORTEST_SECRET:
-            raise SettingError(f"the secret has {len(self.secret)} bytes, expected {SHORTEST_SECRET} or more")
+            raise SettingError("no token, expected one where other machines can reach the server")
+        if len(self.secret) < MIN_SECRET_BYTES:
+            raise SettingError(f"the secret has {len(self.secret)} bytes, expected {MIN_SECRET_BYTES} or more")
 
 
-def protect(app: ASGIApp, settings: Safety, login_page: LoginPage = plain_login_page) -> ASGIApp:
-    """The application behind the guard; `login_page` makes the page that asks for the token."""
-    return _Guard(app, settings, login_page)
+class SecurityMiddleware:
+    """ASGI middleware with the checks and headers of this module; `login_page` renders the login page."""
 
-
-class _Guard:
-    def __init__(self, app: ASGIApp, settings: Safety, login_page: LoginPage) -> None:
+    def __init__(self, app: ASGIApp, settings: SecuritySettings, login_page: LoginPage = plain_login_page) -> None:
         self._app = app
         self._settings = settings
         self._login_page = login_page
-        self._tokens = Tokens(settings.token, settings.secret)
-        self._forms = FormTokens(settings.secret)
-        always: Headers = (
-            (b"content-security-policy", POLICY.encode()),
+        self._auth = TokenAuth(settings.token, settings.secret)
+        self._csrf = CsrfTokens(settings.secret)
+        headers: Headers = (
+            (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
             (b"x-content-type-options", b"nosniff"),
             (b"x-frame-options", b"DENY"),
-            # With no-referrer, browsers would hide the origin of our own forms, too.
+            # With no-referrer, browsers would hide the origin of the server's own forms, too.
             (b"referrer-policy", b"same-origin"),
             (b"cross-origin-resource-policy", b"same-origin"),
         )
-        if settings.loopback:  # elsewhere, browsers complain that it has no effect without TLS
-            always += ((b"cross-origin-opener-policy", b"same-origin"),)
-        self._page_headers: Headers = (*always, (b"cache-control", b"private, no-cache"))
-        self._api_headers: Headers = (*always, (b"cache-control", b"no-store"))
+        if settings.loopback:  # elsewhere, browsers warn that it has no effect without TLS
+            headers += ((b"cross-origin-opener-policy", b"same-origin"),)
+        self._page_headers: Headers = (*headers, (b"cache-control", b"private, no-cache"))
+        self._api_headers: Headers = (*headers, (b"cache-control", b"no-store"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             else:
                 await send({"type": "websocket.close", "code": 1008})
             return
-        visit = scope[KEY] = Visit(scope)
-        scope["searchlab.forms"] = self._forms
-        own = self._api_headers if is_api(scope) else self._page_headers
+        context = scope[SCOPE_KEY] = RequestContext(scope)
+        scope[TOKENS_SCOPE_KEY] = self._csrf
+        security_headers = self._api_headers if is_api(scope) else self._page_headers
         started = completed = False
 
-        async def send_dressed(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal started, completed
             if message["type"] == "http.response.start":
                 started = True
                 headers = list(message.get("headers", ()))
                 present = {name for name, _ in headers}
-                headers += [header for header in own if header[0] not in present]
-                headers += [(b"set-cookie", cookie) for cookie in visit.cookies]
+                headers += [header for header in security_headers if header[0] not in present]
+                headers += [(b"set-cookie", cookie) for cookie in context.cookies_to_set]
                 message = {**message, "headers": headers}
             else:
                 completed = not message.get("more_body", False)
             await send(message)
 
         try:
-            await self._app(scope, await self._admit(scope, receive, visit), send_dressed)
-        except Redirection as redirection:
-            await send_redirection(redirection, send_dressed)
-        except Refusal as refusal:
-            await send_refusal(refusal, scope, send_dressed)
-        except Gone:
+            await self._app(scope, await self._check(scope, receive, context), send_with_headers)
+        except Redirect as redirect:
+            await send_redirect(redirect, send_with_headers)
+        except Rejection as rejection:
+            await send_rejection(rejection, scope, send_with_headers)
+        except ClientDisconnected:
             return
         except Exception:
             log.exception("%s %s", scope["method"], scope["path"][:200].encode("unicode_escape").decode())
             if not started:
-                await send_refusal(Refusal(500, INTERNAL), scope, send_dressed)
+                await send_rejection(Rejection(500, INTERNAL_ERROR), scope, send_with_headers)
             elif not completed:
-                raise  # the server then cuts the connection: half a response must not look whole
+                raise  # the server then closes the connection: an incomplete response must not look complete
 
-    async def _admit(self, scope: Scope, receive: Receive, visit: Visit) -> Receive:
-        """From where the application gets the body; what is not to reach it is raised."""
+    async def _check(self, scope: Scope, receive: Receive, context: RequestContext) -> Receive:
+        """The `receive` for the application; raises a rejection or redirect if the request must not reach it."""
         limits = self._settings.limits
-        if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > limits.address:
-            raise Refusal(414, f"the address is too long, expected at most {limits.address:,} bytes")
+        if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > limits.max_url_bytes:
+            raise Rejection(414, f"the URL is too long, expected at most {limits.max_url_bytes:,} bytes")
         headers = scope["headers"]
-        if len(headers) > MOST_HEADERS or sum(len(value) for _, value in headers) > LONGEST_HEADERS:
-            raise Refusal(431, f"expected at most {MOST_HEADERS} headers of {LONGEST_HEADERS:,} bytes in all")
-        if self._settings.loopback and not _LOOPBACK_HOST.fullmatch(visit.headers.get(b"host", b"")):
-            raise Refusal(403, "the server is called by a name that is not its own, expected localhost or 127.0.0.1")
+        if len(headers) > MAX_HEADERS or sum(len(value) for _, value in headers) > MAX_HEADER_BYTES:
+            raise Rejection(431, f"expected at most {MAX_HEADERS} headers of {MAX_HEADER_BYTES:,} bytes in all")
+        if self._settings.loopback and not _LOOPBACK_HOST.fullmatch(context.headers.get(b"host", b"")):
+            raise Rejection(403, "unknown host name, expected localhost or 127.0.0.1")
         method = scope["method"]
         if method not in ("GET", "HEAD", "POST"):
-            raise Refusal(405, "expected GET, HEAD or POST", headers=_ALLOW)
+            raise Rejection(405, "expected GET, HEAD or POST", headers=_ALLOW)
         if method == "POST":
-            return await self._admit_write(scope, receive, visit)
-        refuse_foreign_load(visit)
-        if self._tokens.needed:
-            await self._admit_read(scope, visit)
-        elif scope["path"] == LOGIN:
-            raise Redirection(b"/")
+            return await self._check_write(scope, receive, context)
+        reject_cross_site_load(context)
+        if self._auth.required:
+            await self._check_read(scope, context)
+        elif scope["path"] == LOGIN_PATH:
+            raise Redirect(b"/")
         return receive
 
-    async def _admit_read(self, scope: Scope, visit: Visit) -> None:
+    async def _check_read(self, scope: Scope, context: RequestContext) -> None:
         path: str = scope["path"]
-        given, address = _without_token(scope)
-        if given is not None and not is_api(scope) and path != LOGIN:
-            if not await self._tokens.fits(given):
-                raise self._ask_for_token(scope, visit, address, WRONG)
-            self._tokens.give_pass(visit)
-            raise Redirection(address)
-        if path == LOGIN:
-            back = local_address(QueryParams(scope["query_string"]).get("back", "/"))
-            raise Redirection(back) if self._tokens.has_pass(visit) else self._ask_for_token(scope, visit, back)
-        if not path.startswith(STATIC) or ".." in path:
-            await self._require_token(scope, visit, address)
+        token, url = _split_off_token(scope)
+        if token is not None and not is_api(scope) and path != LOGIN_PATH:
+            if not await self._auth.verify(token):
+                raise self._ask_for_token(scope, context, url, WRONG_TOKEN)
+            self._auth.log_in(context)
+            raise Redirect(url)
+        if path == LOGIN_PATH:
+            back = local_url(QueryParams(scope["query_string"]).get("back", "/"))
+            raise Redirect(back) if self._auth.is_logged_in(context) else self._ask_for_token(scope, context, back)
+        if not path.startswith(STATIC_PATH) or ".." in path:
+            await self._require_token(scope, context, url)
 
-    async def _admit_write(self, scope: Scope, receive: Receive, visit: Visit) -> Receive:
-        refuse_foreign_write(visit)
+    async def _check_write(self, scope: Scope, receive: Receive, context: RequestContext) -> Receive:
+        reject_cross_site_write(context)
         limits = self._settings.limits
-        is_login = self._tokens.needed and scope["path"] == LOGIN
-        by_header = self._tokens.needed and not is_login and await self._require_token(scope, visit, b"/")
-        kind = kind_of_body(visit, forms_only=is_login)
-        most = limits.import_body if scope["path"] == IMPORT else limits.body
-        body = await receive_body(receive, visit, most=most, seconds=limits.receiving)
-        if kind == FORM:
-            visit.form = body.decode("utf-8", "replace")
-            fields = QueryParams(visit.form)
-            if not by_header and not self._forms.fits(visit, fields.get(FIELD, "")):
-                raise Refusal(403, "the form is not of this visit; load its page again, with cookies allowed")
+        is_login = self._auth.required and scope["path"] == LOGIN_PATH
+        by_header = self._auth.required and not is_login and await self._require_token(scope, context, b"/")
+        content_type = body_content_type(context, forms_only=is_login)
+        max_bytes = limits.max_import_bytes if scope["path"] == IMPORT_PATH else limits.max_body_bytes
+        body = await receive_body(receive, context, max_bytes=max_bytes, seconds=limits.body_seconds)
+        if content_type == FORM_TYPE:
+            context.form = body.decode("utf-8", "replace")
+            fields = QueryParams(context.form)
+            if not by_header and not self._csrf.verify(context, fields.get(CSRF_FIELD, "")):
+                raise Rejection(403, "the form has expired; reload its page, with cookies allowed")
             if is_login:
-                await self._log_in(scope, visit, fields)
+                await self._log_in(scope, context, fields)
         return replay(body, receive)
 
-    async def _log_in(self, scope: Scope, visit: Visit, fields: QueryParams) -> NoReturn:
-        back = local_address(fields.get("back", "/"))
-        if not await self._tokens.fits(fields.get("token", "")):
-            raise self._ask_for_token(scope, visit, back, WRONG)
-        self._tokens.give_pass(visit)
-        raise Redirection(back)
+    async def _log_in(self, scope: Scope, context: RequestContext, fields: QueryParams) -> NoReturn:
+        back = local_url(fields.get("back", "/"))
+        if not await self._auth.verify(fields.get("token", "")):
+            raise self._ask_for_token(scope, context, back, WRONG_TOKEN)
+        self._auth.log_in(context)
+        raise Redirect(back)
 
-    async def _require_token(self, scope: Scope, visit: Visit, back: bytes) -> bool:
-        """Let those pass who have shown the token; says whether it stood in the header of this request."""
-        given = bearer(visit)
-        if given is None:
-            if self._tokens.has_pass(visit):
+    async def _require_token(self, scope: Scope, context: RequestContext, back: bytes) -> bool:
+        """Reject a request without token or login cookie; returns whether the token was in the header."""
+        token = bearer_token(context)
+        if token is None:
+            if self._auth.is_logged_in(context):
                 return False
-            raise self._ask_for_token(scope, visit, back)
-        if not await self._tokens.fits(given):
-            raise self._ask_for_token(scope, visit, back, WRONG)
+            raise self._ask_for_token(scope, context, back)
+        if not await self._auth.verify(token):
+            raise self._ask_for_token(scope, context, back, WRONG_TOKEN)
         return True
 
-    def _ask_for_token(self, scope: Scope, visit: Visit, back: bytes, problem: str = "") -> Refusal:
+    def _ask_for_token(self, scope: Scope, context: RequestContext, back: bytes, problem: str = "") -> Rejection:
         if is_api(scope):
-            return Refusal(401, problem or "a token is needed: Authorization: Bearer TOKEN", headers=_CHALLENGE)
-        page = self._login_page(Login(self._forms.make(visit), back.decode(), problem))
-        return Refusal(401, "a token is needed", headers=_CHALLENGE, page=page)
+            return Rejection(401, problem or "a token is needed: Authorization: Bearer TOKEN", headers=_CHALLENGE)
+        page = self._login_page(LoginForm(self._csrf.make(context), back.decode(), problem))
+        return Rejection(401, "a token is needed", headers=_CHALLENGE, page=page)
 
 
-def _without_token(scope: Scope) -> tuple[str | None, bytes]:
-    """The token that an address brings, if any, and the address without it."""
+def _split_off_token(scope: Scope) -> tuple[str | None, bytes]:
+    """The token in the URL of a request, if any, and the URL without it."""
     parts: list[bytes] = scope["query_string"].split(b"&") if scope["query_string"] else []
     tokens = [part for part in parts if part.startswith(b"token=")]
     rest = b"&".join(part for part in parts if part not in tokens)
-    path = local_address(scope["path"].replace("%", "%25").replace("?", "%3F"))
+    path = local_url(scope["path"].replace("%", "%25").replace("?", "%3F"))
     token = unquote_plus(tokens[-1][6:].decode("latin-1")) if tokens else None
-    return token, path + (b"?" + quote(rest, safe=RESERVED).encode() if rest else b"")
+    return token, path + (b"?" + quote(rest, safe=URL_SAFE).encode() if rest else b"")

@@ -1,1 +1,1 @@
-"""HTML pages and forms, rendered from the answers of the API."""
+"""HTML pages and forms, rendered from the answers of the API functions."""

@@ -1,6 +1,6 @@
-"""What do the forms of the pages of work do? Judge, undo, add a topic, import, train, cancel.
+"""The forms of the pages: judge, undo, add a topic, import, train, cancel.
 
-They are for browsers without scripts as much as with them: what is done ends on a page.
+They work in browsers without scripts, too: each leads to a page.
 """
 
 from __future__ import annotations
@@ -8,94 +8,82 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from searchlab.web.api import judge, pool, train
-from searchlab.web.api.parameters import DOCUMENT, INDEX, SET, Parameter
-from searchlab.web.api.topic_rankings import RANKERS
+from searchlab.web.api import judge, train
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links
-from searchlab.web.pages.search_pages import Form, Visitor
-from searchlab.web.state.app_state import Desk
-
-
-def _say_grade(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str | None:
-    """Keep a grade; in a pool, a new grade leads on to the next document."""
-    keeps = asked["keep"] is not None
-    grade = asked["keep"] if keeps else asked["grade"]
-    judge.judge(
-        desk,
-        index=asked["index"],
-        id=asked["id"],
-        grade=grade,
-        judge=visitor.judge,
-        note=asked["note"],
-        set=asked["set"],
-        topic=asked["topic"],
-        query=asked["q"],
-    )
-    if keeps or grade is None or not asked["next"]:
-        return None
-    return _pool_address(desk, asked, at=asked["next"])
-
-
-def _undo(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str | None:
-    """Take back the last judgment; in a pool, go to the document that it was about."""
-    undone = judge.undo(desk, index=asked["index"], judge=visitor.judge)["undone"]
-    if not asked["topic"]:
-        return None
-    if undone is None:
-        return _pool_address(desk, asked, did="nothing")
-    asked |= {"set": undone["set"], "topic": undone["qid"]}
-    return _pool_address(desk, asked, at=undone["id"], did="undone")
-
-
-def _add_topic(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str:
-    """Add a topic, and go to its pool."""
-    topic = judge.add_topic(desk, index=asked["index"], set=asked["set"].strip(), text=asked["text"], qid="")
-    return _address(desk, asked, "/pool", set=topic["set"], topic=topic["qid"])
-
-
-def _import_own(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str:
-    """Take in what came with the documents, as a set of the name of the index."""
-    name = desk.shelf.get(asked["index"]).name
-    nothing = {"topics": "", "qrels": "", "judge": visitor.judge}
-    judge.import_(desk, index=name, set=name, own=True, **nothing)
-    return _address(desk, asked, asked["then"], set=name)
-
-
-def _train(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> str:
-    train.train(desk, **asked)
-    return _address(desk, asked, "/learn", set=asked["set"])
-
-
-def _cancel(desk: Desk, visitor: Visitor, asked: dict[str, Any]) -> None:
-    train.cancel(desk, id=asked["id"])
-
-
-def _pool_address(desk: Desk, asked: dict[str, Any], **further: Any) -> str:
-    own = {name: asked[name] for name in ("set", "topic", "rankers", "depth")}
-    return _address(desk, asked, "/pool", **own, **further)
-
-
-def _address(desk: Desk, asked: dict[str, Any], path: str, **values: Any) -> str:
-    index = asked["index"] if len(desk.shelf.names) > 1 else None
-    return Links({"index": index})(path, **values)
-
+from searchlab.web.state.request_state import RequestState
 
 GRADE = replace(judge.GRADE, default=None)
-KEEP = Parameter("keep", "whole", "a grade that is left as it is", default=None, least=-9, most=9, open=True)
-NEXT = Parameter("next", "text", "the document of the pool to go on with", default="")
-THEN = Parameter("then", "text", "the page to go on with", default="/judge", choices=("/judge", "/learn", "/measure"))
-SEARCHED = Parameter("q", "text", "the query that a document is judged for", default="")
-POOL = (INDEX, judge.ANY_SET, judge.ANY_TOPIC, RANKERS, pool.DEEP)
-
-FORMS = (
-    Form("/judge", _say_grade, (*POOL, SEARCHED, DOCUMENT, GRADE, KEEP, judge.NOTE, NEXT)),
-    Form("/undo", _undo, POOL),
-    Form("/topic", _add_topic, (INDEX, SET, judge.NEW_TEXT)),
-    Form("/import-own", _import_own, (INDEX, THEN), slow=True),
-    Form(
-        "/train",
-        _train,
-        (INDEX, SET, train.RANKER_TO_LEARN, train.FEATURES, train.MODEL_NAME, train.CANDIDATES),
-    ),
-    Form("/cancel", _cancel, (train.JOB,)),
+UNCHANGED_GRADE = Parameter(
+    "keep", "integer", "a grade to leave as it is", default=None, minimum=-9, maximum=9, nullable=True
 )
+NEXT_DOCNO = Parameter("next", "string", "docno of the document of the pool to show next", default="")
+NEXT_PATH = Parameter(
+    "then", "string", "the page to show next", default="/judge", choices=("/judge", "/train", "/measure")
+)
+SEARCHED_QUERY = Parameter("q", "string", "the query that a document is judged for", default="")
+
+
+def judge_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
+    """Record a grade; in a pool, a new grade leads to the next document."""
+    keeps_grade = values["keep"] is not None
+    grade = values["keep"] if keeps_grade else values["grade"]
+    judge.judge_document(
+        state,
+        docno=values["docno"],
+        grade=grade,
+        judge=session.judge,
+        note=values["note"],
+        topic_set=values["topic_set"],
+        qid=values["qid"],
+        query=values["q"],
+    )
+    if keeps_grade or grade is None or not values["next"]:
+        return None
+    return _pool_url(state, values, docno=values["next"])
+
+
+def undo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
+    """Undo the last judgment; in a pool, show the document that it was about."""
+    undone = judge.undo_judgment(state, judge=session.judge)["undone"]
+    if not values["qid"]:
+        return None
+    if undone is None:
+        return _pool_url(state, values, did="nothing")
+    topic = {"topic_set": undone["topic_set"], "qid": undone["qid"]}
+    return _pool_url(state, values | topic, docno=undone["docno"], did="undone")
+
+
+def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Add a topic, and show its pool."""
+    topic = judge.create_topic(state, topic_set=values["topic_set"].strip(), text=values["text"])
+    return _url(state, "/pool", topic_set=topic["topic_set"], qid=topic["qid"])
+
+
+def import_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Import the topics and judgments of the collection into a set with the name of the index."""
+    name = state.index.name
+    judge.import_judgments(state, topic_set=name, collection=True)
+    return _url(state, values["then"], topic_set=name)
+
+
+def train_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Start a training job."""
+    train.start_training(state, **values)
+    return _url(state, "/train", topic_set=values["topic_set"])
+
+
+def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
+    """Cancel a training job."""
+    train.cancel_job(state, id=values["id"])
+
+
+def _pool_url(state: RequestState, values: dict[str, Any], **more: Any) -> str:
+    pool = {name: values[name] for name in ("topic_set", "qid", "systems", "depth")}
+    return _url(state, "/pool", **pool, **more)
+
+
+def _url(state: RequestState, path: str, **values: Any) -> str:
+    index = state.index.name if len(state.index_names) > 1 else None
+    return Links({"index": index})(path, **values)

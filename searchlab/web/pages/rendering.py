@@ -1,6 +1,6 @@
-"""How does an answer become a page?
+"""Rendering of pages: templates, links, and numbers.
 
-Templates escape all that they are given. Addresses carry the state of a page, so that every page can be shared.
+Templates escape all values. URLs carry the state of a page, so that every page can be shared.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-HOME = Path(__file__).parents[1]
-# What an address keeps from page to page, in this order; what else there is follows.
-STATE = ("index", "q", "ranker", "filter", "k")
-DEFAULTS = {"ranker": "bm25", "k": 10, "page": 1}
-# What tells of something that was just done: it is not told again.
-PASSING = ("did",)
+WEB_FOLDER = Path(__file__).parents[1]
+# Parameters that links carry from page to page, in this order; others follow them.
+CARRIED = ("index", "q", "system", "filter", "k")
+# Values that are left out of URLs.
+DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
+# Parameters that report an action just completed: a page that is loaded again does not report it again.
+ONE_TIME = ("did",)
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
 
 
 @cache
 def environment() -> Environment:
-    """The templates."""
-    own = Environment(
-        loader=FileSystemLoader(HOME / "templates"),
+    """The Jinja environment with all templates."""
+    jinja = Environment(
+        loader=FileSystemLoader(WEB_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
     )
-    own.globals |= {"pieces": pieces, "number": number, "count": count}
-    own.filters["typeset"] = typeset
-    return own
+    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_number, "count": count_noun}
+    jinja.filters["typeset"] = typeset
+    return jinja
 
 
 def render(template: str, context: Mapping[str, Any]) -> str:
@@ -46,45 +47,45 @@ def render(template: str, context: Mapping[str, Any]) -> str:
 
 
 class Links:
-    """Addresses that keep a state."""
+    """URLs that carry the state of a page."""
 
     def __init__(self, state: Mapping[str, Any]) -> None:
-        self._asked = {name: own for name, own in state.items() if own and own != DEFAULTS.get(name)}
-        self._state = {name: self._asked[name] for name in STATE if name in self._asked}
+        self._state = {name: value for name, value in state.items() if value and value != DEFAULTS.get(name)}
+        self._carried = {name: self._state[name] for name in CARRIED if name in self._state}
 
     def __call__(self, path: str, **changes: Any) -> str:
-        """An address with the state as it is but for some changes; what is None or empty is left out."""
-        values = {name: changes.get(name, self._state.get(name)) for name in [*STATE, *changes]}
-        said = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return f"{path}?{urlencode(said, doseq=True)}" if said else path
+        """A URL with the state of the page and some changes; None and empty values are left out."""
+        values = {name: changes.get(name, self._carried.get(name)) for name in [*CARRIED, *changes]}
+        present = {name: value for name, value in values.items() if value not in (None, "", [], ())}
+        return f"{path}?{urlencode(present, doseq=True)}" if present else path
 
-    def again(self, path: str) -> str:
-        """The address of the page itself, with all that it was asked for."""
-        said = {name: "true" if own is True else own for name, own in self._asked.items() if name not in PASSING}
-        return self(path, **said)
+    def same_page(self, path: str) -> str:
+        """The URL of the page itself, with all its parameters."""
+        lasting = {name: value for name, value in self._state.items() if name not in ONE_TIME}
+        return self(path, **{name: "true" if value is True else value for name, value in lasting.items()})
 
 
-def pieces(marked: Mapping[str, Any]) -> list[tuple[str, bool]]:
-    """A text cut into what matched and what did not."""
-    text, last, cut = marked["text"], 0, []
+def split_at_marks(marked: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    """A text in pieces, each with whether it is marked."""
+    text, last, pieces = marked["text"], 0, []
     for start, end in marked["marks"]:
-        cut += [(text[last:start], False), (text[start:end], True)]
+        pieces += [(text[last:start], False), (text[start:end], True)]
         last = end
-    return [(piece, matched) for piece, matched in [*cut, (text[last:], False)] if piece]
+    return [(piece, is_marked) for piece, is_marked in [*pieces, (text[last:], False)] if piece]
 
 
-def number(value: float | None) -> str:
-    """A number in a few digits."""
+def format_number(value: float | None) -> str:
+    """A number with thousands separators, or four digits."""
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("-", "−")
 
 
-def count(n: int, noun: str) -> str:
-    """A number and what it counts."""
+def count_noun(n: int, noun: str) -> str:
+    """A number and the noun it counts."""
     return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def typeset(text: str) -> str:
-    """A sentence with true minus signs, in which p keeps its value beside it."""
+    """A sentence with minus signs instead of hyphens, and no line break within `p = .05`."""
     return _EQUALS.sub("\u00a0\\1\u00a0", _MINUS.sub("\u2212", text))

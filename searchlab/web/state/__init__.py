@@ -1,1 +1,1 @@
-"""What the server holds between requests: open indexes, caches, the application state."""
+"""Application state: open indexes, judgment stores, caches, and the state that one request takes of them."""

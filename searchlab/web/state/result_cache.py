@@ -1,8 +1,7 @@
-"""What need not be computed twice?
+"""A cache of results, each for one state of an index.
 
-What was found in one state of an index is remembered until there is no more room; then what was not asked for the
-longest is forgotten. An index that has changed, or a model that was trained anew, is another state: nothing of the old
-one is ever given for it. States themselves are not held on to.
+The least recently used results are dropped when the cache is full. A changed index or a retrained model is another
+state, which never gets the results of the previous one. The cache does not keep states alive.
 """
 
 from __future__ import annotations
@@ -14,50 +13,50 @@ from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from searchlab.web.state.open_indexes import Opened
+from searchlab.web.state.open_index import OpenIndex
 
 T = TypeVar("T")
 
 
-class Memory:
-    """Room for so much, in whatever unit things are weighed; may be used by any thread."""
+class ResultCache:
+    """Results up to a total weight, in the unit that `weigh` uses; may be used by any thread."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._taken = 0
+    def __init__(self, max_weight: int) -> None:
+        self._max_weight = max_weight
+        self._weight = 0
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, Hashable], tuple[Any, int]] = OrderedDict()
-        self._numbers: WeakKeyDictionary[Opened, int] = WeakKeyDictionary()
-        self._next = count()
+        self._results: OrderedDict[tuple[int, Hashable], tuple[Any, int]] = OrderedDict()
+        self._numbers: WeakKeyDictionary[OpenIndex, int] = WeakKeyDictionary()
+        self._next_number = count()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._results)
 
     def get(
-        self, opened: Opened, key: Hashable, make: Callable[[], T], weigh: Callable[[T], int] = lambda value: 1
+        self, index: OpenIndex, key: Hashable, make: Callable[[], T], weigh: Callable[[T], int] = lambda result: 1
     ) -> T:
-        """What is known by this key of this state of the index; it is made if it is not.
+        """The result with this key for this state of the index, computed by `make` if it is not in the cache.
 
-        Two threads that want the same at once may both make it: none waits for another.
+        Two threads that ask for the same result at once may both compute it: none waits for the other.
         """
         with self._lock:
-            place = (self._number(opened), key)
-            if place in self._kept:
-                self._kept.move_to_end(place)
-                found: T = self._kept[place][0]
-                return found
-        made = make()
-        weight = weigh(made)
+            cache_key = (self._number(index), key)
+            if cache_key in self._results:
+                self._results.move_to_end(cache_key)
+                cached: T = self._results[cache_key][0]
+                return cached
+        result = make()
+        weight = weigh(result)
         with self._lock:
-            if place not in self._kept and weight <= self._room:
-                self._kept[place] = made, weight
-                self._taken += weight
-            while self._taken > self._room:
-                self._taken -= self._kept.popitem(last=False)[1][1]
-        return made
+            if cache_key not in self._results and weight <= self._max_weight:
+                self._results[cache_key] = result, weight
+                self._weight += weight
+            while self._weight > self._max_weight:
+                self._weight -= self._results.popitem(last=False)[1][1]
+        return result
 
-    def _number(self, opened: Opened) -> int:
-        """States are told apart by numbers: one that is gone must not be taken for one that comes after it."""
-        if opened not in self._numbers:
-            self._numbers[opened] = next(self._next)
-        return self._numbers[opened]
+    def _number(self, index: OpenIndex) -> int:
+        """A number for each state: unlike `id`, it is never used again for another one."""
+        if index not in self._numbers:
+            self._numbers[index] = next(self._next_number)
+        return self._numbers[index]

@@ -1,12 +1,12 @@
-"""When is a state of an index let go of that is no longer served?
+"""Garbage collection of index states that have been replaced.
 
-The parts of an engine refer to each other, so that none of them is gone when nobody uses it any more: Python frees them
-when it next looks for such circles, which may take hours and dozens of states, each with its open files, its memory,
-and shards that a writer would like to remove. So it is made to look soon after a state was replaced, and again as long
-as a request under way still uses one.
+The parts of an engine refer to each other in cycles. Without help, Python frees them only when its garbage collector
+next examines old objects, which may take hours and dozens of states, each with open files, memory, and shards that a
+writer wants to remove. So a collection is forced soon after a state was replaced, and repeated as long as a request
+still uses one.
 
-To look through everything takes a tenth of a second, in which nobody is answered. So what is there when the server
-begins to listen is left out of Python's own looks (`settle`), until a state is to be let go of.
+A full collection takes a tenth of a second, during which no request is answered. So the objects that exist when the
+server starts are excluded from automatic collections (`freeze_startup_objects`) until a state is retired.
 """
 
 from __future__ import annotations
@@ -16,56 +16,59 @@ import threading
 import weakref
 from typing import Any
 
-# So many seconds after a state was replaced, and then so many between two looks, so often at most.
-SOON, AGAIN, TIMES = 1.0, 5.0, 60
+FIRST_CHECK_SECONDS = 1.0
+CHECK_SECONDS = 5.0
+MAX_CHECKS = 60
 
 
-def settle() -> None:
-    """Leave all that there is now out of Python's search for circles, which is then brief."""
+def freeze_startup_objects() -> None:
+    """Exclude all present objects from automatic garbage collections, which are short then."""
     gc.collect()
     gc.freeze()
 
 
 def _collect() -> None:
-    """Free what is not used any more, also of what was settled."""
-    was_settled = gc.get_freeze_count() > 0
+    """Collect all garbage, frozen objects included."""
+    was_frozen = gc.get_freeze_count() > 0
     gc.unfreeze()
     gc.collect()
-    if was_settled:
+    if was_frozen:
         gc.freeze()
 
 
-class Farewell:
-    """Looks after things that are to be gone when the last who uses them is done; may be used by any thread."""
+class RetiredStates:
+    """Objects to be freed as soon as nobody uses them; may be used by any thread."""
 
-    def __init__(self, soon: float = SOON, again: float = AGAIN, times: int = TIMES) -> None:
-        self._soon, self._again, self._times = soon, again, times
+    def __init__(
+        self, first_check: float = FIRST_CHECK_SECONDS, interval: float = CHECK_SECONDS, max_checks: int = MAX_CHECKS
+    ) -> None:
+        self._first_check, self._interval, self._max_checks = first_check, interval, max_checks
         self._lock = threading.Lock()
-        # What is to go, and how often it was looked for.
-        self._leaving: dict[weakref.ref[Any], int] = {}
-        self._is_set = False
+        # Each retired object, and the number of collections that it has survived.
+        self._n_checks: dict[weakref.ref[Any], int] = {}
+        self._timer_runs = False
 
     def __len__(self) -> int:
-        return sum(leaving() is not None for leaving in list(self._leaving))
+        return sum(reference() is not None for reference in list(self._n_checks))
 
-    def bid(self, leaving: Any) -> None:
-        """See to it that this is freed when it is not used any more."""
+    def add(self, retired: Any) -> None:
+        """Have an object freed when it is no longer used."""
         with self._lock:
-            self._leaving[weakref.ref(leaving)] = 0
-            if not self._is_set:
-                self._set(self._soon)
+            self._n_checks[weakref.ref(retired)] = 0
+            if not self._timer_runs:
+                self._start_timer(self._first_check)
 
-    def _set(self, seconds: float) -> None:
-        timer = threading.Timer(seconds, self._look)
+    def _start_timer(self, seconds: float) -> None:
+        timer = threading.Timer(seconds, self._check)
         timer.daemon = True
         timer.start()
-        self._is_set = True
+        self._timer_runs = True
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         _collect()
         with self._lock:
-            left = {own: n + 1 for own, n in self._leaving.items() if own() is not None and n + 1 < self._times}
-            self._leaving = left
-            self._is_set = False
-            if left:
-                self._set(self._again)
+            survivors = {reference: n + 1 for reference, n in self._n_checks.items() if reference() is not None}
+            self._n_checks = {reference: n for reference, n in survivors.items() if n < self._max_checks}
+            self._timer_runs = False
+            if self._n_checks:
+                self._start_timer(self._interval)

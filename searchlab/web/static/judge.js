@@ -1,42 +1,42 @@
-// How is a pool judged without leaving the page? And how are files imported?
+// Judging a pool without leaving the page, and importing files.
 //
-// What the server would show next is put into the place of what is shown: there is one way to make a page, with or
-// without a script. While something is on its way keys do nothing, as nobody can judge what is not yet to be seen.
+// The pool of the page that the server sends next replaces the present one: pages are made in one way, with or without
+// scripts. While a request is under way keys do nothing: one cannot judge a document that is not yet shown.
 
-import { lasting, say, send } from "./page.js";
+import { announce, send, withoutAction } from "./page.js";
 
 const main = document.getElementById("main");
 const pool = () => main.querySelector("[data-pool]");
-const drafts = new Map(); // notes that were begun for documents without a grade
+const drafts = new Map(); // notes not yet saved, by docno
 let busy = false;
 
-// Show the page that an answer holds. Notices of it are read aloud.
-function show(text, address, words) {
-  const page = new DOMParser().parseFromString(text, "text/html");
+// Show the pool of a page. Its notices are announced to screen readers.
+function show(html, href, words) {
+  const page = new DOMParser().parseFromString(html, "text/html");
   const fresh = page.querySelector("[data-pool]");
   if (!fresh) throw new Error(page.querySelector("main")?.textContent.trim().replace(/\s+/g, " ") || "no answer");
   pool().replaceWith(fresh);
   document.title = page.title;
-  const place = lasting(address);
-  if (place !== location.href) history.pushState(null, "", place);
+  const url = withoutAction(href);
+  if (url !== location.href) history.pushState(null, "", url);
   prepare();
   const heading = document.getElementById("paper-title");
   heading?.focus({ preventScroll: true });
   const top = main.querySelector(".paper")?.getBoundingClientRect().top ?? 0;
   if (top < 0) main.querySelector(".paper").scrollIntoView();
-  const told = fresh.querySelector("[data-said]")?.textContent.trim().replace(/\s+/g, " ");
-  say(told ?? [words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
+  const notice = fresh.querySelector("[data-announce]")?.textContent.trim().replace(/\s+/g, " ");
+  announce(notice ?? [words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
 }
 
-async function go(address, options, words) {
+async function go(href, options, words) {
   if (busy) return;
   busy = true;
   pool().setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(address, options);
+    const answer = await fetch(href, options);
     show(await answer.text(), answer.url, words);
   } catch (error) {
-    say(`Not done: ${error.message}`);
+    announce(`Not done: ${error.message}`);
   } finally {
     busy = false;
     pool().removeAttribute("aria-busy");
@@ -46,8 +46,8 @@ async function go(address, options, words) {
 function prepare() {
   const note = document.getElementById("note");
   const form = document.getElementById("judging");
-  if (note && drafts.has(form.dataset.id)) note.value = drafts.get(form.dataset.id);
-  note?.addEventListener("input", () => drafts.set(form.dataset.id, note.value));
+  if (note && drafts.has(form.dataset.docno)) note.value = drafts.get(form.dataset.docno);
+  note?.addEventListener("input", () => drafts.set(form.dataset.docno, note.value));
   for (const help of main.querySelectorAll(".by-key")) help.hidden = false;
 }
 
@@ -63,7 +63,7 @@ const KEYS = {
   n: () => document.getElementById("note")?.focus(),
 };
 
-function judgeByKeysAndForms() {
+function handleKeysAndForms() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target.id === "note") document.getElementById("paper-title").focus();
     const typing = event.target.closest?.("input, select, textarea, [contenteditable], dialog");
@@ -77,7 +77,7 @@ function judgeByKeysAndForms() {
     event.preventDefault();
     const form = event.target;
     const words = event.submitter?.matches(".verdict") ? event.submitter.firstChild.textContent.trim() : "";
-    if (!busy) drafts.delete(form.dataset.id);
+    if (!busy) drafts.delete(form.dataset.docno);
     go(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) }, words);
   });
   main.addEventListener("click", (event) => {
@@ -90,24 +90,24 @@ function judgeByKeysAndForms() {
   prepare();
 }
 
-function importByForm(form) {
+function handleImport(form) {
   const problem = form.querySelector("[data-problem]");
   const text = async (field) => (field.files[0] ? field.files[0].text() : undefined);
   form.hidden = false;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const { set, topics, qrels, judge } = form.elements;
+    const { topic_set, topics, qrels, judge } = form.elements;
     const button = form.querySelector("button");
     button.disabled = true;
     problem.hidden = true;
     try {
       if (!topics.files.length && !qrels.files.length) throw new Error("choose a file of topics, of judgments, or both");
       const { index } = document.body.dataset;
-      const sent = { index, set: set.value.trim(), judge: judge.value.trim(), topics: await text(topics), qrels: await text(qrels) };
-      await send("/api/import", sent);
-      const place = new URL("/judge", location.href);
-      place.search = new URLSearchParams({ index, set: sent.set });
-      location.assign(place);
+      const body = { index, topic_set: topic_set.value.trim(), judge: judge.value.trim(), topics: await text(topics), qrels: await text(qrels) };
+      await send("/api/import", body);
+      const url = new URL("/judge", location.href);
+      url.search = new URLSearchParams({ index, topic_set: body.topic_set });
+      location.assign(url);
     } catch (error) {
       problem.textContent = `Not imported: ${error.message}`;
       problem.hidden = false;
@@ -117,5 +117,5 @@ function importByForm(form) {
   });
 }
 
-if (pool()) judgeByKeysAndForms();
-for (const form of document.querySelectorAll("[data-import]")) importByForm(form);
+if (pool()) handleKeysAndForms();
+for (const form of document.querySelectorAll("[data-import]")) handleImport(form);

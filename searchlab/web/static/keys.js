@@ -1,6 +1,6 @@
-// What can be done without a mouse? / search, j k move, o open, 0 1 2 judge, u undo, ? help.
+// Keyboard shortcuts: / search, j k move, o open, 0 1 2 judge, u undo, ? help.
 
-import { grade, say, undo } from "./page.js";
+import { announce, grade, undo } from "./page.js";
 
 const help = document.getElementById("keys");
 const results = () => [...document.querySelectorAll(".result")];
@@ -8,8 +8,8 @@ const focused = () => document.activeElement?.closest(".result");
 
 function move(step) {
   const all = results();
-  const at = all.indexOf(focused());
-  const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : at + step];
+  const current = all.indexOf(focused());
+  const next = all[current < 0 ? (step > 0 ? 0 : all.length - 1) : current + step];
   if (!next) return;
   next.querySelector(".open").focus({ preventScroll: true, focusVisible: true });
   next.scrollIntoView({ block: "nearest" });
@@ -18,17 +18,17 @@ function move(step) {
 function judge(chosen) {
   const form = (focused() ?? document.querySelector(".document"))?.querySelector("form.grades");
   if (form) grade(form, chosen);
-  else if (document.querySelector(".result form.grades")) say("Which result? j and k move to one");
+  else if (document.querySelector(".result form.grades")) announce("Which result? Press j or k to choose one");
 }
 
-function toBox() {
+function focusSearchBox() {
   const box = document.getElementById("q");
   box?.focus();
   box?.select();
 }
 
 const KEYS = {
-  "/": toBox,
+  "/": focusSearchBox,
   j: () => move(1),
   k: () => move(-1),
   o: () => focused()?.querySelector(".open").click(),

@@ -1,14 +1,15 @@
-// What do pages do beyond links and forms? They judge without leaving the page, and say what was done.
+// Judging without leaving the page, announcements, and menus.
 
 const { index, judge } = document.body.dataset;
 const WORDS = { 2: "definitely relevant", 1: "possibly relevant", 0: "not relevant" };
 
-let silence;
-export function say(words) {
-  const place = document.getElementById("said");
-  place.textContent = words;
-  clearTimeout(silence);
-  silence = setTimeout(() => { place.textContent = ""; }, 4000);
+const ANNOUNCEMENT_MILLISECONDS = 4000;
+let announcementTimer;
+export function announce(words) {
+  const toast = document.getElementById("announcement");
+  toast.textContent = words;
+  clearTimeout(announcementTimer);
+  announcementTimer = setTimeout(() => { toast.textContent = ""; }, ANNOUNCEMENT_MILLISECONDS);
 }
 
 export async function send(path, body) {
@@ -17,9 +18,9 @@ export async function send(path, body) {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });
-  const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(told.error ?? `the server answered ${answer.status}`);
-  return told;
+  const values = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(values.error ?? `the server answered ${answer.status}`);
+  return values;
 }
 
 const gradeOf = (form) => {
@@ -27,7 +28,7 @@ const gradeOf = (form) => {
   return pressed ? Number(pressed.dataset.grade) : null;
 };
 
-// The button of the chosen grade sends nothing, which takes it back: also where no script runs.
+// The button of the present grade sends no grade, which removes it: as in browsers without scripts.
 function showGrade(form, grade) {
   for (const button of form.querySelectorAll(".grade")) {
     const chosen = Number(button.dataset.grade) === grade;
@@ -36,34 +37,34 @@ function showGrade(form, grade) {
   }
 }
 
-const done = [];
+const judged = []; // forms judged on this page, with the grades before
 
 export async function grade(form, chosen) {
   const before = gradeOf(form);
   const after = chosen === before ? null : chosen;
   showGrade(form, after);
   try {
-    const { id, query } = form.dataset;
-    await send("/api/judgments", { index, judge, id, query, grade: after });
-    done.push({ form, before });
-    say(after === null ? "Judgment taken back" : `Judged ${WORDS[after]}`);
+    const { docno, query } = form.dataset;
+    await send("/api/judgments", { index, judge, docno, query, grade: after });
+    judged.push({ form, before });
+    announce(after === null ? "Judgment removed" : `Judged ${WORDS[after]}`);
   } catch (error) {
     showGrade(form, before);
-    say(`Not judged: ${error.message}`);
+    announce(`Not judged: ${error.message}`);
   }
 }
 
 export async function undo() {
   try {
     const { undone } = await send("/api/judgments/undo", { index, judge });
-    const last = done.pop();
-    if (!undone) say("Nothing to undo");
-    else if (last?.form.dataset.id === undone.id) {
+    const last = judged.pop();
+    if (!undone) announce("Nothing to undo");
+    else if (last?.form.dataset.docno === undone.docno) {
       showGrade(last.form, last.before);
-      say(`Undone: ${undone.id}`);
-    } else location.reload(); // it was judged elsewhere: the server knows what holds now
+      announce(`Undone: ${undone.docno}`);
+    } else location.reload(); // judged on another page: the server knows the present grade
   } catch (error) {
-    say(`Not undone: ${error.message}`);
+    announce(`Not undone: ${error.message}`);
   }
 }
 
@@ -74,20 +75,20 @@ document.addEventListener("submit", (event) => {
   grade(button.form, Number(button.dataset.grade));
 });
 
-// Whoever comes back may have judged on the page between.
+// After going back, the page may show outdated grades.
 addEventListener("pageshow", (event) => {
   if (event.persisted && document.querySelector("form.grades")) location.reload();
 });
 
-// What was just done is not told again when the page is loaded again.
-export function lasting(address) {
-  const place = new URL(address);
-  if (place.searchParams.has("did")) place.searchParams.delete("did");
-  return place.href;
+// The URL without the parameter that reports an action just completed: reloading must not report it again.
+export function withoutAction(href) {
+  const url = new URL(href);
+  if (url.searchParams.has("did")) url.searchParams.delete("did");
+  return url.href;
 }
-history.replaceState(history.state, "", lasting(location.href));
+history.replaceState(history.state, "", withoutAction(location.href));
 
-// A menu closes when something else is chosen.
+// A menu closes when the user clicks or moves the focus elsewhere.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
@@ -101,15 +102,15 @@ document.addEventListener("keydown", (event) => {
   menu.querySelector("summary").focus();
 });
 
-// In a comparison, a document lights up wherever it stands.
+// In a comparison, the same document is highlighted on both sides.
 for (const type of ["pointerover", "focusin"]) {
   document.querySelector(".sides")?.addEventListener(type, (event) => {
-    const chosen = event.target.closest("[data-same]")?.dataset.same;
-    for (const place of document.querySelectorAll("[data-same]")) {
-      place.classList.toggle("lit", place.dataset.same === chosen);
+    const docno = event.target.closest("[data-same]")?.dataset.same;
+    for (const element of document.querySelectorAll("[data-same]")) {
+      element.classList.toggle("lit", element.dataset.same === docno);
     }
   });
 }
 document.querySelector(".sides")?.addEventListener("pointerleave", () => {
-  for (const place of document.querySelectorAll(".lit")) place.classList.remove("lit");
+  for (const element of document.querySelectorAll(".lit")) element.classList.remove("lit");
 });

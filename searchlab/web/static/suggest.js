@@ -1,10 +1,10 @@
-// What could the query be? Past queries and words of the index, as an ARIA combobox with a listbox.
+// Suggestions for the query being typed: past queries and words of the index, as an ARIA combobox with a listbox.
 
-const WAIT = 120; // milliseconds after the last letter
+const TYPING_PAUSE_MILLISECONDS = 120;
 
 function attach(box) {
-  const own = { id: `${box.id}-options`, className: "options", hidden: true };
-  const list = Object.assign(document.createElement("ul"), own);
+  const attributes = { id: `${box.id}-options`, className: "options", hidden: true };
+  const list = Object.assign(document.createElement("ul"), attributes);
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", "Suggestions");
   box.parentElement.append(list);
@@ -13,12 +13,12 @@ function attach(box) {
 
   let typed = box.value;
   let chosen = -1;
-  let waiting;
-  let asking;
+  let timer;
+  let controller;
 
   function close() {
-    clearTimeout(waiting);
-    asking?.abort();
+    clearTimeout(timer);
+    controller?.abort();
     list.hidden = true;
     chosen = -1;
     box.setAttribute("aria-expanded", "false");
@@ -26,17 +26,17 @@ function attach(box) {
   }
 
   function show(suggestions) {
-    list.replaceChildren(...suggestions.map(({ text, kind }, place) => {
-      const option = Object.assign(document.createElement("li"), { id: `${list.id}-${place}`, className: "option" });
+    list.replaceChildren(...suggestions.map(({ text, kind }, position) => {
+      const option = Object.assign(document.createElement("li"), { id: `${list.id}-${position}`, className: "option" });
       option.setAttribute("role", "option");
       option.setAttribute("aria-selected", "false");
       option.dataset.text = text;
       const words = Object.assign(document.createElement("bdi"), { textContent: text });
-      const told = Object.assign(document.createElement("span"), {
+      const label = Object.assign(document.createElement("span"), {
         className: "kind",
-        textContent: kind === "past" ? "asked before" : "word",
+        textContent: kind === "past" ? "past query" : "word",
       });
-      option.append(words, told);
+      option.append(words, label);
       return option;
     }));
     chosen = -1;
@@ -45,10 +45,10 @@ function attach(box) {
     box.removeAttribute("aria-activedescendant");
   }
 
-  async function ask() {
-    asking?.abort();
-    asking = new AbortController();
-    const { signal } = asking;
+  async function request() {
+    controller?.abort();
+    controller = new AbortController();
+    const { signal } = controller;
     const params = new URLSearchParams({ q: typed, index: document.body.dataset.index });
     try {
       const answer = await fetch(`/api/suggest?${params}`, { signal });
@@ -60,11 +60,11 @@ function attach(box) {
     }
   }
 
-  function choose(place) {
+  function choose(position) {
     const options = [...list.children];
     const n = options.length;
-    chosen = (place + n + 2) % (n + 1) - 1; // past either end lies what was typed
-    options.forEach((option, at) => option.setAttribute("aria-selected", String(at === chosen)));
+    chosen = (position + n + 2) % (n + 1) - 1; // -1, beyond either end, is the text as typed
+    options.forEach((option, index) => option.setAttribute("aria-selected", String(index === chosen)));
     box.value = chosen < 0 ? typed : options[chosen].dataset.text;
     if (chosen < 0) return box.removeAttribute("aria-activedescendant");
     box.setAttribute("aria-activedescendant", options[chosen].id);
@@ -73,8 +73,8 @@ function attach(box) {
 
   box.addEventListener("input", () => {
     typed = box.value;
-    clearTimeout(waiting);
-    if (typed.trim()) waiting = setTimeout(ask, WAIT);
+    clearTimeout(timer);
+    if (typed.trim()) timer = setTimeout(request, TYPING_PAUSE_MILLISECONDS);
     else close();
   });
   box.addEventListener("keydown", (event) => {
@@ -83,7 +83,7 @@ function attach(box) {
     if (step && list.hidden && step > 0 && box.value.trim()) {
       event.preventDefault();
       typed = box.value;
-      ask();
+      request();
     } else if (step && !list.hidden) {
       event.preventDefault();
       choose(chosen + step);

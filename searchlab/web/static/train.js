@@ -1,49 +1,49 @@
-// How far is the training? Asked every second while it runs; when it has ended, the page is shown as it is then.
+// Progress of a training job: requested every second while it runs; when it has ended, the page is updated.
 
-import { say } from "./page.js";
+import { announce } from "./page.js";
 
-const PAUSE = 1000;
+const POLL_MILLISECONDS = 1000;
 const main = document.getElementById("main");
-const card = () => main.querySelector("[data-job]");
-const runs = (state) => state === "running" || state === "waiting";
+const jobCard = () => main.querySelector("[data-job]");
+const isActive = (state) => state === "running" || state === "waiting";
 
-function tell(job) {
-  const bar = card().querySelector("progress");
-  if (job.of) {
-    bar.max = job.of;
+function showProgress(job) {
+  const bar = jobCard().querySelector("progress");
+  if (job.total) {
+    bar.max = job.total;
     bar.value = job.done;
   } else bar.removeAttribute("value");
-  const far = job.of ? `: ${job.done.toLocaleString("en")} of ${job.of.toLocaleString("en")}` : "";
-  card().querySelector("[data-stage]").textContent = job.stage + far;
-  card().querySelector("[data-seconds]").textContent = Math.round(job.seconds);
+  const progress = job.total ? `: ${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}` : "";
+  jobCard().querySelector("[data-stage]").textContent = job.stage + progress;
+  jobCard().querySelector("[data-seconds]").textContent = Math.round(job.seconds);
 }
 
 async function showResult() {
   const answer = await fetch(location.href);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   main.replaceChildren(...page.getElementById("main").childNodes);
-  const told = card()?.querySelector(".sentence, .notice") ?? card()?.querySelector("h2");
-  if (told) say(told.textContent);
+  const outcome = jobCard()?.querySelector(".sentence, .notice") ?? jobCard()?.querySelector("h2");
+  if (outcome) announce(outcome.textContent);
   watch();
 }
 
-async function look() {
+async function poll() {
   try {
     const answer = await fetch("/api/jobs");
     const { jobs } = await answer.json();
-    const job = jobs.find((each) => each.id === card().dataset.job);
-    if (!job || !runs(job.state) || job.state !== card().dataset.state) return await showResult();
-    tell(job);
+    const job = jobs.find((job) => job.id === jobCard().dataset.job);
+    if (!job || !isActive(job.state) || job.state !== jobCard().dataset.state) return await showResult();
+    showProgress(job);
   } catch {
-    // The server is away or busy: ask again.
+    // The server is unreachable or busy: try again.
   }
-  setTimeout(look, PAUSE);
+  setTimeout(poll, POLL_MILLISECONDS);
 }
 
 function watch() {
-  if (!card() || !runs(card().dataset.state)) return;
-  card().querySelector("[data-refresh]").hidden = true;
-  setTimeout(look, PAUSE);
+  if (!jobCard() || !isActive(jobCard().dataset.state)) return;
+  jobCard().querySelector("[data-refresh]").hidden = true;
+  setTimeout(poll, POLL_MILLISECONDS);
 }
 
 watch();

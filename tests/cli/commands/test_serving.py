@@ -39,8 +39,8 @@ def process(here):
 def test_the_newest_index_is_served_on_this_machine_unless_something_else_is_said(here, run_cli, served):
     code, out, err = run_cli("serve")
     assert (code, out, err) == (0, "", "index: indexes/small\n")
-    ((desk, host, port, token),) = served
-    assert (desk.shelf.names, desk.reports, host, port, token) == (("small",), {}, "127.0.0.1", 8000, None)
+    ((app_state, host, port, token),) = served
+    assert (app_state.indexes.names, app_state.reports, host, port, token) == (("small",), {}, "127.0.0.1", 8000, None)
 
 
 def test_several_indexes_are_served_the_first_by_default(here, run_cli, served):
@@ -49,8 +49,8 @@ def test_several_indexes_are_served_the_first_by_default(here, run_cli, served):
         "serve", "-i", "other/place", "-i", "small", "--host", "::1", "--port", "0", "--token", "abc"
     )
     assert (code, err) == (0, "")
-    ((desk, *rest),) = served
-    assert (desk.shelf.names, desk.shelf.folder()) == (("place", "small"), Path("other/place"))
+    ((app_state, *rest),) = served
+    assert (app_state.indexes.names, app_state.indexes.folder()) == (("place", "small"), Path("other/place"))
     assert rest == ["::1", 0, "abc"]
 
 
@@ -116,7 +116,7 @@ def test_the_page_is_opened_and_ends_well(process, sign):
     line = process.stdout.readline()
     address = re.fullmatch(r"searchlab serves small at (http://127\.0\.0\.1:\d+)\n", line)[1]
     found = httpx.get(f"{address}/api/search", params={"q": "lymphoma"}).json()
-    assert [each["id"] for each in found["results"]] == ["med-1"]
+    assert [each["docno"] for each in found["hits"]] == ["med-1"]
     assert "<form" in httpx.get(address).text
     process.send_signal(sign)
     assert process.communicate(timeout=20) == ("", "index: indexes/small\n")
@@ -127,7 +127,7 @@ PATHS = [
     *("/static/../../../etc/passwd", "/static/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/static/..%2f..%2fsafety.py"),
     *("/static//etc/passwd", "/static/%2fetc%2fpasswd", "/static/..", "/static/", "/static/style.css%00.js"),
     *("/report/../../etc/passwd/", "/report/%2e%2e/", "/report/..%2f..%2fsmall.jsonl/", "/../small.jsonl"),
-    *("/document?id=../../small.jsonl", "/api/document?id=/etc/passwd", "/api/search?q=x&index=../../etc"),
+    *("/document?docno=../../small.jsonl", "/api/document?docno=/etc/passwd", "/api/search?q=x&index=../../etc"),
 ]
 
 

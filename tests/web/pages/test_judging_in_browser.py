@@ -1,4 +1,4 @@
-"""Can one judge by keys, train on the bundled collection, search with what was learnt, and see whether it helps?"""
+"""Judging by keys, training on the bundled collection, searching with the model and measuring it, in a browser."""
 
 import json
 from urllib.request import Request, urlopen
@@ -6,17 +6,17 @@ from urllib.request import Request, urlopen
 import pytest
 
 PAGES = [
-    "/judge?set=medical",
-    "/next?set=medical&left=bm25&right=dirichlet",
-    "/pool?set=medical&topic=2",
-    "/learn",
+    "/judge?topic_set=medical",
+    "/next?topic_set=medical&left=bm25&right=dirichlet",
+    "/pool?topic_set=medical&qid=2",
+    "/train",
     "/measure",
 ]
-# Training yields to whatever else runs on the machine.
-PATIENCE = 240
+# Training has low priority.
+TRAINING_SECONDS = 240
 
 PROGRESS = "document.querySelector('.pool-head .progress span').textContent"
-CURRENT = "document.querySelector('#judging').dataset.id"
+CURRENT = "document.querySelector('#judging').dataset.docno"
 READY = "!document.querySelector('[aria-busy]')"
 
 
@@ -34,7 +34,7 @@ def find(browser):
 
 @pytest.fixture
 def judged(browser, wait):
-    """Wait until so many are judged; gives the document that is shown then."""
+    """Wait until n documents are judged; returns the document shown then."""
 
     def until(n):
         wait(f"{READY} && {PROGRESS}.startsWith('{n} of ')")
@@ -44,16 +44,16 @@ def judged(browser, wait):
 
 
 def send(address, path, **values):
-    asked = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
-    with urlopen(asked) as answer:
+    request = Request(address + path, json.dumps(values).encode(), {"Content-Type": "application/json"})
+    with urlopen(request) as answer:
         return json.load(answer)
 
 
 @pytest.fixture(scope="module")
 def collection(address):
     """The judgments of the collection, imported, and one of another judge."""
-    assert send(address, "/api/import", set="medical", own=True)["set"] == "medical"
-    send(address, "/api/judgments", set="medical", topic="1", id="med-004", grade=1, judge="ann")
+    assert send(address, "/api/import", topic_set="medical", collection=True)["topic_set"] == "medical"
+    send(address, "/api/judgments", topic_set="medical", qid="1", docno="med-004", grade=1, judge="ann")
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def topic(show, find, wait):
 def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press, wait, judged, topic):
     topic("depression after stroke")
     order = browser.execute_script(
-        "return [...document.querySelectorAll('.dot')].map(dot => new URL(dot.href).searchParams.get('at'))"
+        "return [...document.querySelectorAll('.dot')].map(dot => new URL(dot.href).searchParams.get('docno'))"
     )
     n = len(order)
     assert n > 20
@@ -86,9 +86,9 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     assert browser.title.startswith(f"2 of {n}")
     press("u")
     assert judged(1) == order[1]
-    wait("document.getElementById('said').textContent.includes('taken back')")
-    # What was done is told once.
-    assert find(".notice").text == "The last judgment was taken back."
+    wait("document.getElementById('announcement').textContent.includes('undone')")
+    # An action is reported once.
+    assert find(".notice").text == "The last judgment was undone."
     browser.refresh()
     assert judged(1) == order[1]
     assert browser.find_elements("css selector", ".notice") == []
@@ -104,13 +104,13 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     assert judged(2) == order[2]
     press("\ue00c", "2")  # Escape
     assert judged(3) == order[3]
-    # What was judged is there on another day, in another window.
-    place = browser.current_url.partition("&at=")[0]
-    browser.get(place)
+    # Judgments are there when the page is opened again.
+    url = browser.current_url.partition("&docno=")[0]
+    browser.get(url)
     assert judged(3) == order[3]
     marks = browser.execute_script("return [...document.querySelectorAll('.dot')].map(dot => dot.textContent)")
     assert marks == ["2", "1", "2"] + ["·"] * (n - 3)
-    browser.get(f"{place}&at={order[2]}")
+    browser.get(f"{url}&docno={order[2]}")
     assert find("#note").get_attribute("value") == "seen 2 twice, 0 doubts"
     press("j")
     wait(f"{READY} && {CURRENT} === arguments[0]", order[3])
@@ -118,7 +118,7 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     wait(f"{READY} && {CURRENT} === arguments[0]", order[2])
 
 
-def test_a_note_that_was_begun_is_not_lost_by_looking_around(browser, press, wait, judged, topic):
+def test_an_unsaved_note_is_kept_while_other_documents_are_shown(browser, press, wait, judged, topic):
     topic("iron in bowel disease")
     first = judged(0)
     press("n", "half a thought", "\ue00c", "j")
@@ -131,28 +131,28 @@ def test_a_note_that_was_begun_is_not_lost_by_looking_around(browser, press, wai
 
 def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
     topic("common cold")
-    place = browser.current_url
+    url = browser.current_url
 
     def judged(n):
         return lambda: find(".pool-head .progress span").text.startswith(f"{n} of ")
 
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        browser.get(place)
+        browser.get(url)
         until(judged(0))
-        first = find("#judging").get_attribute("data-id")
+        first = find("#judging").get_attribute("data-docno")
         find('.verdict[data-grade="2"]').click()
         until(judged(1))
-        assert find("#judging").get_attribute("data-id") != first
+        assert find("#judging").get_attribute("data-docno") != first
         find('[form="undoing"]').click()
         until(judged(0))
-        assert find("#judging").get_attribute("data-id") == first
-        assert "taken back" in find(".notice").text
+        assert find("#judging").get_attribute("data-docno") == first
+        assert "undone" in find(".notice").text
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_files_are_imported_or_it_is_told_why_not(show, browser, find, wait, tmp_path):
+def test_files_are_imported_or_an_error_is_shown(show, browser, find, wait, tmp_path):
     (tmp_path / "topics.tsv").write_text("1\tlymphoma\n2\tdepression\n")
     (tmp_path / "good.qrels").write_text("1 0 med-004 1\n2 0 med-010 2\n2 0 med-004 0\n")
     (tmp_path / "bad.qrels").write_text("1 0 med-004 much\n")
@@ -162,22 +162,22 @@ def test_files_are_imported_or_it_is_told_why_not(show, browser, find, wait, tmp
     find("#import-topics").send_keys(str(tmp_path / "topics.tsv"))
     find("#import-qrels").send_keys(str(tmp_path / "bad.qrels"))
     find("[data-import] button").click()
-    told = wait("document.querySelector('[data-problem]:not([hidden])')?.textContent")
-    assert told.startswith("Not imported: ")
-    assert "much" in told
-    (refused,) = browser.get_log("browser")
-    assert "status of 400" in refused["message"]
+    message = wait("document.querySelector('[data-problem]:not([hidden])')?.textContent")
+    assert message.startswith("Not imported: ")
+    assert "much" in message
+    (rejected,) = browser.get_log("browser")
+    assert "status of 400" in rejected["message"]
     find("#import-qrels").send_keys(str(tmp_path / "good.qrels"))
     find("[data-import] button").click()
-    wait("new URLSearchParams(location.search).get('set') === 'from files'")
-    assert "2 of 2 topics judged: 3 judgments, 2 relevant" in find(".work-main .progress").text
+    wait("new URLSearchParams(location.search).get('topic_set') === 'from files'")
+    assert "2 of 2 topics judged: 3 judgments, 2 relevant" in find(".overview-main .progress").text
 
 
-def test_what_is_learnt_from_the_collection_is_tried_used_and_measured(show, browser, find, wait, collection):
+def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, find, wait, collection):
     from selenium.webdriver.support.ui import Select, WebDriverWait
 
-    show("/learn")
-    Select(find("#set")).select_by_value("medical")
+    show("/train")
+    Select(find("#topic-set")).select_by_value("medical")
     Select(find("#ranker")).select_by_value("svm")  # the fastest
     Select(find("#features")).select_by_value("table1")
     find("#name").send_keys("mine")
@@ -185,22 +185,22 @@ def test_what_is_learnt_from_the_collection_is_tried_used_and_measured(show, bro
     wait("document.querySelector('[data-job] progress')")
     assert not find("[data-refresh]").is_displayed()
     ended = "return document.querySelector('[data-job]:not([data-state=running], [data-state=waiting])') !== null"
-    WebDriverWait(browser, PATIENCE, poll_frequency=0.1).until(lambda driver: driver.execute_script(ended))
+    WebDriverWait(browser, TRAINING_SECONDS, poll_frequency=0.1).until(lambda driver: driver.execute_script(ended))
     sentence = find(".job .sentence").text
     assert "on 26 held-out topics" in sentence
     rows = [row.split() for row in find(".job tbody").text.splitlines()]
     assert [row[0] for row in rows] == ["svm", "BM25", "RM3"]
     assert find(".model h3").text == "mine"
-    find('.job .button[href^="/?ranker="]').click()
+    find('.job .button[href^="/?system="]').click()
     wait("location.pathname === '/'")
-    assert find("#ranker").get_attribute("value") == "model:mine"
+    assert find("#system").get_attribute("value") == "model:mine"
     find("#q").send_keys("depression after stroke\ue007")
     wait("document.querySelectorAll('.result').length === 10")
-    assert "mine" in Select(find("#ranker")).first_selected_option.text
-    show("/measure?set=medical&rankers=bm25&rankers=model:mine&against=model:mine")
+    assert "mine" in Select(find("#system")).first_selected_option.text
+    show("/measure?topic_set=medical&systems=bm25&systems=model:mine&against=model:mine")
     measured = [row.split() for row in find("table tbody").text.splitlines()]
     assert measured[0][:2] == ["BM25", rows[1][1]]
-    # What is told of the model is what cross-validation said, not how well it knows what it has seen.
+    # The numbers of the model come from cross-validation, not from topics that it has learnt from.
     assert measured[1][:3] == ["mine", "(svm)", "†"]
     assert measured[1][3] == rows[0][1]
     assert browser.execute_script("return document.querySelectorAll('.topics-chart .bar rect').length") == 26
@@ -208,10 +208,10 @@ def test_what_is_learnt_from_the_collection_is_tried_used_and_measured(show, bro
     wait("location.pathname === '/compare' && document.querySelectorAll('.ranking').length === 2")
 
 
-def test_a_training_is_cancelled_and_leaves_nothing(show, browser, find, wait, collection):
+def test_a_cancelled_job_leaves_no_model(show, browser, find, wait, collection):
     from selenium.webdriver.support.ui import Select
 
-    show("/learn?set=medical")
+    show("/train?topic_set=medical")
     Select(find("#features")).select_by_value("table1")
     find("#name").send_keys("unwanted")
     find(".train button").click()
@@ -223,8 +223,8 @@ def test_a_training_is_cancelled_and_leaves_nothing(show, browser, find, wait, c
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_are_sound(show, look, faint_words, shortcomings, too_wide, collection, path):
-    """Names for all controls, headings in order, nothing wider than the screen, all words can be read."""
+def test_pages_are_accessible(show, look, faint_words, shortcomings, too_wide, collection, path):
+    """Names for all controls, headings in order, nothing wider than the screen, enough contrast."""
     show(path, width=320, scheme="dark")
     assert shortcomings() == []
     assert faint_words() == []
@@ -236,8 +236,8 @@ def test_pages_are_sound(show, look, faint_words, shortcomings, too_wide, collec
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_grades_stay_where_they_are_however_long_the_document_is(show, browser, press, wait, collection, width):
-    show("/pool?set=medical&topic=2", width=width)
+def test_the_grade_buttons_do_not_move_with_the_length_of_a_document(show, browser, press, wait, collection, width):
+    show("/pool?topic_set=medical&qid=2", width=width)
     seen = []
     for _ in range(4):
         seen.append(
@@ -254,8 +254,8 @@ def test_the_grades_stay_where_they_are_however_long_the_document_is(show, brows
     assert {bottom for _, _, bottom in seen} == {900}
 
 
-def test_on_paper_there_are_no_buttons(show, browser, collection):
-    show("/pool?set=medical&topic=2")
+def test_print_has_no_buttons(show, browser, collection):
+    show("/pool?topic_set=medical&qid=2")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     seen = "return [...document.querySelectorAll('button, select, textarea')].filter(e => e.checkVisibility()).length"
     assert browser.execute_script(seen) == 0

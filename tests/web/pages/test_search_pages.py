@@ -1,18 +1,14 @@
-"""Do the pages of searching say what there is, what can be done next, and what went wrong, without a script?"""
+"""The search pages show results, next steps and errors, without scripts."""
 
 import re
 from html import unescape
 
 import pytest
-from starlette.testclient import TestClient
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.records import Document
-from searchlab.web.app import make_app
 from searchlab.web.limits import Limits
-from searchlab.web.middleware.security import Safety
-from searchlab.web.state.app_state import Desk
-from searchlab.web.state.open_indexes import Shelf
+from tests.web.search_client import client_for
 
 DOCUMENTS = [
     *(Document(f"d{number}", f"Mice {number}", "Cells of mice.", {"year": 1980 + number}) for number in range(25)),
@@ -25,14 +21,13 @@ BARE = [Document(f"n{number}", "", "A bare note.") for number in range(3)]
 def folders(build, tmp_path_factory):
     home = tmp_path_factory.mktemp("pages")
     settings = AnalysisSettings()
-    return [build(own, settings=settings, folder=home / name) for own, name in [(DOCUMENTS, "mice"), (BARE, "bare")]]
+    return [build(each, settings=settings, folder=home / name) for each, name in [(DOCUMENTS, "mice"), (BARE, "bare")]]
 
 
 @pytest.fixture(scope="module")
 def client(folders):
-    desk = Desk(Shelf(folders), limits=Limits(depth=20))
-    with TestClient(make_app(desk, Safety(None, True, secret=b"s" * 32)), base_url="http://127.0.0.1") as own:
-        yield own
+    with client_for(*folders, limits=Limits(max_rank=20)) as client:
+        yield client
 
 
 def page(client, path="/", **parameters):
@@ -42,38 +37,38 @@ def page(client, path="/", **parameters):
 
 
 def words(html):
-    """What is read: the text of the content."""
+    """The text of the content of a page."""
     content = re.search(r"<main.*</main>", html, re.DOTALL).group()
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", content)).split())
 
 
-def again(html):
-    """Where the form for one's name leads back to."""
+def return_url(html):
+    """The URL to which the form for the judge's name returns."""
     form = re.search(r'<form method="post" action="/name">.*?</form>', html, re.DOTALL).group()
     return unescape(re.search(r'name="back" value="([^"]*)"', form).group(1))
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "expected"),
     [
         ({"q": "growth"}, r"1 result in [\d.]+ ms from 26 documents"),
         ({"q": "mice", "k": 3}, r"Results 1–3 in [\d.]+ ms"),
         ({"q": "year:[1980 TO 1984]", "k": 3, "page": 2}, r"Results 4–5 of 5 in [\d.]+ ms"),
     ],
 )
-def test_the_ranks_that_are_shown_are_told_and_how_many_there_are_if_that_is_known(client, parameters, told):
-    assert re.search(told, words(page(client, **parameters)))
+def test_ranks_are_shown_and_the_number_of_results_if_it_is_known(client, parameters, expected):
+    assert re.search(expected, words(page(client, **parameters)))
 
 
-def test_nobody_is_led_below_the_last_rank_that_is_shown(client):
+def test_there_is_no_link_beyond_the_last_rank(client):
     first, last = page(client, q="mice"), page(client, q="mice", page=2)
     assert 'rel="next"' in first
     assert 'rel="next"' not in last
-    assert "The first 20 are shown, not more." in words(last)
-    assert "Page 3 of 10 ends below rank 20" in words(page(client, q="mice", page=3))
+    assert "Only the first 20 results are shown." in words(last)
+    assert "Page 3 of 10 ends at rank 30, expected at most 20" in words(page(client, q="mice", page=3))
 
 
-def test_what_cannot_be_searched_for_is_told_beside_the_query(client):
+def test_errors_of_a_query_are_shown_beside_it(client):
     shown = page(client, q="mice", filter=["year=1981", "nowhere=1"])
     assert "Unknown field 'nowhere'" in words(shown)
     assert 'name="q" type="search" value="mice"' in shown
@@ -85,28 +80,28 @@ def test_what_cannot_be_searched_for_is_told_beside_the_query(client):
 
 
 @pytest.mark.parametrize(
-    ("query", "told", "untold"),
+    ("query", "shown", "hidden"),
     [
-        ("the", "as frequent as the", "Ask for less"),
-        ("+mice +growth", "Ask for less", "In no document"),
-        ("zzz", "In no document: zzz", "as frequent as the"),
+        ("the", "Very frequent words such as the", "Require less"),
+        ("+mice +growth", "Require less", "In no document"),
+        ("zzz", "In no document: zzz", "Very frequent words such as the"),
     ],
 )
-def test_where_nothing_is_found_the_advice_fits_the_query(client, query, told, untold):
-    shown = words(page(client, q=query))
-    assert "No document matches." in shown
-    assert told in shown
-    assert untold not in shown
+def test_without_results_the_advice_fits_the_query(client, query, shown, hidden):
+    text = words(page(client, q=query))
+    assert "No document matches." in text
+    assert shown in text
+    assert hidden not in text
 
 
 def test_of_many_values_of_a_field_the_first_are_shown_beside_a_result(client):
     shown = words(page(client, q="growth"))
     assert "k7 , and 22 more" in shown
     assert "k8" not in shown
-    assert "k29" in words(page(client, "/document", id="long"))
+    assert "k29" in words(page(client, "/document", docno="long"))
 
 
-def test_what_is_offered_fits_the_fields_that_there_are(client):
+def test_syntax_and_filters_fit_the_fields_of_the_index(client):
     shown = words(page(client))
     assert "other fields are keywords , year" in shown
     assert "year:[1988 TO 1990]" in shown
@@ -117,7 +112,7 @@ def test_what_is_offered_fits_the_fields_that_there_are(client):
     assert "<summary>Filter</summary>" not in page(client, q="note", index="bare")
 
 
-def test_a_document_without_a_title_is_called_by_its_name_once(client):
+def test_a_document_without_a_title_is_shown_with_its_docno_once(client):
     shown = page(client, q="note", index="bare")
     assert re.findall(r'docno"[^>]*>(\w+)<', shown) == ["n2", "n1", "n0"]
 
@@ -131,24 +126,24 @@ def test_a_document_without_a_title_is_called_by_its_name_once(client):
             {"q": "note", "index": "bare", "filter": ["a=1", "b=2"]},
             "/?index=bare&q=note&filter=a%3D1&filter=b%3D2",
         ),
-        ("/document", {"id": "d1", "q": "mice", "page": "2"}, "/document?index=mice&q=mice&id=d1&page=2"),
-        ("/similar", {"id": "d1"}, "/similar?index=mice&id=d1"),
+        ("/document", {"docno": "d1", "q": "mice", "page": "2"}, "/document?index=mice&q=mice&docno=d1&page=2"),
+        ("/similar", {"docno": "d1"}, "/similar?index=mice&docno=d1"),
         ("/compare", {"q": "mice", "right": "jm"}, "/compare?index=mice&q=mice&right=jm&left=bm25"),
-        ("/explain", {"q": "mice", "id": "d1", "against": "d2"}, "/explain?index=mice&q=mice&id=d1&against=d2"),
+        ("/explain", {"q": "mice", "docno": "d1", "against": "d2"}, "/explain?index=mice&q=mice&docno=d1&against=d2"),
     ],
 )
-def test_whoever_says_a_name_comes_back_to_the_very_page(client, path, parameters, expected):
-    assert again(page(client, path, **parameters)) == expected
+def test_the_form_for_a_name_returns_to_the_same_page(client, path, parameters, expected):
+    assert return_url(page(client, path, **parameters)) == expected
 
 
 def test_documents_with_one_score_are_explained_in_one_sentence(client):
-    shown = words(page(client, "/explain", q="mice", id="d1", against="d2"))
+    shown = words(page(client, "/explain", q="mice", docno="d1", against="d2"))
     assert shown.count("same score") == 1
     assert "The difference" not in shown
 
 
-def test_two_rankings_that_are_the_same_are_said_to_be(client):
-    assert "Both rank the same documents alike." in words(page(client, "/compare", q="growth", right="jm"))
+def test_equal_rankings_are_reported(client):
+    assert "Both rankings are the same." in words(page(client, "/compare", q="growth", right="jm"))
     shown = words(page(client, "/compare", q="zzz"))
     assert "No document matches" in shown
     assert "of the first" not in shown

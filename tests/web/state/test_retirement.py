@@ -1,4 +1,4 @@
-"""Is a state of an index that is no longer served let go of, and not before the last request is done with it?"""
+"""Replaced states of an index are freed as soon as the last request is done with them."""
 
 import gc
 import time
@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from searchlab.records import Document
-from searchlab.web.state import open_indexes as shelf_module
-from searchlab.web.state.open_indexes import Shelf
-from searchlab.web.state.retirement import Farewell, settle
+from searchlab.web.state import open_indexes as open_indexes_module
+from searchlab.web.state.open_indexes import OpenIndexes
+from searchlab.web.state.retirement import RetiredStates, freeze_startup_objects
 
 
-class Circle:
-    """Something that only the collector of cycles frees."""
+class Cycle:
+    """An object that only the garbage collector frees."""
 
     def __init__(self):
-        self.own = self
+        self.itself = self
 
 
 @pytest.fixture
 def no_collector():
-    """No chance collection may do what is to be done on purpose."""
+    """Without automatic garbage collections."""
     gc.disable()
     yield
     gc.enable()
@@ -36,65 +36,65 @@ def wait_until(true):
     return true()
 
 
-def test_what_nobody_uses_is_freed_soon(no_collector):
-    farewell, leaving = Farewell(soon=0.01), Circle()
-    gone = weakref.ref(leaving)
-    farewell.bid(leaving)
-    del leaving
+def test_unused_objects_are_freed_soon(no_collector):
+    retired, state = RetiredStates(first_check=0.01), Cycle()
+    gone = weakref.ref(state)
+    retired.add(state)
+    del state
     assert wait_until(lambda: gone() is None)
-    assert wait_until(lambda: len(farewell) == 0)
+    assert wait_until(lambda: len(retired) == 0)
 
 
-def test_what_is_still_used_is_freed_when_it_is_not_any_more(no_collector):
-    farewell, leaving = Farewell(soon=0.01, again=0.01), Circle()
-    gone = weakref.ref(leaving)
-    farewell.bid(leaving)
-    farewell.bid(other := Circle())
+def test_used_objects_are_freed_when_they_are_no_longer_used(no_collector):
+    retired, state = RetiredStates(first_check=0.01, interval=0.01), Cycle()
+    gone = weakref.ref(state)
+    retired.add(state)
+    retired.add(other := Cycle())
     time.sleep(0.05)
-    assert gone() is leaving
-    assert len(farewell) == 2
-    del leaving
+    assert gone() is state
+    assert len(retired) == 2
+    del state
     assert wait_until(lambda: gone() is None)
-    assert len(farewell) == 1
+    assert len(retired) == 1
     del other
 
 
-def test_what_never_goes_is_not_looked_for_for_ever(no_collector):
-    farewell, staying = Farewell(soon=0.001, again=0.001, times=3), Circle()
-    farewell.bid(staying)
-    assert wait_until(lambda: len(farewell) == 0)
-    assert staying is staying.own
+def test_the_number_of_checks_is_bounded(no_collector):
+    retired, staying = RetiredStates(first_check=0.001, interval=0.001, max_checks=3), Cycle()
+    retired.add(staying)
+    assert wait_until(lambda: len(retired) == 0)
+    assert staying is staying.itself
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are counted by /proc")
-def test_an_index_that_changes_often_is_not_held_open_many_times(no_collector, build, tmp_path, monkeypatch):
-    monkeypatch.setattr(shelf_module, "Farewell", lambda: Farewell(soon=0.01, again=0.01))
+def test_the_files_of_replaced_states_are_closed(no_collector, build, tmp_path, monkeypatch):
+    monkeypatch.setattr(open_indexes_module, "RetiredStates", lambda: RetiredStates(first_check=0.01, interval=0.01))
     folder = build([Document("a", "Alpha", "alpha")], folder=tmp_path / "it")
-    shelf = Shelf([folder])
+    indexes = OpenIndexes([folder])
 
     def n_open():
         found = []
         for link in Path("/proc/self/fd").iterdir():
-            with suppress(OSError):  # the one by which the others are listed
+            with suppress(OSError):  # the descriptor of the listing itself
                 found.append(link.readlink())
         return sum(path.is_relative_to(folder) for path in found)
 
-    assert shelf.get().system("bm25").search("alpha").docnos == ["a"]
+    assert indexes.get().system("bm25").search("alpha").docnos == ["a"]
     at_first = n_open()
     assert at_first
     for number in range(5):
         build([Document("a", "Alpha", "alpha beta " * number)], folder=folder)
-        assert shelf.get().system("bm25").search("alpha").docnos == ["a"]
+        assert indexes.get().system("bm25").search("alpha").docnos == ["a"]
     assert wait_until(lambda: n_open() <= at_first)
 
 
-def test_what_was_settled_is_let_go_of_too_and_the_rest_stays_settled(no_collector):
-    farewell, leaving = Farewell(soon=0.01, again=0.01), Circle()
-    gone = weakref.ref(leaving)
+def test_frozen_objects_are_freed_too_and_the_others_stay_frozen(no_collector):
+    retired, state = RetiredStates(first_check=0.01, interval=0.01), Cycle()
+    gone = weakref.ref(state)
     try:
-        settle()
-        farewell.bid(leaving)
-        del leaving
+        freeze_startup_objects()
+        retired.add(state)
+        del state
         assert wait_until(lambda: gone() is None)
         assert wait_until(lambda: gc.get_freeze_count() > 0)
     finally:

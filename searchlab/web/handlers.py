@@ -1,0 +1,212 @@
+"""Handlers of the routes: from an HTTP request to the function behind its route, and back to a response.
+
+Requests are parsed in the event loop; all other work is done by thread pools (`jobs/thread_pools.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
+from hashlib import sha256
+from typing import Any
+from urllib.parse import quote, unquote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.openapi import describe_api
+from searchlab.web.api.parameters import JUDGE, Parameter, parse_body, parse_texts
+from searchlab.web.http_errors import HttpError, NotFound
+from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
+from searchlab.web.middleware.csrf import csrf_token
+from searchlab.web.middleware.request_body import form_fields
+from searchlab.web.pages.page import BrowserSession, Form, Page
+from searchlab.web.pages.rendering import WEB_FOLDER, render
+from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
+from searchlab.web.state.app_state import AppState
+from searchlab.web.state.request_state import RequestState
+
+# The judge of a browser that has given no name.
+DEFAULT_JUDGE = "me"
+JUDGE_COOKIE = "judge"
+JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
+# Reports contain their styles, and no scripts.
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> Handler:
+    """Answers requests to an endpoint of the API."""
+
+    async def respond(request: Request) -> Response:
+        try:
+            if endpoint.is_write:
+                parsed = parse_body(endpoint.parameters, _read_json(await request.body()))
+            else:
+                items = [*request.query_params.multi_items(), *request.path_params.items()]
+                parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
+            index, values = _split_index(parsed)
+            state = RequestState(app_state, index)
+            pool = choose_pool(values, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
+            brief = endpoint.brief and state.take_open_index()
+            kind = _kind_of_work(endpoint, index, values) if brief else None
+            text = await pools.run(lambda: encode_json(endpoint.handler(state, **values)), pool, kind)
+        except Exception as error:
+            return json_error(log_error(app_state, error, request))
+        return Response(text, media_type="text/plain" if endpoint.is_text else "application/json")
+
+    return respond
+
+
+def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler:
+    """Renders a page."""
+
+    async def respond(request: Request) -> Response:
+        session = read_session(request)
+
+        def make_page(state: RequestState, values: dict[str, Any]) -> str:
+            index = state.index
+            context = base_context(index.name, state.index_names, session, page.menu, values)
+            context["systems"] = [{"name": name, "label": label, "kind": kind} for name, label, kind in index.systems]
+            return render(page.template, context | page.make_context(state, session, values))
+
+        try:
+            texts = _group(request.query_params.multi_items())
+            index, values = _split_index(parse_texts(page.parameters, texts, strict=False))
+            state = RequestState(app_state, index)
+            pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
+            kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
+            html = await pools.run(lambda: make_page(state, values), pool, kind)
+        except Exception as error:
+            return error_page(app_state, session, log_error(app_state, error, request))
+        return Response(html, media_type="text/html")
+
+    return respond
+
+
+def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler:
+    """Handles a form, and redirects to the next page."""
+
+    async def respond(request: Request) -> Response:
+        session, fields = read_session(request), form_fields(request)
+
+        def handle() -> str | None:
+            index, values = _split_index(parse_texts(form.parameters, _group(fields.multi_items()), strict=False))
+            return form.handler(RequestState(app_state, index), session, values)
+
+        try:
+            url = await pools.run(handle, SLOW if form.slow else WRITE)
+        except Exception as error:
+            return error_page(app_state, session, log_error(app_state, error, request))
+        return redirect(fields.get("back", "/") if url is None else url)
+
+    return respond
+
+
+def _split_index(values: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The name of the index, and all other values."""
+    return values.get("index"), {name: value for name, value in values.items() if name != "index"}
+
+
+def _kind_of_work(route: Endpoint | Page, index: str | None, values: Mapping[str, Any]) -> Hashable:
+    """A key for requests that take about the same time."""
+    size = (values.get("k"), values.get("page"), len(values.get("filter", ())))
+    return route.path, index, values.get("system"), *size
+
+
+def judge_name_handler(app_state: AppState) -> Handler:
+    """Sets the judge's name in a cookie."""
+    parameter = Parameter("judge", "string", JUDGE.description, default="", max_length=JUDGE.max_length)
+
+    async def respond(request: Request) -> Response:
+        fields = form_fields(request)
+        try:
+            name = " ".join(parameter.parse([fields.get("judge", "")]).split())
+            if not name.isprintable():
+                raise HttpError(400, "judge has characters that cannot be printed, expected a name")
+        except HttpError as error:
+            return error_page(app_state, read_session(request), error)
+        response = redirect(fields.get("back", "/"))
+        response.set_cookie(JUDGE_COOKIE, quote(name), max_age=JUDGE_COOKIE_SECONDS, httponly=True, samesite="lax")
+        return response
+
+    return respond
+
+
+def report_handler(app_state: AppState, pools: ThreadPools) -> Handler:
+    """Serves the reports of experiments, by the names found in the folder of reports."""
+
+    def read(name: str) -> bytes:
+        path = app_state.reports.get(name)
+        if path is None:
+            raise NotFound(f"there is no report {name[:60]!r}")
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise NotFound(f"the report {name[:60]!r} cannot be read ({error.strerror})") from None
+
+    async def respond(request: Request) -> Response:
+        try:
+            report = await pools.run(lambda: read(request.path_params["name"]))
+        except Exception as error:
+            return error_page(app_state, read_session(request), log_error(app_state, error, request))
+        return Response(report, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
+
+    return respond
+
+
+def static_handler() -> Handler:
+    """Serves styles and scripts. All are read at the start, so that no name in a request becomes a path on disk."""
+    files = {path.name: path.read_bytes() for path in sorted((WEB_FOLDER / "static").iterdir()) if path.is_file()}
+    etags = {name: f'"{sha256(content).hexdigest()[:16]}"' for name, content in files.items()}
+
+    async def respond(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in files:
+            return Response("not found", 404, media_type="text/plain")
+        headers = {"etag": etags[name], "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == etags[name]:
+            return Response(status_code=304, headers=headers)
+        media_type = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0]
+        return Response(files[name], media_type=media_type, headers=headers)
+
+    return respond
+
+
+def openapi_handler(endpoints: Iterable[Endpoint]) -> Handler:
+    """Serves the OpenAPI description."""
+    text = json.dumps(describe_api(endpoints), ensure_ascii=False, indent=1)
+
+    async def respond(request: Request) -> Response:
+        return Response(text, media_type="application/json")
+
+    return respond
+
+
+def read_session(request: Request) -> BrowserSession:
+    """The session of the browser that sent a request."""
+    name = unquote(request.cookies.get(JUDGE_COOKIE, ""))
+    valid = name if name.isprintable() and len(name) <= JUDGE.max_length else ""
+    return BrowserSession(valid.strip() or DEFAULT_JUDGE, csrf_token(request))
+
+
+def _group(items: list[tuple[str, str]]) -> dict[str, list[str]]:
+    """The values of each name."""
+    texts: dict[str, list[str]] = {}
+    for name, text in items:
+        texts.setdefault(name, []).append(text)
+    return texts
+
+
+def _read_json(body: bytes) -> Any:
+    try:
+        return json.loads(body, parse_constant=_reject_constant)
+    except (ValueError, RecursionError):
+        raise HttpError(400, "the body is not JSON, expected an object") from None
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(name)

@@ -1,0 +1,45 @@
+"""Pages and forms as values: a path, the function behind it, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.state.request_state import RequestState
+
+
+@dataclass(frozen=True)
+class BrowserSession:
+    """The session of a browser: the name of the judge, and the CSRF token of its forms."""
+
+    judge: str
+    csrf: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: `make_context` gives the variables of its template; `menu` is the menu item it belongs to.
+
+    `brief`, `heavy` and `slow` have the same meaning as for an endpoint of the API.
+    """
+
+    path: str
+    template: str
+    menu: str
+    make_context: Callable[[RequestState, BrowserSession, dict[str, Any]], dict[str, Any]]
+    parameters: tuple[Parameter, ...] = ()
+    brief: bool = False
+    heavy: bool = False
+    slow: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form: `handler` gets its values and returns the URL of the next page; None for the page of the form."""
+
+    path: str
+    handler: Callable[[RequestState, BrowserSession, dict[str, Any]], str | None]
+    parameters: tuple[Parameter, ...] = ()
+    slow: bool = False

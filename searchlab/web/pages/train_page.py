@@ -1,0 +1,38 @@
+"""The page of training: the current job, the form to train a model, and the models of the index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from searchlab.features.sets import SETS
+from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.web.api import train
+from searchlab.web.api.judge import list_topic_sets
+from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import
+from searchlab.web.pages.page import BrowserSession
+from searchlab.web.state.request_state import RequestState
+
+
+def train_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
+    """The page of training; by default for the set of the job shown, or the set with the most judgments."""
+    sets = list_topic_sets(state)
+    topic_sets = sets["topic_sets"]
+    jobs = [job for job in train.list_jobs(state)["jobs"] if job["index"] == state.index.name]
+    waiting = [job for job in reversed(jobs) if job["state"] == "waiting"]
+    active = [job for job in jobs if job["state"] == "running"] or waiting[:1]
+    shown: dict[str, Any] | None = next(iter(active or jobs), None)
+    name = values["topic_set"] or (shown["topic_set"] if shown else "")
+    chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
+    advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None
+    return {
+        "topic_sets": topic_sets,
+        "collection": collection_to_import(sets),
+        "chosen": chosen["name"] if chosen else None,
+        "n_judgments": sum(each["n_judgments"] for each in topic_sets),
+        "advice_before": advice,
+        "learners": [(name, RANKERS[name].what) for name in train.LEARNERS],
+        "features": [(name, len(names)) for name, names in SETS.items()],
+        "job": shown,
+        "waiting": [job for job in waiting if job is not shown],
+        "models": train.list_models(state)["models"],
+    }

@@ -1,0 +1,260 @@
+"""All HTTP routes: the API, the pages, their forms, and a few others (`make_routes`).
+
+`/login` alone is not here: it belongs to the security middleware.
+"""
+
+from __future__ import annotations
+
+from starlette.routing import Route
+
+from searchlab.web.api import compare, explain, judge, measure, pool, search, train
+from searchlab.web.api.endpoint import Endpoint
+from searchlab.web.api.parameters import DOCNO, FILTER, INDEX, JUDGE, PAGE, QUERY, SYSTEM, TOPIC_SET, K
+from searchlab.web.api.topic_rankings import SYSTEMS
+from searchlab.web.handlers import (
+    api_handler,
+    form_handler,
+    judge_name_handler,
+    openapi_handler,
+    page_handler,
+    report_handler,
+    static_handler,
+)
+from searchlab.web.jobs.thread_pools import ThreadPools
+from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages
+from searchlab.web.pages.page import Form, Page
+from searchlab.web.pages.train_page import train_page
+from searchlab.web.state.app_state import AppState
+
+TRAINING = (INDEX, TOPIC_SET, train.RANKER, train.FEATURES, train.MODEL_NAME, train.CANDIDATES)
+JUDGE_PAGE = (
+    *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
+    *(judge_page.ANY_LEFT, judge_page.ANY_RIGHT, judge_page.ALL_TOPICS),
+)
+POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH)
+
+ENDPOINTS = (
+    # Search
+    Endpoint("GET", "/api/indexes", search.list_indexes, "All indexes, with their fields and systems"),
+    Endpoint(
+        "GET",
+        "/api/search",
+        search.search_documents,
+        "The best documents for a query",
+        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, JUDGE),
+        brief=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/similar",
+        search.find_similar,
+        "Documents similar to one",
+        (DOCNO, INDEX, SYSTEM, K, PAGE),
+        brief=True,
+    ),
+    Endpoint(
+        "GET", "/api/document", search.get_document, "A whole document", (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM)
+    ),
+    Endpoint(
+        "GET",
+        "/api/suggest",
+        search.suggest_queries,
+        "Completions of a partial query",
+        (search.PARTIAL_QUERY, INDEX),
+        brief=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/compare",
+        compare.compare_systems,
+        "The rankings of two systems side by side",
+        (QUERY, compare.LEFT, compare.RIGHT, INDEX, K, FILTER),
+        heavy=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/explain",
+        explain.explain_score,
+        "The parts of a document's score, or its differences from another document",
+        (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER),
+    ),
+    # Judge
+    Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
+    Endpoint("GET", "/api/topics", judge.list_set_topics, "The topics of a set", (INDEX, TOPIC_SET)),
+    Endpoint(
+        "POST",
+        "/api/topics",
+        judge.create_topic,
+        "Add a topic to a set",
+        (INDEX, TOPIC_SET, judge.TOPIC_TEXT, judge.NEW_QID),
+    ),
+    Endpoint(
+        "GET",
+        "/api/judgments",
+        judge.list_judgments,
+        "The judgments of a topic set",
+        (INDEX, TOPIC_SET, judge.ANY_QID, JUDGE),
+    ),
+    Endpoint(
+        "POST",
+        "/api/judgments",
+        judge.judge_document,
+        "Grade a document for a topic or a query",
+        (
+            *(INDEX, DOCNO, judge.GRADE, JUDGE, judge.NOTE),
+            *(judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
+        ),
+    ),
+    Endpoint("POST", "/api/judgments/undo", judge.undo_judgment, "Undo the last judgment of a judge", (INDEX, JUDGE)),
+    Endpoint("GET", "/api/agreement", judge.compare_judges, "The agreement of judges", (INDEX, TOPIC_SET)),
+    Endpoint(
+        "GET",
+        "/api/export/qrels",
+        judge.export_qrels,
+        "The judgments of a topic set as TREC qrels",
+        (INDEX, TOPIC_SET, JUDGE),
+        is_text=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/export/topics",
+        judge.export_topics,
+        "The topics of a set: qid, tab, text",
+        (INDEX, TOPIC_SET),
+        is_text=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/import",
+        judge.import_judgments,
+        "Import topics and judgments: all of them or, after an error, none",
+        (INDEX, TOPIC_SET, judge.TOPICS, judge.QRELS, JUDGE, judge.FROM_COLLECTION),
+        slow=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/pool",
+        pool.build_pool,
+        "The documents to judge for a topic, in an order that does not reveal which system found them",
+        (INDEX, TOPIC_SET, pool.QID, SYSTEMS, pool.POOL_DEPTH, JUDGE),
+        heavy=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/next",
+        pool.list_next_documents,
+        "The unjudged documents whose judgments could change the comparison of two systems most",
+        (INDEX, TOPIC_SET, pool.LEFT_SYSTEM, pool.RIGHT_SYSTEM, pool.MEASURE, pool.POOL_DEPTH, pool.N_DOCUMENTS),
+        slow=True,
+    ),
+    # Train
+    Endpoint("GET", "/api/models", train.list_models, "The models of an index, and how well they do", (INDEX,)),
+    Endpoint(
+        "GET",
+        "/api/readiness",
+        train.check_readiness,
+        "Whether a topic set has enough judgments to train on",
+        (INDEX, TOPIC_SET),
+    ),
+    Endpoint("POST", "/api/train", train.start_training, "Train a model on judgments, in the background", TRAINING),
+    Endpoint("GET", "/api/jobs", train.list_jobs, "All training jobs"),
+    Endpoint("GET", "/api/jobs/{id}", train.get_job, "The progress of a training job", (train.JOB_ID,)),
+    Endpoint("POST", "/api/jobs/cancel", train.cancel_job, "Stop a training job", (train.JOB_ID,)),
+    # Measure
+    Endpoint(
+        "GET",
+        "/api/measure",
+        measure.measure_systems,
+        "Measures of systems on the judged topics of a set, and comparisons with a baseline",
+        (INDEX, TOPIC_SET, SYSTEMS, measure.MEASURES, JUDGE, measure.AGAINST_SYSTEM),
+        slow=True,
+    ),
+)
+
+PAGES = (
+    Page(
+        "/",
+        "search.html",
+        "search",
+        search_pages.search_page,
+        (search_pages.ANY_QUERY, INDEX, SYSTEM, K, PAGE, FILTER),
+        brief=True,
+    ),
+    Page("/similar", "search.html", "search", search_pages.similar_page, (DOCNO, INDEX, SYSTEM, K, PAGE), brief=True),
+    Page(
+        "/document",
+        "document.html",
+        "search",
+        search_pages.document_page,
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, K, PAGE),
+    ),
+    Page(
+        "/compare",
+        "compare.html",
+        "compare",
+        search_pages.compare_page,
+        (search_pages.ANY_QUERY, compare.LEFT, search_pages.ANY_RIGHT, INDEX, SYSTEM, K, FILTER),
+        heavy=True,
+    ),
+    Page(
+        "/explain",
+        "explain.html",
+        "search",
+        search_pages.explain_page,
+        (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, K, PAGE),
+    ),
+    Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
+    Page("/next", "judge.html", "judge", judge_page.next_page, JUDGE_PAGE, slow=True),
+    Page(
+        "/pool",
+        "pool.html",
+        "judge",
+        pool_page.pool_page,
+        (INDEX, TOPIC_SET, pool.QID, SYSTEMS, pool.POOL_DEPTH, pool_page.POOLED_DOCNO, pool_page.DID),
+        heavy=True,
+    ),
+    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET)),
+    Page(
+        "/measure",
+        "measure.html",
+        "measure",
+        measure_page.measure_page,
+        (INDEX, judge.ANY_TOPIC_SET, SYSTEMS, measure_page.ANY_MEASURES, measure.AGAINST_SYSTEM),
+        slow=True,
+    ),
+)
+
+FORMS = (
+    Form(
+        "/judge",
+        forms.judge_form,
+        (
+            *(*POOL_FORM, forms.SEARCHED_QUERY, DOCNO),
+            *(forms.GRADE, forms.UNCHANGED_GRADE, judge.NOTE, forms.NEXT_DOCNO),
+        ),
+    ),
+    Form("/undo", forms.undo_form, POOL_FORM),
+    Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, judge.TOPIC_TEXT)),
+    Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
+    Form("/train", forms.train_form, TRAINING),
+    Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
+)
+
+
+def make_routes(app_state: AppState, pools: ThreadPools) -> list[Route]:
+    """The routes of the application, each with its handler."""
+    endpoints = [
+        Route(endpoint.path, api_handler(app_state, pools, endpoint), methods=[endpoint.method])
+        for endpoint in ENDPOINTS
+    ]
+    pages = [Route(page.path, page_handler(app_state, pools, page), methods=["GET"]) for page in PAGES]
+    forms = [Route(form.path, form_handler(app_state, pools, form), methods=["POST"]) for form in FORMS]
+    return [
+        *endpoints,
+        *pages,
+        *forms,
+        Route("/name", judge_name_handler(app_state), methods=["POST"]),
+        Route("/report/{name}/", report_handler(app_state, pools), methods=["GET"]),
+        Route("/static/{name}", static_handler(), methods=["GET"]),
+        Route("/api/openapi.json", openapi_handler(ENDPOINTS), methods=["GET"]),
+    ]

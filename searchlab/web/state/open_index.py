@@ -1,0 +1,105 @@
+"""One state of one index, with the models that can be used with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from searchlab.corpus.text_cleaning import shown_path
+from searchlab.errors import InputError, SearchlabError
+from searchlab.mixtures.scorer_names import DENSE_SCORERS, EVERY_SCORER
+from searchlab.rankers.bundle import Bundle, load_bundle
+from searchlab.rankers.reranking import Reranker
+from searchlab.rankers.systems import EXPANDED, LABELS, MODEL, ModelSystem, ScorerSystem, make_system
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.topic_models.topic_model_store import list_topics
+
+# These scorers are listed first, the others in the order of their labels.
+FIRST_SYSTEMS = ("bm25", f"bm25{EXPANDED}", "bm25f")
+MAX_CACHED_SYSTEMS = 64
+
+T = TypeVar("T")
+
+
+class OpenIndex:
+    """An index as it was on disk at one moment; it does not change.
+
+    `model_files` are the models offered for the index, by name. They are read when first needed.
+    """
+
+    def __init__(self, folder: Path, model_files: Mapping[str, Path], engine: SearchEngine) -> None:
+        self.name = folder.name
+        self.folder = folder
+        self.engine = engine
+        self._model_files = model_files
+        self._cached: dict[Hashable, Any] = {}
+        self.system = lru_cache(MAX_CACHED_SYSTEMS)(self._make_system)
+
+    @property
+    def generation(self) -> int:
+        """The generation of the index: it grows with each change."""
+        return self.engine.snapshot.manifest.generation
+
+    @cached_property
+    def models(self) -> dict[str, Bundle]:
+        """The models that could be read, by name."""
+        return {name: bundle for name, bundle in self._bundles.items() if isinstance(bundle, Bundle)}
+
+    @cached_property
+    def unreadable_models(self) -> dict[str, str]:
+        """The error messages of the models that could not be read, by name."""
+        return {name: problem for name, problem in self._bundles.items() if isinstance(problem, str)}
+
+    @cached_property
+    def _bundles(self) -> dict[str, Bundle | str]:
+        bundles: dict[str, Bundle | str] = {}
+        for name, path in self._model_files.items():
+            try:
+                bundles[name] = load_bundle(path)
+            except InputError as error:  # without the folder: clients must not learn about this machine
+                bundles[name] = f"{shown_path(path.name)}: {error.message}"
+            except SearchlabError as error:
+                bundles[name] = str(error)
+        return bundles
+
+    @cached_property
+    def unusable_models(self) -> dict[str, str]:
+        """The models that do not fit this index, by name, each with the reason."""
+        return {name: reason for name in self.models if (reason := self._why_unusable(name))}
+
+    @cached_property
+    def usable_models(self) -> tuple[str, ...]:
+        """The systems `model:NAME` of the models that fit this index."""
+        return tuple(f"{MODEL}{name}" for name in self.models if name not in self.unusable_models)
+
+    def _why_unusable(self, name: str) -> str:
+        try:
+            self._reranker(name)
+        except SearchlabError as error:
+            return str(error)
+        return ""
+
+    def _reranker(self, name: str) -> Reranker:
+        return Reranker(self.engine, self.models[name])
+
+    def _make_system(self, name: str) -> ScorerSystem | ModelSystem:
+        openers: dict[str, Callable[[], Reranker]] = {known: partial(self._reranker, known) for known in self.models}
+        return make_system(self.engine, name, openers)
+
+    @cached_property
+    def systems(self) -> tuple[tuple[str, str, str], ...]:
+        """Name, label and kind of each system on offer: models that fit the index, then scorers."""
+        topic_models = set(list_topics(self.folder))
+        scorers = [name for name in EVERY_SCORER if name not in DENSE_SCORERS or name in topic_models]
+        others = sorted((name for name in scorers if name not in FIRST_SYSTEMS), key=LABELS.__getitem__)
+        systems = [self.system(name) for name in (*self.usable_models, *FIRST_SYSTEMS, *others)]
+        return tuple((system.name, system.label, system.kind) for system in systems)
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A value that depends on this state of the index alone, computed once; two threads may both compute it."""
+        if key not in self._cached:
+            self._cached.setdefault(key, make())
+        value: T = self._cached[key]
+        return value

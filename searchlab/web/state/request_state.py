@@ -1,0 +1,68 @@
+"""The state that one request works with."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from searchlab.judgments.judgment_store import JudgmentStore
+from searchlab.web.state.app_state import AppState
+from searchlab.web.state.open_index import OpenIndex
+
+
+class RequestState:
+    """One state of the index that a request names, and what all requests share.
+
+    An index may be replaced on disk at any time. So each index is looked up once, when the request first needs it:
+    everything in one answer comes from the same state, with the same models and cached results.
+    """
+
+    def __init__(self, app_state: AppState, index_name: str | None = None) -> None:
+        self.limits = app_state.limits
+        self.training_jobs = app_state.training_jobs
+        self.rankings = app_state.rankings
+        self.measurements = app_state.measurements
+        self.index_names = app_state.indexes.names
+        self._app_state = app_state
+        self._index_name = index_name
+        self._taken: dict[str, OpenIndex] = {}
+
+    @property
+    def index(self) -> OpenIndex:
+        """The index that the request names, or else the first one."""
+        return self._take(self._index_name)
+
+    @property
+    def all_indexes(self) -> list[OpenIndex]:
+        """All indexes that are served."""
+        return [self._take(name) for name in self.index_names]
+
+    @property
+    def judgments(self) -> JudgmentStore:
+        """The judgments beside the index."""
+        return self._app_state.judgments(self.index.name)
+
+    @cached_property
+    def reports(self) -> dict[str, Path]:
+        """The reports of experiments, by the names of their folders."""
+        return self._app_state.reports
+
+    def take_open_index(self) -> bool:
+        """Take the index now if that needs no opening, which could take long; returns whether it was taken."""
+        index = self._app_state.indexes.current(self._index_name)
+        if index is not None:
+            self._taken[self._key(self._index_name)] = index
+        return index is not None
+
+    def remember_query(self, query: str) -> None:
+        """Record a query for suggestions, in the background."""
+        self._app_state.query_history.add(self.judgments, query)
+
+    def _take(self, name: str | None) -> OpenIndex:
+        key = self._key(name)
+        if key not in self._taken:
+            self._taken[key] = self._app_state.indexes.get(key)
+        return self._taken[key]
+
+    def _key(self, name: str | None) -> str:
+        return name or self.index_names[0]

@@ -1,0 +1,33 @@
+"""Explanations add up to scores, and say whether documents are found at all."""
+
+import pytest
+
+from tests.web.search_client import get_json
+
+
+def test_a_document_that_is_not_found_is_not_said_to_be_above(client):
+    found = get_json(client, "/api/explain", q="cells NOT lymphoma", docno="d1", against="d2")
+    assert found["document"]["score"] > 0
+    assert (found["document"]["found"], found["against"]["found"]) == (False, True)
+    assert found["sentence"].startswith("d1 is not found by this query: ")
+    alone = get_json(client, "/api/explain", q="cells", docno="d1", filter=["year=1990"])
+    assert alone["sentence"].startswith("d1 is not found by this query with these filters: ")
+    assert get_json(client, "/api/explain", q="cells", docno="d1")["sentence"] == ""
+
+
+def test_only_occurrences_are_given_as_such(client):
+    """BM25F counts a title twice, and normalises by its length: its frequencies are not occurrences."""
+    (part,) = get_json(client, "/api/explain", q="lymphoma", docno="d1")["document"]["parts"]
+    assert (part["raw"], part["how"]) == (4, [])
+    (part,) = get_json(client, "/api/explain", q="lymphoma", docno="d1", system="bm25f")["document"]["parts"]
+    assert part["raw"] is None
+    assert part["how"][0].startswith("weighted frequency ")
+
+
+def test_an_explanation_adds_up(client):
+    found = get_json(client, "/api/explain", q="lymphoma cells", docno="d1", against="d2")
+    assert sum(part["amount"] for part in found["document"]["parts"]) == pytest.approx(found["document"]["score"])
+    lead = found["document"]["score"] - found["against"]["score"]
+    assert sum(each["amount"] for each in found["differences"]) == pytest.approx(lead)
+    assert found["sentence"].startswith("d1 scores ")
+    assert get_json(client, "/api/explain", q="lymphoma", docno="d1")["against"] is None

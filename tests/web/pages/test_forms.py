@@ -1,0 +1,94 @@
+"""Forms judge, undo, add topics and import, and lead to the next page, without scripts."""
+
+import re
+import shutil
+from html import unescape
+
+import pytest
+
+from tests.web.pages.judging_client import current, dots, page, pool, send, split_url, topic, words
+from tests.web.search_client import client_for
+
+
+def test_a_new_topic_leads_to_its_pool(client, store):
+    page_path, parameters = split_url(send(client, "/topic", topic_set=" mine ", text="lymphoma cells"))
+    assert page_path == "/pool"
+    assert parameters == {"topic_set": ["mine"], "qid": ["1"]}
+    shown = pool(client, "1")
+    assert set(dots(shown)) == {"d1", "d2", "d3", "d4<b>", "d5"}
+    assert "0 of 5 judged" in words(shown)
+    assert current(shown) == next(iter(dots(shown)))
+
+
+def test_a_grade_leads_to_the_next_unjudged_document(client, store):
+    qid = topic(store)
+    order = list(dots(pool(client, qid)))
+    shared = {"topic_set": "mine", "qid": qid, "systems": ["bm25", "bm25f"], "depth": "20"}
+    for number, docno in enumerate(order):
+        shown = pool(client, qid)
+        assert current(shown) == docno
+        assert f"{number} of 5 judged" in words(shown)
+        upcoming = unescape(re.search(r'name="next" value="([^"]*)"', shown).group(1))
+        assert upcoming == (order[number + 1] if number < 4 else "")
+        page_path, parameters = split_url(
+            send(client, "/judge", docno=docno, grade="2", note=f"n{number}", next=upcoming, **shared)
+        )
+        if upcoming:
+            assert (page_path, parameters["docno"]) == ("/pool", [upcoming])
+            assert parameters["systems"] == shared["systems"]
+        else:
+            assert page_path == "/judge"
+    judged = {each.docno: (each.judge, each.grade, each.note) for each in store.judgments("mine")}
+    assert judged == {docno: ("me", 2, f"n{number}") for number, docno in enumerate(order)}
+    text = words(pool(client, qid))
+    assert "5 of 5 judged" in text
+    assert "All 5 documents are judged" in text
+
+
+def test_removing_a_grade_and_saving_a_note_stay_on_the_document(client, store):
+    qid = topic(store)
+    shared = {"topic_set": "mine", "qid": qid, "docno": "d1", "next": "d2", "back": "/pool?docno=d1"}
+    send(client, "/judge", grade="1", note="first", **shared)
+    assert 'name="keep" value="1"' in pool(client, qid, docno="d1")
+    assert send(client, "/judge", keep="1", note="second", **shared) == "/pool?docno=d1"
+    assert [(each.grade, each.note) for each in store.judgments("mine")] == [(1, "second")]
+    assert send(client, "/judge", grade="", note="second", **shared) == "/pool?docno=d1"
+    assert store.judgments("mine") == []
+
+
+def test_undo_leads_to_the_document_of_the_judgment(client, store):
+    qid, other = topic(store), topic(store, "wings")
+    for docno, grade in [("d1", "2"), ("d3", "0")]:
+        send(client, "/judge", topic_set="mine", qid=qid, docno=docno, grade=grade)
+    page_path, parameters = split_url(send(client, "/undo", topic_set="mine", qid=other, systems="bm25", depth="9"))
+    assert page_path == "/pool"
+    assert parameters == {
+        "topic_set": ["mine"], "qid": [qid], "systems": ["bm25"], "depth": ["9"], "docno": ["d3"], "did": ["undone"]
+    }  # fmt: skip
+    assert "was undone" in words(page(client, page_path, **parameters))
+    assert [each.docno for each in store.judgments("mine")] == ["d1"]
+    send(client, "/undo", topic_set="mine", qid=qid)
+    page_path, parameters = split_url(send(client, "/undo", topic_set="mine", qid=qid))
+    assert parameters["did"] == ["nothing"]
+    assert "nothing to undo" in words(page(client, page_path, **parameters))
+    assert send(client, "/undo", back="/?q=cells") == "/?q=cells"
+
+
+def test_grading_a_result_creates_a_topic(client, store):
+    fields = {"q": "heat flow", "docno": "w01", "back": "/?q=heat+flow"}
+    assert send(client, "/judge", grade="2", **fields) == "/?q=heat+flow"
+    assert [(each.set, each.grade) for each in store.judgments("searches")] == [("searches", 2)]
+    send(client, "/judge", grade="", **fields)
+    assert store.judgments("searches") == []
+    assert "3" in send(client, "/judge", 400, grade="3", **fields)
+
+
+@pytest.mark.parametrize("path", ["/judge", "/train", "/measure"])
+def test_topics_and_judgments_of_the_collection_are_imported_by_one_button(medical_once, tmp_path, path):
+    with client_for(shutil.copytree(medical_once, tmp_path / "medical"), follow_redirects=False) as client:
+        assert "This collection comes with 26 topics and 717 judgments." in words(page(client, path))
+        assert f'name="then" value="{path}"' in page(client, path)
+        assert split_url(send(client, "/import-collection", then=path)) == (path, {"topic_set": ["medical"]})
+        assert "This collection comes with" not in page(client, path, topic_set="medical")
+        assert "26 topics" in words(page(client, "/judge"))
+        send(client, "/import-collection", 400, then="//elsewhere.example")
