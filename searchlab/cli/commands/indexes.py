@@ -124,11 +124,11 @@ def stats_command(
 ) -> None:
     """Print what an index holds: documents, tokens, terms, lengths, fields, shards and its most frequent terms."""
     from searchlab.indexing.snapshot import Snapshot
-    from searchlab.indexing.statistics import count_index
+    from searchlab.indexing.statistics import index_statistics
 
     folder = choose_index(index)
     with closing(Snapshot(folder)) as snapshot:
-        statistics = count_index(snapshot, top=top, stream=stream)
+        statistics = index_statistics(snapshot, top=top, stream=stream)
         manifest = snapshot.manifest
     if as_json:
         about = {"index": str(folder), "generation": manifest.generation, "written": manifest.written}
