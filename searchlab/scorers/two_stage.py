@@ -57,5 +57,5 @@ class TwoStage(LanguageModel):
 
     @property
     def gains_are_positive(self) -> bool:
-        """With λ = 1 only the collection speaks."""
+        """With λ = 1 only the collection counts, and all gains are 0."""
         return self.lambda_ < 1
