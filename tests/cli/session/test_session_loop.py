@@ -114,7 +114,7 @@ def test_a_query_that_finds_nothing_says_why_and_the_session_goes_on(ask):
 # --- settings
 
 
-def test_scorer_shows_what_there_is_and_changes_it(ask):
+def test_scorer_lists_all_scorers_and_changes_it(ask):
     out, err = ask(":scorer", ":scorer dirichlet", "alpha")
     assert out.startswith("scorer bm25: k1=1.2 b=0.75 idf=never-negative\nthere is: absolute, bm25,")
     assert err.startswith("scorer dirichlet: mu=1000\n")
