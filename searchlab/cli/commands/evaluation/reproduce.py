@@ -164,7 +164,7 @@ def simulation_command(
 @reproduce_app.command("retrieval")
 def retrieval_command(
     collections: Annotated[
-        list[str], typer.Argument(metavar="COLLECTION...", help="Folders with documents, topics and qrels")
+        list[str], typer.Argument(metavar="COLLECTION", help="Folders with documents, topics and qrels")
     ],
     output: ReportOption = None,
     features: Annotated[
