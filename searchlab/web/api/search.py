@@ -36,7 +36,7 @@ PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
 MARKED_QUERY = Parameter("q", "string", "a query whose words are marked", default="")
 
 
-def list_indexes(state: RequestState) -> dict[str, Any]:
+def describe_indexes(state: RequestState) -> dict[str, Any]:
     """All indexes, with their fields and systems."""
     return {
         "indexes": [
