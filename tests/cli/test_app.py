@@ -15,7 +15,7 @@ ROOT = typer.main.get_command(app)
 # Every command under its path, sub-commands included.
 LEAVES = {
     " ".join(path): command
-    for name, top in ROOT.commands.items()
+    for name, top in ROOT.commands.items()  # type: ignore[attr-defined]
     for path, command in (
         [((name, sub), leaf) for sub, leaf in top.commands.items()] if hasattr(top, "commands") else [((name,), top)]
     )

@@ -86,7 +86,7 @@ def read_both(path, format, document_format):
     """The results of the readers of documents and topics for a file, or their errors."""
     for read, chosen in [(read_documents, document_format), (read_lenient, document_format), (read_topics, format)]:
         try:
-            records = list(read(path, format=chosen))
+            records = list(read(path, format=chosen))  # type: ignore[operator]
         except SearchlabError as error:
             assert "\n" not in str(error)
             assert read is not read_lenient or not isinstance(error, RecordError)

@@ -47,7 +47,7 @@ def datasets(monkeypatch):
     """The datasets of the fake package; a test adds its own here."""
     known = {}
     module = ModuleType("ir_datasets")
-    module.load = known.__getitem__
+    module.load = known.__getitem__  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ir_datasets", module)
     return known
 

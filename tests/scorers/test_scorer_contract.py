@@ -20,7 +20,7 @@ from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
 from searchlab.scorers.word_topic_model import WTM
-from searchlab.topic_models.topic_model_store import build_topics
+from searchlab.topic_models.topic_model_store import build_topic_model
 from tests.scorers.contract import (
     TERM,
     check_arrays,
@@ -159,7 +159,7 @@ def settings_of(kind):
         PLSA: [PLSA(0.2, 0.1), PLSA(0.9, 0.2)],
         WTM: [WTM(0.2, 0.1), WTM(0.9, 0.2)],
     }
-    return [kind(), *extremes[kind]]
+    return [kind(), *extremes[kind]]  # type: ignore[misc]
 
 
 @every_formula
@@ -197,7 +197,7 @@ def test_scorers_are_values(kind):
 def engines(build):
     engines = contract_engines(build)
     for method in ("plsa", "wtm"):
-        build_topics(engines[0].snapshot.folder, method=method, n_topics=4)
+        build_topic_model(engines[0].snapshot.folder, method=method, n_topics=4)
     return engines
 
 

@@ -234,7 +234,7 @@ def test_an_index_of_a_later_version_asks_for_an_update(folder):
 
 
 def test_an_index_of_other_word_rules_asks_for_a_rebuild(folder, monkeypatch):
-    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
+    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)  # type: ignore[attr-defined]
     (finding,) = examine(folder).findings
     assert (finding.location, finding.remedy, finding.serious) == (MANIFEST, REBUILD, True)
 

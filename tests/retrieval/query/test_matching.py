@@ -149,7 +149,7 @@ def matches(node: Node, document: Document, stream: str) -> bool | None:
         case Or(parts):
             return any(found) if (found := decided(parts)) else None
         case Not(part):
-            return None if (found := matches(part, document, stream)) is None else not found
+            return None if (found := matches(part, document, stream)) is None else not found  # type: ignore[assignment]
         case Boost(part):
             return matches(part, document, stream)
         case BooleanClauses(must, should, must_not):
@@ -190,8 +190,8 @@ def expected_scores(node: Node, documents: list[Document], scorer: Scorer, strea
                 text = texts[document.docno]
                 tf = tfs[document.docno]
                 if isinstance(own, BM25F):
-                    tf = pseudo_frequency(own, words, document, documents)
-                found[document.docno] += boost * float(own.weigh(tf, len(text), stats, len(set(text))))
+                    tf = pseudo_frequency(own, words, document, documents)  # type: ignore[assignment]
+                found[document.docno] += boost * float(own.weigh(tf, len(text), stats, len(set(text))))  # type: ignore[attr-defined]
     return found
 
 

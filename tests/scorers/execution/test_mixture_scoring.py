@@ -54,7 +54,7 @@ class SlowMixture(Reference):
     """The formula, document by document and word by word; documents of the same text are `alike`, or are not."""
 
     alike: bool = True
-    remembered: dict = field(default_factory=dict)
+    remembered: dict = field(default_factory=dict)  # type: ignore[type-arg]
 
     def _assert_twins_stand_by_docno(self, found, scores):
         if self.alike:
@@ -129,7 +129,7 @@ def test_searches_find_what_the_formula_says(indexed, documents, query, words_pe
                 for scorer in MIXTURES:
                     expected = slow.mixture_scores(query, lambda docno: padded(scorer.weights))  # noqa: B023
                     slow.assert_found(engine.search(query, k=k, scorer=scorer), expected, k)
-                trained = TrainedMixture(*FIELDS.weights, document_weights=own)
+                trained = TrainedMixture(*FIELDS.weights, document_weights=own)  # type: ignore[misc]
                 expected = slow.mixture_scores(query, lambda docno: _row(own, docno, FIELDS))
                 different.assert_found(engine.search(query, k=k, scorer=trained), expected, k)
                 topical = TrainedMixture(0.1, 0.2, 0.1, 0.1, 0.1, 0, topics=0.4, topic_model=Topics(engine.snapshot))
@@ -227,7 +227,7 @@ def test_an_explanation_is_the_score(build):
     documents = random_documents(5, 40, WORDS, 12)
     with SearchEngine(build(documents, words_per_shard=50)) as engine:
         topical = TrainedMixture(0.1, 0.3, 0.1, 0.1, 0.1, 0.1, topics=0.2, topic_model=Topics(engine.snapshot))
-        own = TrainedMixture(*FIELDS.weights, document_weights=own_weights(documents, 4))
+        own = TrainedMixture(*FIELDS.weights, document_weights=own_weights(documents, 4))  # type: ignore[misc]
         for scorer in (*MIXTURES, topical, own):
             hits = engine.search("a b a", k=10, scorer=scorer)
             assert len(hits)
