@@ -12,7 +12,7 @@ from searchlab.cli.printing.terminal_text import megabytes, print_columns
 
 @app.command("indexes")
 def indexes_command(as_json: JsonOption = False) -> None:
-    """List the indexes in indexes/, the newest first.
+    """List the indexes in indexes/, sorted by name.
 
     Name, documents, shards, size on disk, and when the index was last changed.
     """
