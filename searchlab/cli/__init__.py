@@ -16,7 +16,7 @@ import typer
 
 from searchlab.cli import commands  # noqa: F401  (importing a command adds it to the application)
 from searchlab.cli.app import app
-from searchlab.cli.messages import Verbosity, detail, set_verbosity
+from searchlab.cli.messages import Verbosity, detail, print_error, set_verbosity
 from searchlab.errors import SearchlabError
 
 # As shells report a command that Ctrl-C has ended.
@@ -64,7 +64,7 @@ def main() -> None:
 
 def fail(message: str, code: int) -> NoReturn:
     """Print an error in one line, and exit."""
-    print(f"searchlab: {' '.join(message.split())}", file=sys.stderr)
+    print_error(message)
     sys.exit(code)
 
 

@@ -1,6 +1,6 @@
 """Messages on standard error: notes, warnings and details, according to --quiet and --verbose.
 
-error     what ended the command                          always printed, by `main`
+error     what went wrong                                 always printed
 warning   what may change the meaning of a result         always printed
 note      what was chosen, found or written               not with --quiet
 detail    every skipped file, the seconds of each stage   only with --verbose
@@ -48,6 +48,11 @@ def is_quiet() -> bool:
 def is_verbose() -> bool:
     """Whether details are printed."""
     return _verbosity == Verbosity.VERBOSE
+
+
+def print_error(message: str) -> None:
+    """Print an error in one line."""
+    print(f"searchlab: {' '.join(message.split())}", file=sys.stderr)
 
 
 def warn(message: str) -> None:

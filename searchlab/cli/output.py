@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TextIO
 
-from searchlab.atomic_file import open_atomic
 from searchlab.errors import WriteFailed
 
 STANDARD_OUTPUT = "-"
@@ -16,6 +15,8 @@ STANDARD_OUTPUT = "-"
 
 def open_output(output: str) -> AbstractContextManager[TextIO]:
     """Open a file for writing, which replaces an older one when it is complete; `-` is standard output."""
+    from searchlab.atomic_file import open_atomic
+
     return nullcontext(sys.stdout) if output == STANDARD_OUTPUT else open_atomic(output)
 
 

@@ -1,3 +1,4 @@
+import io
 import os
 import re
 import shlex
@@ -128,6 +129,14 @@ def test_quiet_prints_warnings_but_no_notes(here, run_cli):
 
 def test_an_error_is_printed_even_if_quiet(here, run_cli):
     assert run_cli("stats", "-q", "-i", "none")[2].startswith("searchlab: none: no index here")
+
+
+def test_a_quiet_session_reports_its_errors(here, run_cli, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("wing\n:nonsense\n"))
+    code, out, err = run_cli("query", "--quiet")
+    assert (code, "aero" in out) == (0, True)
+    assert err.startswith("searchlab: unknown command ':nonsense'")
+    assert len(err.splitlines()) == 1
 
 
 def test_verbose_prints_every_skipped_file_and_timings(tmp_path, run_cli):

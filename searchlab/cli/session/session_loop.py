@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.cli.messages import note
+from searchlab.cli.messages import note, print_error
 from searchlab.cli.printing.hit_printing import note_outcome, print_hit
 from searchlab.cli.printing.terminal_text import pluralize, printable
 from searchlab.cli.search_options import SearchOptions
@@ -57,7 +57,7 @@ class Session:
             try:
                 self.execute(line)
             except SearchlabError as error:
-                note(f"searchlab: {' '.join(printable(str(error)).split())}")
+                print_error(printable(str(error)))
             except KeyboardInterrupt:
                 if not at_terminal:
                     raise

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from searchlab.atomic_file import open_atomic
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.errors import WriteFailed, unknown_name
@@ -45,6 +43,8 @@ def example_command(
 
 def _bundled_files(name: str) -> dict[Path, Traversable]:
     """The files of an example by where they are copied to: from the package, or in a clone from its folders."""
+    from importlib import resources
+
     package = resources.files("searchlab")
     bundled = package / "examples" / name
     if bundled.is_dir():
@@ -52,11 +52,14 @@ def _bundled_files(name: str) -> dict[Path, Traversable]:
     else:
         clone = Path(str(package)).parent
         files = [*(clone / "corpora" / name).iterdir(), clone / "examples" / f"{name}.toml"]
-    folders = {file.name: "examples" if file.name == f"{name}.toml" else f"corpora/{name}" for file in files}
-    return {Path(folders[file.name]) / file.name: file for file in sorted(files, key=lambda file: file.name)}
+    copies = {Path("corpora") / name / file.name: file for file in files if not file.name.endswith(".toml")}
+    copies |= {Path("examples") / file.name: file for file in files if file.name.endswith(".toml")}
+    return dict(sorted(copies.items()))
 
 
 def _write(path: Path, text: str) -> None:
+    from searchlab.atomic_file import open_atomic
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 
 from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn
@@ -13,7 +12,7 @@ from searchlab.cli.printing.terminal_text import megabytes, print_columns
 
 @app.command("indexes")
 def indexes_command(as_json: JsonOption = False) -> None:
-    """List the indexes in indexes/, the newest first.
+    """List the indexes in indexes/, sorted by name.
 
     Name, documents, shards, size on disk, and when the index was last changed.
     """
@@ -48,4 +47,6 @@ def indexes_command(as_json: JsonOption = False) -> None:
 
 def _local_time(written: str) -> str:
     """An ISO time as a date and a time of this time zone."""
+    from datetime import datetime
+
     return f"{datetime.fromisoformat(written).astimezone():%Y-%m-%d %H:%M}" if written else "unknown"

@@ -1,4 +1,4 @@
-"""`searchlab model`: what a trained model is."""
+"""`searchlab model`: descriptions of trained models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from searchlab.cli.options import JsonOption, ModelArgument
 from searchlab.cli.printing.model_printing import print_model
 from searchlab.errors import SourceError
 
-model_app = add_group("model", "Print what a trained model is.")
+model_app = add_group("model", "Describe a trained model.")
 
 
 @model_app.command("show")

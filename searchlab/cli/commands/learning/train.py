@@ -163,8 +163,8 @@ def _list_rankers() -> None:
         }
         print(f"{name:{width}}  {kind.description}")
         print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in settings.items())}")
-    print("\nA setting that is `chosen` is chosen on held-out queries, unless --set gives it;")
-    print("depth is then the k of --measure nDCG@k.")
+    print("\nSettings shown as `chosen` are chosen on held-out queries, unless --set gives them.")
+    print("With --measure nDCG@k, depth is k, unless --set gives it.")
 
 
 def _refuse_foreign_options(context: typer.Context, *, from_file: bool) -> None:

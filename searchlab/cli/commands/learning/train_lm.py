@@ -171,6 +171,6 @@ def _warn_of_unused_topics(gathered: TrainingQueries) -> None:
 
 def _print_weights(learnt: LearntWeights, method: str) -> None:
     weights = zip(learnt.components, learnt.shared.tolist(), strict=True)
-    print(f"weights by {method}: {', '.join(f'{name} {weight:.4f}' for name, weight in weights)}")
+    print(f"weights learnt by {method}: {', '.join(f'{name} {weight:.4f}' for name, weight in weights)}")
     if learnt.docnos:
         print(f"separate weights for {pluralize(len(learnt.docnos), 'document')}")

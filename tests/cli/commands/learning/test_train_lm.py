@@ -30,7 +30,7 @@ def test_weights_are_trained_cross_validated_and_searched_with(collection, run_c
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[2:7]] == ["untrained", "fixed", "em", "mce", "mce-per-document"]
     assert "4 topics, 2 folds, seed 1; rules of trec" in out
-    assert lines[-1].startswith("weights by mce: document 0.")
+    assert lines[-1].startswith("weights learnt by mce: document 0.")
     assert "left out: 1 topic without known words: 3" in err
     assert "weights of 3 components → w.json" in err
     kept = json.loads((collection / "w.json").read_text())
