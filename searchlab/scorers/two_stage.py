@@ -44,7 +44,7 @@ class TwoStage(LanguageModel):
         return math.log(self.prior(term))
 
     def _smoothing(self, length: Array) -> Array:
-        """(1 - λ)·μ + λ·(|d| + μ): what an absent term has of P(t|C), times |d| + μ."""
+        """(1 - λ)·μ + λ·(|d| + μ): the factor of P(t|C) for an absent term, times |d| + μ."""
         return (1 - self.lambda_) * self.mu + self.lambda_ * (length + self.mu)
 
     def doc_norm(self, length: Array, unique_length: Array, mean_length: float) -> Array:
