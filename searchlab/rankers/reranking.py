@@ -26,7 +26,7 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.tree import Range, positive_leaves
+from searchlab.retrieval.query.syntax_tree import Range, positive_leaves
 from searchlab.retrieval.results import Hits, Query
 from searchlab.types import Floats
 

@@ -18,7 +18,7 @@ from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.tree import DOCNO
+from searchlab.retrieval.query.syntax_tree import DOCNO
 from searchlab.retrieval.results import Hits, Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.registry import make_scorer

@@ -1,4 +1,4 @@
-"""Is the language model over topics its formula, for every document, and does it keep the promises of scorers?"""
+"""The language model over latent topics is its formula, for every document."""
 
 import math
 import os

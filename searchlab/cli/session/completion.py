@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from searchlab.analysis.analyzer import fold
 from searchlab.cli.session.session_commands import COMMANDS, field_names, find_command
 from searchlab.errors import SettingError
-from searchlab.retrieval.suggest.autocomplete import frequent_words
+from searchlab.retrieval.suggest.autocomplete import complete_word
 
 if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
@@ -44,7 +44,7 @@ def _complete_query(session: Session, line: str) -> tuple[str, list[str]]:
     field, written = match["field"], match["word"]
     if not written or field not in (None, *_WRITTEN):
         return written, []
-    words = frequent_words(session.engine.snapshot, fold(written))
+    words = complete_word(session.engine.snapshot, fold(written))
     if len(fold(written)) == len(written):
         words = [written + word[len(written) :] for word in words]
     names = [f"{name}:" for name in field_names(session) if field is None and name.startswith(written)]

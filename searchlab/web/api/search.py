@@ -15,7 +15,7 @@ from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import Snippet
 from searchlab.retrieval.results import Hit, Hits, Query
-from searchlab.retrieval.suggest.autocomplete import frequent_words
+from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.http_errors import Failure, NotFound
 from searchlab.web.api.parameters import DOCUMENT, FILTER, INDEX, JUDGE, PAGE, QUERY, RANKER, K, Parameter
@@ -102,7 +102,7 @@ def suggest(desk: Desk, *, index: str | None, q: str) -> dict[str, Any]:
     last = _LAST_WORD.search(q)
     if last is not None:
         before = q[: last.start()]
-        words = frequent_words(opened.engine.snapshot, fold(last.group()))
+        words = complete_word(opened.engine.snapshot, fold(last.group()))
         texts = [f"{before}{word}" for word in words[: WORDS + 1] if word != fold(last.group())]
         suggestions += [{"text": text, "kind": "word"} for text in texts[:WORDS] if text not in past]
     return {"query": q, "suggestions": suggestions}

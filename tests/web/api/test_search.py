@@ -106,7 +106,9 @@ def test_a_misspelt_word_is_told_and_mended(client):
 def test_many_unknown_words_are_not_all_looked_for(client, monkeypatch):
     asked = []
     monkeypatch.setattr(search, "MOST_CORRECTED", 2)
-    monkeypatch.setattr("searchlab.retrieval.suggest.spelling._near", lambda snapshot, word: asked.append(word) or {})
+    monkeypatch.setattr(
+        "searchlab.retrieval.suggest.spelling._similar_words", lambda snapshot, word: asked.append(word) or {}
+    )
     get(client, "/api/search", q="zzzqa zzzqb zzzqc zzzqd cells")
     assert len(asked) == 2
 
