@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
 
 _WORD_AT_END = re.compile(r"(?:(?<!\S)[-+−(]*(?P<field>[^\W\d][\w.-]*):[\"“]?)?(?P<word>[\w.']*)$")
-# Words of other fields are stored only as stems, which nobody types.
+# Other fields store only stems, which are no use as completions.
 _FIELDS_WITH_WORDS = ("title", "body")
 
 
