@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # More weights are printed only on request.
 MAX_WEIGHTS = 20
-# More hyperplanes do not fit beside each other.
+# More hyperplanes do not fit side by side.
 MAX_PLANES_IN_TABLE = 4
 
 FILLINGS = {
