@@ -120,7 +120,7 @@ def test_quiet_prints_warnings_but_no_notes(here, run_cli):
     (here / "more" / "b.txt").write_text("text")
     code, out, err = run_cli("index", "more", "small.jsonl", "-i", "all", "-q")
     assert code == 0
-    assert out.startswith("all: 4 documents\n")
+    assert out.startswith("indexes/all: 4 documents\n")
     assert all(line.startswith("warning: ") for line in err.splitlines())
     assert "warning: 1 bad record left out; --strict stops at the first" in err.splitlines()
     assert run_cli("stats", "--quiet")[2] == ""
@@ -128,7 +128,7 @@ def test_quiet_prints_warnings_but_no_notes(here, run_cli):
 
 
 def test_an_error_is_printed_even_if_quiet(here, run_cli):
-    assert run_cli("stats", "-q", "-i", "none")[2].startswith("searchlab: none: no index here")
+    assert run_cli("stats", "-q", "-i", "none")[2].startswith("searchlab: indexes/none: no index here")
 
 
 def test_a_quiet_session_reports_its_errors(here, run_cli, monkeypatch):

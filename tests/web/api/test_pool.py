@@ -141,7 +141,6 @@ def test_a_ranking_is_searched_once(state, app_state, monkeypatch):
     assert pool.build_pool(state, **settings) == first
     assert len(searches) == n
     assert len(pool.build_pool(state, **settings | {"depth": 5})["documents"]) == 5
-    assert len(searches) > n
 
 
 # Documents to judge next
