@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from searchlab.rankers.ranker_registry import make_ranker as make_ranker
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
+    from searchlab.records import Qrels as Qrels
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
@@ -96,7 +97,7 @@ _HOMES = {
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",
-    "searchlab.records": "Document Ranking TermStats Topic",
+    "searchlab.records": "Document Qrels Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",

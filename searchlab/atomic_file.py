@@ -1,4 +1,4 @@
-"""Atomic file writing: a file appears under its name when it is complete, or not at all."""
+"""Atomic file writing: a file appears under its name only when it is complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from searchlab.errors import WriteFailed
 
 @contextmanager
 def open_atomic(path: str | Path) -> Iterator[TextIO]:
-    """A UTF-8 text file that replaces `path` when the block ends; if anything fails, `path` is left as it was.
+    """A UTF-8 text file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
     A pipe or a device is written to directly.
     """
@@ -33,7 +33,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
 
 @contextmanager
 def open_atomic_binary(path: Path) -> Iterator[BinaryIO]:
-    """The same for bytes, without waiting for the disk: for caches, which can be computed again."""
+    """The same for bytes, without syncing to disk: for caches, which can be computed again."""
     with _replacing(path) as temporary, temporary.open("wb") as file:
         yield file
 

@@ -1,23 +1,21 @@
-"""What can go wrong, and who has to mend it?
-
-Every error that a user can cause, or can do something about, is one of these:
+"""Errors that a user can cause or do something about:
 
     SearchlabError
-    ├── InputError           a file that the user gave
+    ├── InputError           a file of the user
     │   ├── SourceError        missing, empty, unreadable, of an unknown format
     │   ├── RecordError        one record in it is malformed
-    │   └── DuplicateError     two documents or topics with one name
+    │   └── DuplicateError     two documents or topics with the same name
     ├── SettingError         an unknown name or a value out of range
-    └── StoreError           the index on disk
-        ├── IndexMissing       there is none where one was named
-        ├── IndexCorrupt       a file is missing, truncated or not what was written
+    └── StoreError           an index on disk
+        ├── IndexMissing       there is no index
+        ├── IndexCorrupt       a file is missing, truncated or altered
         ├── IndexTooNew        written by a later version of searchlab
         ├── IndexOutdated      written by rules that this version no longer has
         ├── IndexLocked        another process is writing it
-        └── WriteFailed        the disk refused (full, read-only, …)
+        └── WriteFailed        a write failed (disk full, read-only, …)
 
-The message is one line: where, what was found, what was expected. The command line prints it and
-exits with `exit_code`; a traceback is for our mistakes, never for the user's.
+The message is one line: where, what was found, what was expected. The command line prints it and exits with
+`exit_code`; a traceback means a bug in searchlab, never a mistake of the user.
 """
 
 from __future__ import annotations
@@ -25,18 +23,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-# What to do about an index that can no longer be read.
+# The remedy for an index that cannot be read.
 REBUILD = "rebuild it from its sources with `searchlab index --rebuild`"
 
 
 class SearchlabError(Exception):
-    """The root: catch this to catch everything that searchlab raises on purpose."""
+    """The base class of all errors that searchlab raises on purpose."""
 
     exit_code = 1
 
 
 class InputError(SearchlabError):
-    """Something in a file that the user gave; `location` is a path or `path:line`."""
+    """An error in a file of the user; `location` is a path or `path:line`."""
 
     def __init__(self, location: object, message: str) -> None:
         super().__init__(f"{location}: {message}")
@@ -48,7 +46,7 @@ class InputError(SearchlabError):
 
 
 class SourceError(InputError):
-    """A source that cannot be read at all."""
+    """A source that cannot be read."""
 
 
 class RecordError(InputError):
@@ -66,11 +64,11 @@ class SettingError(SearchlabError):
 
 
 class StoreError(SearchlabError):
-    """Something about an index on disk."""
+    """An error about an index on disk."""
 
 
 class IndexMissing(StoreError):
-    """No index where one was named or expected."""
+    """There is no index in the folder."""
 
 
 class IndexCorrupt(StoreError):
@@ -78,7 +76,7 @@ class IndexCorrupt(StoreError):
 
 
 class IndexTooNew(StoreError):
-    """The index has a layout that this version does not know."""
+    """The index has a layout of a later version."""
 
 
 class IndexOutdated(StoreError):
@@ -86,15 +84,15 @@ class IndexOutdated(StoreError):
 
 
 class IndexLocked(StoreError):
-    """Another process holds the index for writing."""
+    """Another process is writing the index."""
 
 
 class WriteFailed(StoreError):
-    """The operating system refused a write."""
+    """A write failed."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
-    """The error for a misspelt name: says the nearest one, and lists what there is."""
+    """The error for an unknown name, with the most similar known name and a list of all."""
     names = sorted(known)
     near = get_close_matches(name, names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
@@ -102,7 +100,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
 
 
 def name_some(names: Iterable[str], limit: int = 3) -> str:
-    """The first names of a long list, and how many more there are: "a, b and 3 more"."""
+    """The first names of a list and the number of the others: "a, b and 3 more"."""
     listed = list(names)
     more = len(listed) - limit
     return ", ".join(listed[:limit]) + (f" and {more:,} more" if more > 0 else "")

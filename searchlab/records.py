@@ -1,7 +1,6 @@
-"""Which values flow through searchlab?
+"""Values that all rooms share: documents, topics, judgments, rankings and term statistics.
 
-Documents come in, topics are asked, a run comes out. Their parts carry the names of the field:
-`docno` names a document, `qid` a topic.
+Names are those of TREC: `docno` identifies a document, `qid` a topic.
 """
 
 from __future__ import annotations
@@ -10,16 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# Relevance grades by qid, then docno: what every function that needs judgments takes; `Qrels` is one.
+# Relevance grades by qid, then docno: the type of all arguments that are judgments; `Qrels` is one.
 Judgments = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document: two texts to search, and whatever else is kept with it.
+    """A document: title and body to search, and other fields.
 
-    `fields` holds plain JSON values. `location` says where the document was read ("docs.jsonl:17"), for
-    messages; it is not part of the document's identity.
+    `fields` has plain JSON values. `location` is where the document was read ("docs.jsonl:17"), for messages; equality
+    ignores it.
     """
 
     docno: str
@@ -31,7 +30,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One information need: `text` is what is searched for, `fields` its other parts (desc, narr, …)."""
+    """A topic, an information need: `text` is the query, `fields` has the other parts (desc, narr, …)."""
 
     qid: str
     text: str
@@ -41,7 +40,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Qrels(Mapping[str, Mapping[str, int]]):
-    """The grades by qid, then docno, in the order of the file: `qrels["7"]["doc-3"]` is a grade."""
+    """Judgments: the grades by qid, then docno, in the order of the file; `qrels["7"]["doc-3"]` is a grade."""
 
     grades: Mapping[str, Mapping[str, int]]
 
@@ -56,13 +55,13 @@ class Qrels(Mapping[str, Mapping[str, int]]):
 
     @property
     def n_judgments(self) -> int:
-        """How many pairs were judged."""
+        """The number of judged pairs."""
         return sum(map(len, self.grades.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one topic retrieved, best first; equal scores stand in descending order of docno."""
+    """The documents retrieved for a topic, best first; equal scores are in descending order of docno."""
 
     qid: str
     docnos: Sequence[str]
@@ -71,9 +70,9 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class TermStats:
-    """What a collection knows of a term in one stream.
+    """The statistics of a term in one stream of a collection.
 
-    `n_docs` documents hold `n_tokens` terms in all; `doc_freq` of them have this one, `term_count` times.
+    The `n_docs` documents have `n_tokens` tokens; `doc_freq` of them have the term, `term_count` times in all.
     """
 
     n_docs: int
@@ -83,7 +82,7 @@ class TermStats:
 
     @property
     def mean_length(self) -> float:
-        """The average length of a document in the stream, documents without any text included."""
+        """The mean length of a document in the stream, including documents without text."""
         return self.n_tokens / self.n_docs
 
 

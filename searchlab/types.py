@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-# Called while long work runs: the stage, the steps done, and the steps in all (0 if that is not known).
+# Called during long work with the stage, the number of steps done, and the total (0 if it is not known).
 Progress = Callable[[str, int, int], None]
 
 

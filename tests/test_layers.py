@@ -47,7 +47,7 @@ ALLOWED_IMPORTERS = {
         "indexing/building/inversion_kernel.py",
         "indexing/docno_kernels.py",
         "retrieval/topk_kernels.py",
-        "retrieval/highlight/passage_kernels.py",
+        "retrieval/highlight/snippet_kernels.py",
         "topic_models/plsa_kernels.py",
         "features/letor/decimals.py",
         "features/letor/parse_kernels.py",

@@ -23,7 +23,7 @@ QrelsArgument = Annotated[
     str | None,
     typer.Argument(metavar="QRELS", help="Judgments: a file, a collection's folder, or ir_datasets:NAME"),
 ]
-RunsArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN...", help="TREC runs; - is standard input")]
+RunsArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN", help="TREC runs; - is standard input")]
 MeasuresOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -21,7 +21,7 @@ MIN_TRACKED_TOPICS = 20
 
 @contextmanager
 def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that moves with the bytes read; in later stages, whose end is not known, it moves to and fro."""
+    """A bar that moves with the bytes read; in later stages, whose end is not known, it moves back and forth."""
     if not _shows_bars():
         with _stage_times() as report:
             yield report

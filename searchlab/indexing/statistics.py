@@ -61,7 +61,7 @@ class IndexStatistics:
     frequent: tuple[FrequentTerm, ...]
 
 
-def count_index(snapshot: Snapshot, *, top: int = 10, stream: str = "both") -> IndexStatistics:
+def index_statistics(snapshot: Snapshot, *, top: int = 10, stream: str = "both") -> IndexStatistics:
     """The statistics of an index, with the `top` most frequent terms of a stream."""
     if stream not in STREAMS:
         raise unknown_name("stream", stream, STREAMS)

@@ -29,7 +29,7 @@ from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.json_numbers import without_nan
 from searchlab.rankers.explanation import Contribution, ScoreExplanation, explain_parts
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.model_kinds import model_from_json
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine

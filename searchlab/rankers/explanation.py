@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from searchlab.features.preprocessing.normalisation import NormalisedValue
 from searchlab.features.preprocessing.powers import base_feature
-from searchlab.rankers.models.model import ScorePart
+from searchlab.rankers.models.base_model import ScorePart
 from searchlab.retrieval.results import Explanation
 
 # A single reason is given if it has more than this share of the differences in favour of a document.

@@ -24,7 +24,7 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
-from searchlab.retrieval.query.tree import Range, positive_leaves
+from searchlab.retrieval.query.syntax_tree import Range, positive_leaves
 from searchlab.retrieval.results import Query
 from searchlab.types import Array, Floats
 

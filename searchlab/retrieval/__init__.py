@@ -1,1 +1,1 @@
-"""How is an index searched? Scorers, kernels, the engine, and what it gives back."""
+"""Retrieval: the search engine, its queries, its results, and the top-k kernel."""

@@ -31,7 +31,7 @@ from searchlab.records import Document
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
-from searchlab.retrieval.query.tree import Node
+from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25

@@ -32,7 +32,7 @@ from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, require_stream
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.tree import DOCNO
+from searchlab.retrieval.query.syntax_tree import DOCNO
 from searchlab.retrieval.results import Hits, Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25

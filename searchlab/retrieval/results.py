@@ -1,4 +1,4 @@
-"""What does a search give back?"""
+"""Results of a search: the analysed query, the hits, and the explanation of a score."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
-from searchlab.retrieval.query.tree import Node
+from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.scorers.execution.bound_scorer import TermContribution
 from searchlab.types import Array
 
-# So many documents are read together.
-AT_ONCE = 16
+# Documents whose texts are read, and snippets made, at once.
+READ_BATCH_SIZE = 16
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query as the index understands it: the terms that score, and the tree that documents have to match.
+    """A query analysed for an index: the terms that score, and the syntax tree that documents must match.
 
-    Without a tree (`node`), a document has to have one of the terms. `unknown` are words that no document has,
-    `remarks` tell how the query was understood if not as written.
+    Without a tree (`node`), a document must have one of the terms. `unknown` are words that no document has; `remarks`
+    say how the query was understood if not as written.
     """
 
     text: str
@@ -38,12 +38,12 @@ class Query:
 
     @cached_property
     def to_mark(self) -> frozenset[str]:
-        """The terms that title or body may have, which are marked there."""
+        """The terms to mark in title and body."""
         return frozenset(variant for term in self.terms if term.stream in STREAMS for variant in term.variants)
 
     @cached_property
     def suggestions(self) -> tuple[tuple[str, str], ...]:
-        """Unknown words with the known word that is nearest; looked for when they are first asked for."""
+        """Unknown words with the nearest known word; searched for on first use."""
         if self.suggest is None:
             return ()
         pairs = [(word, self.suggest(word)) for word in self.unknown]
@@ -62,7 +62,7 @@ class Hit:
 
     @property
     def docno(self) -> str:
-        """The document's name."""
+        """The docno of the document."""
         return self.document.docno
 
     @property
@@ -72,7 +72,7 @@ class Hit:
 
 
 class Hits(Sequence[Hit]):
-    """Search results, best first; documents are read from the index when they are looked at."""
+    """Search results, best first; documents are read from the index on access."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Hits(Sequence[Hit]):
         compiled: bool = False,
     ) -> None:
         self._snapshot = snapshot
-        # Where each document stands: its shard, and its number there.
+        # Each document by its shard and its number there.
         self.shards = shards
         self.docs = docs
         self.query = query
@@ -102,32 +102,32 @@ class Hits(Sequence[Hit]):
         return len(self.scores)
 
     @overload
-    def __getitem__(self, place: int) -> Hit: ...
+    def __getitem__(self, position: int) -> Hit: ...
 
     @overload
-    def __getitem__(self, place: slice) -> list[Hit]: ...
+    def __getitem__(self, position: slice) -> list[Hit]: ...
 
-    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
-        if isinstance(place, slice):
-            return list(self._hits(place))
-        place = range(len(self))[place]
-        return next(self._hits(slice(place, place + 1)))
+    def __getitem__(self, position: int | slice) -> Hit | list[Hit]:
+        if isinstance(position, slice):
+            return list(self._read(position))
+        position = range(len(self))[position]
+        return next(self._read(slice(position, position + 1)))
 
-    def _hits(self, own: slice) -> Iterator[Hit]:
-        places = range(len(self))[own]
-        for begin in range(0, len(places), AT_ONCE):
-            some = places[begin : begin + AT_ONCE]
-            documents = [self._snapshot.shards[self.shards[place]].document(int(self.docs[place])) for place in some]
-            for place, document, marked in zip(some, documents, self._mark(documents), strict=True):
-                yield Hit(place + 1, float(self.scores[place]), document, *marked)
+    def _read(self, part: slice) -> Iterator[Hit]:
+        positions = range(len(self))[part]
+        for start in range(0, len(positions), READ_BATCH_SIZE):
+            batch = positions[start : start + READ_BATCH_SIZE]
+            documents = [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in batch]
+            for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
+                yield Hit(i + 1, float(self.scores[i]), document, *marked)
 
     def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
-        """A passage of the body and the title of each document, with the words that matched."""
+        """The snippet of the body and the title of each document, with matching words marked."""
         if self.compiled:
-            from searchlab.retrieval.highlight.passages import Finder
+            from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
 
-            finder = Finder(self._snapshot, self.query.to_mark)
-            return finder.mark([document.body for document in documents], [document.title for document in documents])
+            maker = SnippetMaker(self._snapshot, self.query.to_mark)
+            return maker.make([document.body for document in documents], [document.title for document in documents])
         terms, analyzer = self.query.to_mark, self._snapshot.analyzer
         return (
             (make_snippet(document.body, terms, analyzer), mark_line(document.title, terms, analyzer))
@@ -135,7 +135,7 @@ class Hits(Sequence[Hit]):
         )
 
     def __iter__(self) -> Iterator[Hit]:
-        return self._hits(slice(None))
+        return self._read(slice(None))
 
     def take(self, rows: slice | Array) -> Hits:
         """The hits in these rows, ranked from 1."""
@@ -144,23 +144,23 @@ class Hits(Sequence[Hit]):
 
     @cached_property
     def docnos(self) -> list[str]:
-        """The names of the documents found, without reading the documents."""
+        """The docnos of the hits, without reading the documents."""
         names = np.empty(len(self), object)
-        for place, shard in enumerate(self._snapshot.shards):
-            own = np.flatnonzero(self.shards == place)
-            names[own] = shard.columns.docnos.take(self.docs[own])
+        for shard_index, shard in enumerate(self._snapshot.shards):
+            rows = np.flatnonzero(self.shards == shard_index)
+            names[rows] = shard.columns.docnos.take(self.docs[rows])
         docnos: list[str] = names.tolist()
         return docnos
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A document's score as the sum of its parts."""
+    """A document's score as the sum of what each term adds."""
 
     docno: str
     parts: tuple[TermContribution, ...]
 
     @property
     def score(self) -> float:
-        """The sum."""
+        """The sum of the parts."""
         return sum(part.weight for part in self.parts)

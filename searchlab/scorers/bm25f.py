@@ -27,7 +27,7 @@ class BM25F(PostingScorer):
     w = idf · f·(k1 + 1) / (f + k1),   f = Σ over fields of weight · tf / (1 - b + b·|d|/avgdl)
 
     with tf, |d|, avgdl, weight and b of the field. idf is that of title and body as one text.
-    `weigh` takes f in the place of tf; `pseudo_tf` computes it.
+    `weigh` takes f instead of tf; `pseudo_tf` computes it.
     """
 
     k1: float = 1.2
@@ -106,7 +106,7 @@ class BoundBM25F(BoundPostingScorer):
         return weight
 
     def postings(self, terms: list[tuple[TermLocation, ...]], shard_index: int) -> Postings:
-        """The postings of terms, with f in the place of tf."""
+        """The postings of terms, with f instead of tf."""
         column, fields = self.reader.column(shard_index, self.stream), self._fields(shard_index)
         here = [locations[shard_index] for locations in terms]
         docs = [column.docs[term.start : term.end] for term in here]

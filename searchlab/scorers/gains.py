@@ -1,8 +1,8 @@
-"""Which shapes can the gain of a matching term have?
+"""The shapes that the gain of a matching term can have, which the top-k kernel is compiled for.
 
-The formula is written once: NumPy evaluates it for arrays, numba compiles it for the kernels. Their logarithms differ
-in the last bit for some numbers, because NumPy's are vectorised and numba's those of the C library; where a search
-must give what the kernels give, `exact_gain` takes the C library's too.
+The formula is written once: NumPy evaluates it for arrays, numba compiles it for the kernel. Their logarithms differ
+in the last bit for some numbers, because NumPy's are vectorised and numba's are those of the C library; where a search
+must give the kernel's scores, `exact_gain` uses the C library's, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Gain = Callable[..., Any]
 
 
 def make_gain(log: Callable[[Any], Any], log1p: Callable[[Any], Any]) -> Gain:
-    """The formula with these logarithms, of x and of 1 + x."""
+    """The formula of the gain with these functions for ln(x) and ln(1 + x)."""
 
     def gain(shape: int, tf: Any, weight: Any, factor: Any, norm: Any, shift: float) -> Any:
         """What a document gains by having a term.
@@ -38,11 +38,11 @@ def make_gain(log: Callable[[Any], Any], log1p: Callable[[Any], Any]) -> Gain:
 
 
 def _of_each(function: Callable[[float], float]) -> Callable[[Any], Any]:
-    """A function of the C library for arrays: it is called once for each distinct number, of which there are few."""
+    """A function of the C library, applied to arrays: called once for each of the few distinct numbers."""
 
     def of_each(numbers: Any) -> Any:
-        distinct, places = np.unique(numbers, return_inverse=True)
-        return np.array([function(number) for number in distinct.tolist()])[places].reshape(np.shape(numbers))
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        return np.array([function(number) for number in distinct.tolist()])[inverse].reshape(np.shape(numbers))
 
     return of_each
 
@@ -52,5 +52,5 @@ exact_gain = make_gain(_of_each(math.log), _of_each(math.log1p))
 
 
 def gainless_norm(shape: int) -> float:
-    """The norm of a document that gains nothing, whatever it has."""
+    """The norm with which a document gains nothing, given to deleted documents."""
     return np.inf if shape == SATURATION else 0.0

@@ -44,5 +44,5 @@ class JelinekMercer(LanguageModel):
 
     @property
     def gains_are_positive(self) -> bool:
-        """With λ = 1 only the collection speaks, and all gains are 0."""
+        """With λ = 1 only the collection counts, and all gains are 0."""
         return self.lambda_ < 1

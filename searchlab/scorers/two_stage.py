@@ -44,7 +44,7 @@ class TwoStage(LanguageModel):
         return math.log(self.prior(term))
 
     def _smoothing(self, length: Array) -> Array:
-        """(1 - λ)·μ + λ·(|d| + μ): what an absent term has of P(t|C), times |d| + μ."""
+        """(1 - λ)·μ + λ·(|d| + μ): the factor of P(t|C) for an absent term, times |d| + μ."""
         return (1 - self.lambda_) * self.mu + self.lambda_ * (length + self.mu)
 
     def doc_norm(self, length: Array, unique_length: Array, mean_length: float) -> Array:
@@ -57,5 +57,5 @@ class TwoStage(LanguageModel):
 
     @property
     def gains_are_positive(self) -> bool:
-        """With λ = 1 only the collection speaks."""
+        """With λ = 1 only the collection counts, and all gains are 0."""
         return self.lambda_ < 1

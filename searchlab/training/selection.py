@@ -23,7 +23,7 @@ from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
-from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.training_data import TrainingData
 from searchlab.training.query_folds import deal_folds

@@ -35,7 +35,7 @@ POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH
 
 ENDPOINTS = (
     # Search
-    Endpoint("GET", "/api/indexes", search.list_indexes, "All indexes, with their fields and systems"),
+    Endpoint("GET", "/api/indexes", search.describe_indexes, "All indexes, with their fields and systems"),
     Endpoint(
         "GET",
         "/api/search",

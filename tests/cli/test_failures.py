@@ -46,15 +46,15 @@ MISTAKES = {
     "unknown stream": ("query wing --stream titel", 2, "unknown stream 'titel'"),
     "bm25f over one field": ("query wing --scorer bm25f --stream body", 2, "bm25f weighs the fields itself"),
     "corrupt index": ("query wing", 1, "columns: 0 bytes, expected "),
-    "missing topics": ("run nowhere", 1, "nowhere: no such file or folder"),
-    "unknown topic format": ("run topics.tsv --format xml", 2, "unknown format 'xml'"),
-    "tag of two words": ("run topics.tsv --tag a\u00a0b", 2, "tag is "),
-    "output is a folder": ("run topics.tsv -o empty", 1, "empty: cannot be written"),
-    "output in no folder": ("run topics.tsv -o nowhere/run", 1, "nowhere/run: cannot be written"),
-    "output is here": ("run topics.tsv -o .", 1, ".: cannot be written"),
+    "missing topics": ("run --topics nowhere", 1, "nowhere: no such file or folder"),
+    "unknown topic format": ("run --topics topics.tsv --format xml", 2, "unknown format 'xml'"),
+    "tag of two words": ("run --topics topics.tsv --tag a\u00a0b", 2, "tag is "),
+    "output is a folder": ("run --topics topics.tsv -o empty", 1, "empty: cannot be written"),
+    "output in no folder": ("run --topics topics.tsv -o nowhere/run", 1, "nowhere/run: cannot be written"),
+    "output is here": ("run --topics topics.tsv -o .", 1, ".: cannot be written"),
     "unknown option": ("query wing --colour", 2, "No such option"),
     "unknown command": ("serach wing", 2, "No such command"),
-    "missing argument": ("index", 2, "Missing argument 'SOURCE...'"),
+    "missing argument": ("index", 2, "Missing argument 'SOURCE'"),
     "no document to delete": ("delete med-1 med-9", 2, "indexes/small: holds no document 'med-9'"),
     "no index to merge": ("merge -i nowhere", 1, "nowhere: no index here"),
     "no index to examine": ("doctor -i nowhere", 1, "nowhere: no index here"),
@@ -108,7 +108,9 @@ def test_a_terminal_without_unicode_is_written_to(here, run_cli):
     assert (ended.returncode, b"Traceback" in ended.stderr) == (0, False)
 
 
-commands = pytest.mark.parametrize("arguments", [["query", "cell lymphoma"], ["run", "topics.tsv"]], ids=" ".join)
+commands = pytest.mark.parametrize(
+    "arguments", [["query", "cell lymphoma"], ["run", "--topics", "topics.tsv"]], ids=" ".join
+)
 buffering = pytest.mark.parametrize("env", [BUFFERED, BUFFERED | {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "direct"])
 
 
@@ -128,7 +130,7 @@ def test_a_closed_pipe_is_not_an_error(here, arguments, env):
 
 def test_the_first_line_of_a_long_run_can_be_taken(here):
     (here / "many.tsv").write_text("".join(f"{number}\tcell wing lymphoma\n" for number in range(3000)))
-    command = f"{SEARCHLAB[0]} -c '{SEARCHLAB[2]}' run many.tsv | head -1"
+    command = f"{SEARCHLAB[0]} -c '{SEARCHLAB[2]}' run --topics many.tsv | head -1"
     ended = subprocess.run(["sh", "-c", command], cwd=here, env=BUFFERED, capture_output=True, text=True)
     assert ended.stdout.split()[:4] == ["0", "Q0", "med-1", "1"]
     assert not TRACEBACK.search(ended.stderr)

@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a file below tmp_path; the content is gzipped if the name says so."""
+    """Write a file below tmp_path; the content is gzipped if the name ends in .gz."""
 
     def write_file(name: str, content: str | bytes) -> Path:
         path = tmp_path / name

@@ -39,7 +39,7 @@ def test_what_is_no_folder_is_no_collection(write, tmp_path):
     assert find_collection(tmp_path / "none") is None
 
 
-def test_what_the_system_refuses_is_told_in_its_words(tmp_path, monkeypatch):
+def test_an_error_of_the_system_is_reported_in_its_words(tmp_path, monkeypatch):
     def refuse(folder):
         raise PermissionError(13, "Permission denied", str(folder))
 

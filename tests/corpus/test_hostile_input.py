@@ -1,4 +1,4 @@
-"""Whatever the bytes are: records or a SearchlabError, and soon."""
+"""Any bytes give records or a SearchlabError, and in linear time."""
 
 import gzip
 import time
@@ -31,7 +31,7 @@ DOCUMENTS = {
     "markdown": b"---\ntitle: x\nk: v\n---\n# H *i* #\n**a** [l](u) `c` <b>\xe9</b>\n```\ncode\n```\nS\n===\n> - q\n",
     "text": b"Title\n\nbody \xe9 of text\r\nand more\n",
 }
-# What is known by its suffix needs one to be recognised.
+# Formats that are recognised by their suffix need one.
 NAMES = {"csv": "file.csv", "tsv": "file.tsv", "html": "file.html", "markdown": "file.md"}
 TOPICS = {
     "jsonl": b'{"qid": "a", "query": "x", "n": [1]}\n{"qid": 2, "title": "y"}\n',
@@ -83,10 +83,10 @@ def read_lenient(path, format):
 
 
 def read_both(path, format, document_format):
-    """What the readers of documents and topics make of the file, or their errors."""
+    """The results of the readers of documents and topics for a file, or their errors."""
     for read, chosen in [(read_documents, document_format), (read_lenient, document_format), (read_topics, format)]:
         try:
-            records = list(read(path, format=chosen))
+            records = list(read(path, format=chosen))  # type: ignore[operator]
         except SearchlabError as error:
             assert "\n" not in str(error)
             assert read is not read_lenient or not isinstance(error, RecordError)
@@ -94,7 +94,7 @@ def read_both(path, format, document_format):
         assert records
         for record in records:
             assert isinstance(record, Document | Topic)
-            # What cannot be encoded could not be indexed.
+            # A text that cannot be encoded could not be indexed.
             assert repr(record).isprintable()
             name = record.docno if isinstance(record, Document) else record.qid
             assert name.encode() and len(name.split()) == 1
@@ -223,7 +223,7 @@ def test_hostile_repetition_costs_no_more_than_linear_time(write, format):
             began = time.process_time()
             with suppress(SourceError):
                 assert sum(1 for _ in read_lenient(path, format))
-            # A reader that takes the square of the length needs minutes; the slowest takes half a second.
+            # A reader with quadratic time would need minutes; the slowest takes half a second.
             assert time.process_time() - began < 2, unit
 
 

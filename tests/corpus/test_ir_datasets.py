@@ -1,4 +1,4 @@
-"""The package is played by a module of our own: what it gives are named tuples, and whatever the net raises."""
+"""The package is replaced by a fake module that gives named tuples and raises errors."""
 
 import sys
 from collections import namedtuple
@@ -44,10 +44,10 @@ class FakeDataset:
 
 @pytest.fixture
 def datasets(monkeypatch):
-    """What the package knows; a test puts its datasets here."""
+    """The datasets of the fake package; a test adds its own here."""
     known = {}
     module = ModuleType("ir_datasets")
-    module.load = known.__getitem__
+    module.load = known.__getitem__  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ir_datasets", module)
     return known
 
@@ -89,7 +89,7 @@ def test_bad_records_of_a_dataset_are_treated_as_those_of_files(datasets, messag
 
 
 @pytest.mark.parametrize("read", [read_documents, read_topics])
-def test_without_the_package_the_user_is_told_how_to_get_it(monkeypatch, message, read):
+def test_without_the_package_the_error_says_how_to_install_it(monkeypatch, message, read):
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     expected = 'ir_datasets:vaswani: needs the package ir-datasets: pip install "searchlab[datasets]"'
     assert message(SourceError, read, "ir_datasets:vaswani") == expected
@@ -109,7 +109,7 @@ def test_a_dataset_without_what_is_asked_for_is_refused(datasets, message, read,
     assert message(SourceError, read, "ir_datasets:x") == f"ir_datasets:x: holds no {kind}"
 
 
-def test_whatever_the_package_raises_meanwhile_is_told_on_one_line(datasets, message):
+def test_any_error_of_the_package_is_reported_on_one_line(datasets, message):
     datasets["x"] = FakeDataset([PAPER, OSError("no route\n  to host")])
     documents = read_documents("ir_datasets:x")
     assert next(documents).docno == "p1"

@@ -1,4 +1,4 @@
-"""Does reading go on after a malformed record, if the caller wants it to?"""
+"""After a malformed record reading continues if the caller allows it."""
 
 import pytest
 

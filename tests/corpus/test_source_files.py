@@ -100,7 +100,7 @@ def test_the_first_document_of_a_large_file_needs_only_its_beginning(tmp_path, f
     assert next(documents).docno == "1"
     assert notes.bytes_total == path.stat().st_size > 2_000_000
     assert notes.bytes_read <= 256 * 1024
-    documents.close()
+    documents.close()  # type: ignore[attr-defined]
 
 
 def test_a_sparse_file_of_a_gigabyte_yields_its_first_document_at_once(tmp_path):
@@ -111,7 +111,7 @@ def test_a_sparse_file_of_a_gigabyte_yields_its_first_document_at_once(tmp_path)
     documents = read_documents([path], notes=notes)
     assert next(documents).docno == "1"
     assert notes.bytes_read <= 256 * 1024
-    documents.close()
+    documents.close()  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("format", RECORDS)

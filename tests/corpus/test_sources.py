@@ -144,7 +144,7 @@ def test_a_folder_with_nothing_to_read_is_refused(write, message, tmp_path):
     assert message(SourceError, read_documents, [tmp_path]) == expected
 
 
-def test_what_the_system_refuses_is_told_in_its_words(write, message, tmp_path, monkeypatch):
+def test_an_error_of_the_system_is_reported_in_its_words(write, message, tmp_path, monkeypatch):
     path = write("a.txt", "words")
 
     def refuse(self):
@@ -156,7 +156,7 @@ def test_what_the_system_refuses_is_told_in_its_words(write, message, tmp_path, 
     assert message(SourceError, read_documents, [path]) == f"{path}: Permission denied"
 
 
-def test_a_name_that_is_too_long_is_told_in_the_words_of_the_system(message):
+def test_a_name_that_is_too_long_is_reported_in_the_words_of_the_system(message):
     assert message(SourceError, read_documents, ["x" * 5000]).endswith("xx: File name too long")
 
 

@@ -144,7 +144,7 @@ def test_every_fit_of_tuning_is_made_without_the_fold_and_without_its_own_part(m
     monkeypatch.setattr(
         judge,
         "per_query",
-        lambda self, own, scores: judged.append(frozenset(own.query_ids)) or per_query(self, own, scores),
+        lambda self, own, scores: judged.append(frozenset(own.query_ids)) or per_query(self, own, scores),  # type: ignore[func-returns-value]
     )
     held_out = ["0", "3", "6"]
     learn_fold(recipe, table, qrels, held_out)
@@ -263,7 +263,7 @@ def test_an_unchanged_experiment_is_not_run_again(home, monkeypatch):
 def count_folds(monkeypatch):
     learnt = []
     original = runner.learn_fold
-    monkeypatch.setattr(runner, "learn_fold", lambda *given: learnt.append(given[3]) or original(*given))
+    monkeypatch.setattr(runner, "learn_fold", lambda *given: learnt.append(given[3]) or original(*given))  # type: ignore[func-returns-value]
     return learnt
 
 

@@ -21,7 +21,7 @@ COLLECTION = {"title": 2_770_138, "body": 23_680_877, "both": 26_451_015}
 N_DOCS = 348_566
 
 
-def letor_counts(words: dict[str, list[tuple[int, int]]], order: list[str], documents: list[tuple]) -> Counts:
+def letor_counts(words: dict[str, list[tuple[int, int]]], order: list[str], documents: list[tuple]) -> Counts:  # type: ignore[type-arg]
     """`words` has df and cf in each stream, a document for each stream its length, unique length, and tf of words."""
     streams = {}
     for place, stream in enumerate(STREAMS):

@@ -468,7 +468,7 @@ def test_only_the_streams_that_features_need_are_counted(engine, monkeypatch):
         counted.append(sorted(streams))
         return extraction_count(snapshot, query, shards, docs, streams)
 
-    extraction_count = extraction.collect_counts
+    extraction_count = extraction.collect_counts  # type: ignore[attr-defined]
     monkeypatch.setattr(extraction, "collect_counts", count)
     for name in ("letor.body.tf", "score.both.bm25f", "near.both.window"):
         extract(engine, TOPICS[:1], judged(engine, QRELS), [name])

@@ -6,7 +6,7 @@ import pytest
 from searchlab.mixtures.likelihood import log_likelihoods
 from searchlab.mixtures.training_queries import gather, name_components
 from searchlab.mixtures.weight_training import LearntWeights, learn_mce
-from searchlab.scorers.trained_mixture import COMPONENTS
+from searchlab.scorers.trained_mixture import COMPONENTS  # type: ignore[attr-defined]
 from tests.mixtures.example_collection import QRELS, TOPICS
 
 

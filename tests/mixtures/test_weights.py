@@ -35,7 +35,7 @@ def test_weights_are_read_as_they_were_written(engine, weights_file):
     assert read.remarks(engine.snapshot) == []
     scorer = read.scorer(engine.snapshot)
     assert (scorer.document, scorer.corpus) == (0.3, 0.7)
-    assert scorer.own.of("b").tolist() == [0.1, 0.9, 0, 0, 0, 0, 0]
+    assert scorer.document_weights.of("b").tolist() == [0.1, 0.9, 0, 0, 0, 0, 0]
     assert len(engine.search("heat flow", scorer=scorer))
 
 
@@ -50,7 +50,7 @@ def test_weights_for_another_index_are_refused_or_warned_of(engine, weights_file
     folder = build([*DOCS, Document("new", "", "heat")])
     delete(folder, ["b"])
     changed = SearchEngine(folder)
-    assert read.scorer(changed.snapshot).own is not None
+    assert read.scorer(changed.snapshot).document_weights is not None
     assert "1 of 2 documents with individual weights are missing or changed" in read.remarks(changed.snapshot)[-1]
     hits = changed.search("heat flow", scorer=read.scorer(changed.snapshot), k=None)
     assert [

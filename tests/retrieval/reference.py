@@ -1,4 +1,4 @@
-"""What should a search find? Said as slowly and plainly as possible.
+"""A reference for searches, as slow and plain as possible.
 
 Texts are split at blanks and counted by Python; a score is the sum of `scorer.weigh` over the words of the
 query. Nothing of the index is used.

@@ -1,3 +1,5 @@
+"""Searches find what scoring every document finds, and explanations sum to scores."""
+
 from concurrent.futures import ThreadPoolExecutor
 from math import log
 

@@ -1,4 +1,4 @@
-"""Many threads, one engine: what each finds is what one thread alone finds."""
+"""Threads that share an engine find what one thread alone finds."""
 
 import sys
 from concurrent.futures import ThreadPoolExecutor

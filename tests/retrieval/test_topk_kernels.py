@@ -1,11 +1,11 @@
-"""Does the kernel that leaves out hopeless documents find what scoring all of them finds?"""
+"""The pruning kernel finds what scoring all documents finds."""
 
 import numpy as np
 import pytest
 
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.topk_kernels import WINDOW
+from searchlab.retrieval.topk_kernels import WINDOW_SIZE
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from tests.retrieval.reference import POSTING_SCORERS
@@ -36,7 +36,7 @@ def medium(build, many_documents):
     folders = [build(many_documents), build(many_documents, words_per_shard=90_000)]
     pairs = [tuple(SearchEngine(folder, compiled=compiled) for compiled in (True, False)) for folder in folders]
     assert [len(engine.snapshot.shards) for engine, _ in pairs] == [1, 3]
-    assert pairs[0][0].snapshot.shards[0].columns.n_docs > 2 * WINDOW
+    assert pairs[0][0].snapshot.shards[0].columns.n_docs > 2 * WINDOW_SIZE
     return pairs
 
 
@@ -54,7 +54,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("name", POSTING_SCORERS)
 @pytest.mark.parametrize("k", [1, 10, 100, 1000, None])
-def test_leaving_out_hopeless_documents_changes_nothing(medium, name, k):
+def test_pruning_changes_nothing(medium, name, k):
     scorer = POSTING_SCORERS[name]()
     for pruned, unpruned in medium:
         for query in QUERIES if k else QUERIES[1::3]:
@@ -84,7 +84,7 @@ def test_the_k_best_are_the_first_of_all(medium, scorer, query):
 
 
 @pytest.mark.parametrize("stream", ["title", "body"])
-def test_leaving_out_changes_nothing_in_a_single_field(medium, stream):
+def test_pruning_changes_nothing_in_a_single_field(medium, stream):
     for pruned, unpruned in medium:
         for query in QUERIES:
             found, expected = (engine.search(query, k=20, stream=stream) for engine in (pruned, unpruned))
@@ -92,7 +92,7 @@ def test_leaving_out_changes_nothing_in_a_single_field(medium, stream):
             assert found.scores.tolist() == expected.scores.tolist()
 
 
-EDGES = [0, WINDOW - 1, WINDOW, 2 * WINDOW - 1, 2 * WINDOW]
+EDGES = [0, WINDOW_SIZE - 1, WINDOW_SIZE, 2 * WINDOW_SIZE - 1, 2 * WINDOW_SIZE]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def windows(build):
     def body(number):
         return " ".join(["every"] + ["edge"] * (number in EDGES) + ["last"] * (number == EDGES[-1]))
 
-    return SearchEngine(build(Document(f"{number:05}", "", body(number)) for number in range(2 * WINDOW + 1)))
+    return SearchEngine(build(Document(f"{number:05}", "", body(number)) for number in range(2 * WINDOW_SIZE + 1)))
 
 
 @pytest.mark.parametrize("name", POSTING_SCORERS)
@@ -124,7 +124,7 @@ def test_the_best_documents_are_found_in_the_last_window(windows, name):
 @pytest.mark.parametrize("name", POSTING_SCORERS)
 def test_of_ties_over_all_windows_the_last_docnos_are_found(windows, name):
     n_docs = len(windows)
-    hits = windows.search("every", k=2 * WINDOW - 10, scorer=POSTING_SCORERS[name]())
+    hits = windows.search("every", k=2 * WINDOW_SIZE - 10, scorer=POSTING_SCORERS[name]())
     plain = [number for number in range(n_docs - 1, -1, -1) if number not in EDGES]
     found = [int(docno) for docno in hits.docnos if int(docno) not in EDGES]
     assert found == plain[: len(found)]

@@ -1,4 +1,4 @@
-"""Is the language model over topics its formula, for every document, and does it keep the promises of scorers?"""
+"""The language model over latent topics is its formula, for every document."""
 
 import math
 import os
@@ -213,7 +213,7 @@ def test_an_index_that_has_changed_since_is_searched_with_folded_in_topics(build
 
 def test_expansion_and_batches_take_dense_scorers_too(engine):
     topics = [searchlab.Topic("1", "auto"), searchlab.Topic("2", "juice")]
-    rankings = list(searchlab.search_topics(engine, topics, k=3, scorer=WTM(), expansion=searchlab.RM3(documents=2)))
+    rankings = list(searchlab.Pipeline(engine, WTM(), expansion=searchlab.RM3(documents=2)).run(topics, k=3))
     assert [len(ranking.docnos) for ranking in rankings] == [3, 3]
 
 

@@ -20,7 +20,7 @@ from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
 from searchlab.scorers.word_topic_model import WTM
-from searchlab.topic_models.topic_model_store import build_topics
+from searchlab.topic_models.topic_model_store import build_topic_model
 from tests.scorers.contract import (
     TERM,
     check_arrays,
@@ -124,7 +124,7 @@ def test_a_mixture_of_unigrams_is_jelinek_mercer():
     assert Mixture().weigh(0, 20, TERM) == pytest.approx(JelinekMercer().weigh(0, 20, TERM))
 
 
-def test_in_a_single_text_a_mixture_speaks_by_unigrams():
+def test_in_a_single_text_a_mixture_is_one_of_unigrams():
     # Models of the document weigh 0.1 + 0.2 + 0.1 + 0.1 = 0.5, those of the collection 0.3 + 0.2 = 0.5.
     assert Mixture(0.1, 0.3, 0.2, 0.2, 0.1, 0.1).weigh(3, 20, TERM) == pytest.approx(log(0.5 * 3 / 20 + 0.5 * 0.05))
 
@@ -159,7 +159,7 @@ def settings_of(kind):
         PLSA: [PLSA(0.2, 0.1), PLSA(0.9, 0.2)],
         WTM: [WTM(0.2, 0.1), WTM(0.9, 0.2)],
     }
-    return [kind(), *extremes[kind]]
+    return [kind(), *extremes[kind]]  # type: ignore[misc]
 
 
 @every_formula
@@ -197,7 +197,7 @@ def test_scorers_are_values(kind):
 def engines(build):
     engines = contract_engines(build)
     for method in ("plsa", "wtm"):
-        build_topics(engines[0].snapshot.folder, method=method, n_topics=4)
+        build_topic_model(engines[0].snapshot.folder, method=method, n_topics=4)
     return engines
 
 
@@ -293,7 +293,7 @@ def test_a_scorer_is_made_by_name_with_numbers_as_text():
         ("dirichlet", {"mu": "nan"}, "Dirichlet: mu is nan, expected a number from 1e-09 to 1e\\+09"),
     ],
 )
-def test_what_makes_no_scorer_is_told(name, settings, message):
+def test_wrong_names_and_settings_are_refused(name, settings, message):
     with pytest.raises(SettingError, match=message):
         make_scorer(name, settings)
 

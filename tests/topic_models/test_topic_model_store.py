@@ -336,7 +336,7 @@ def test_a_build_does_not_block_indexing_but_refuses_a_second_build(small):
 
 def test_a_model_replaced_while_it_is_opened_is_read_again(small, monkeypatch):
     build_topic_model(small, n_topics=3)
-    read = vector_artefact.read_artefact_record
+    read = vector_artefact.read_artefact_record  # type: ignore[attr-defined]
 
     def read_and_replace(home, kind):
         record = read(home, kind)

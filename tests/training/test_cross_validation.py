@@ -50,7 +50,7 @@ def test_nothing_of_a_query_leaks_into_the_model_that_ranks_it(ranker, settings)
 def test_a_fold_is_trained_tuned_and_prepared_without_its_queries(monkeypatch):
     table = some_table(9)
     calls = []
-    select_model = recipe_module.select_model
+    select_model = recipe_module.select_model  # type: ignore[attr-defined]
 
     def record(ranker, train, **options):
         calls.append((set(train.query_ids), options.get("valid")))

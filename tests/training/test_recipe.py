@@ -17,11 +17,11 @@ def test_pairs_are_weighted_by_the_measure_that_settings_are_chosen_by():
 
 
 def test_the_ranker_decides_by_default_how_features_are_bent():
-    assert Recipe("rsvm").preparation.bends == "powers"
-    assert Recipe("rankboost").preparation.bends == "none"
-    assert Recipe("mhr").preparation.bends == "none"
-    assert Recipe("mhr-weighted").preparation.bends == "powers"
-    assert Recipe("rsvm", bends="none").preparation.bends == "none"
+    assert Recipe("rsvm").preparation.powers
+    assert Recipe("rankboost").preparation.powers is False
+    assert Recipe("mhr").preparation.powers is False
+    assert Recipe("mhr-weighted").preparation.powers
+    assert Recipe("rsvm", bends="none").preparation.powers is False
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_the_ranker_decides_by_default_how_features_are_bent():
         ({"ranker": "rsvn"}, "unknown ranker 'rsvn'"),
         ({"settings": {"D": 1}}, "unknown setting of rsvm-ir 'D'"),
         ({"settings": {"C": -1}}, "rsvm-ir: C is -1"),
-        ({"filling": "nil"}, "unknown filling 'nil'"),
+        ({"filling": "nil"}, "unknown imputation 'nil'"),
         ({"normalisation": "nil"}, "unknown normalisation 'nil'"),
-        ({"bends": "cubes"}, "unknown way to bend features 'cubes'"),
+        ({"bends": "cubes"}, "unknown choice of powers 'cubes'"),
         ({"measure": "nDGC@10"}, "nDGC@10"),
         ({"dialect": "letor9"}, "unknown dialect 'letor9'"),
         ({"n_parts": 1}, "parts is 1, expected a whole number from 2"),

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Model selection: the best setting is chosen, on queries that it was not trained on."""
 
 from itertools import pairwise

@@ -64,7 +64,7 @@ def test_brief_searches_run_in_the_event_loop_and_documents_never(folder, monkey
     correction, find_document = search._correction, search.find_document
 
     def record(function):
-        return lambda *arguments: seen.append(threading.current_thread().name) or function(*arguments)
+        return lambda *arguments: seen.append(threading.current_thread().name) or function(*arguments)  # type: ignore[func-returns-value]
 
     monkeypatch.setattr(search, "_correction", record(correction))
     monkeypatch.setattr(search, "find_document", record(find_document))

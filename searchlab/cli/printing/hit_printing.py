@@ -122,7 +122,7 @@ def note_outcome(hits: Hits, engine: SearchEngine) -> None:
 
 
 def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: bool = False) -> None:
-    """Print a passage behind `lead`, its words marked; further lines are indented."""
+    """Print a passage after `lead`, its words marked; further lines are indented."""
     if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
         marks = ("\033[33m", "\033[39m") if bold else ("\033[1;33m", "\033[0m")
         before, after = ("\033[1m", "\033[0m") if bold else ("", "")

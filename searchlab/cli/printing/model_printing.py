@@ -12,11 +12,11 @@ from searchlab.cli.printing.terminal_text import pluralize, print_columns, print
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.models.model import ScorePart
+    from searchlab.rankers.models.base_model import ScorePart
 
 # More weights are printed only on request.
 MAX_WEIGHTS = 20
-# More hyperplanes do not fit beside each other.
+# More hyperplanes do not fit side by side.
 MAX_PLANES_IN_TABLE = 4
 
 FILLINGS = {

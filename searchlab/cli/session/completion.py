@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.cli.session.session_commands import COMMANDS, field_names, find_command
 from searchlab.errors import SettingError
-from searchlab.retrieval.suggest.autocomplete import frequent_words
+from searchlab.retrieval.suggest.autocomplete import complete_word
 
 if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
 
 _WORD_AT_END = re.compile(r"(?:(?<!\S)[-+−(]*(?P<field>[^\W\d][\w.-]*):[\"“]?)?(?P<word>[\w.']*)$")
-# Words of other fields are stored only as stems, which nobody types.
+# Other fields store only stems, which are no use as completions.
 _FIELDS_WITH_WORDS = ("title", "body")
 
 
@@ -41,7 +41,7 @@ def _complete_query(session: Session, line: str) -> tuple[str, list[str]]:
     field, written = match["field"], match["word"]
     if not written or field not in (None, *_FIELDS_WITH_WORDS):
         return written, []
-    words = frequent_words(session.engine.snapshot, fold_text(written))
+    words = complete_word(session.engine.snapshot, fold_text(written))
     if len(fold_text(written)) == len(written):
         words = [written + word[len(written) :] for word in words]
     names = [f"{name}:" for name in field_names(session) if field is None and name.startswith(written)]

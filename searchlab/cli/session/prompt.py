@@ -1,6 +1,6 @@
 """The prompt of a session at a terminal.
 
-It has a history that is kept between sessions, and completion by the Tab key. Ctrl-C clears the line, Ctrl-D ends.
+The history persists between sessions, and the Tab key completes. Ctrl-C clears the line, Ctrl-D ends the session.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class SessionCompleter(Completer):
 
 
 class TolerantHistory(FileHistory):
-    """A history in a file; while that cannot be read or written, lines are kept until the session ends."""
+    """A history in a file; if the file cannot be read or written, the history lasts only for the session."""
 
     def load_history_strings(self) -> Iterable[str]:
         """The lines of earlier sessions, newest first."""
@@ -76,11 +76,11 @@ class TolerantHistory(FileHistory):
 
 def open_history() -> History:
     """The history of all sessions of a user, in a file that only this user can read."""
-    given = os.environ.get("XDG_STATE_HOME", "")
+    state_home = os.environ.get("XDG_STATE_HOME", "")
     try:
         # The XDG specification says to ignore paths that are not absolute.
-        state = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
-    except RuntimeError:  # there is no home
+        state = Path(state_home) if Path(state_home).is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:  # there is no home folder
         return InMemoryHistory()
     path = state / "searchlab" / "history"
     with suppress(OSError):

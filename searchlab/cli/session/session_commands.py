@@ -1,4 +1,4 @@
-"""The commands of a session: `COMMANDS` has for each what it does, its arguments, its help and its completions."""
+"""The commands of a session: `COMMANDS` has the action, the arguments, the help and the completions of each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from searchlab.scorers.registry import SCORERS
 if TYPE_CHECKING:
     from searchlab.cli.session.session_loop import Session
 
-# How many names of fields are shown in one line.
+# Further names of fields are only counted.
 MAX_FIELDS_SHOWN = 12
 
 
@@ -29,21 +29,21 @@ def _no_choices(session: Session) -> Iterable[str]:
 
 
 @dataclass(frozen=True)
-class Command:
-    """A command, written with a colon in front; `choices` complete its argument, or, if it `repeats`, each argument."""
+class SessionCommand:
+    """A command, typed after a colon; `choices` complete its first argument, or every argument if it `repeats`."""
 
-    act: Callable[[Session, str], None]
+    execute: Callable[[Session, str], None]
     arguments: str
     help: str
     choices: Callable[[Session], Iterable[str]] = _no_choices
     repeats: bool = False
 
 
-def find_command(written: str) -> Command:
+def find_command(written: str) -> SessionCommand:
     """The command of this name, or the only one that begins with it."""
     name = ABBREVIATIONS.get(written, written)
     if not name:
-        raise SettingError("expected a command behind the colon, such as :help")
+        raise SettingError("expected a command after the colon, such as :help")
     if name in COMMANDS:
         return COMMANDS[name]
     matches = [command for command in COMMANDS if command.startswith(name)]
@@ -55,7 +55,7 @@ def find_command(written: str) -> Command:
 
 
 def settings_of(scorer: Scorer) -> dict[str, str]:
-    """The settings of a scorer as users write them; one that is None has its default."""
+    """The settings of a scorer as users write them; None is written as default."""
     settings = [field for field in fields(scorer) if field.metadata.get("is_setting", True)]  # type: ignore[arg-type]
     values = {field.name.rstrip("_"): getattr(scorer, field.name) for field in settings}
     written = {name: "default" if value is None else value for name, value in values.items()}
@@ -74,7 +74,7 @@ def _describe_scorer(session: Session) -> str:
 
 def _scorer(session: Session, argument: str) -> None:
     if not argument:
-        print(f"{_describe_scorer(session)}\nthere is: {', '.join(SCORERS)}")
+        print(f"{_describe_scorer(session)}\navailable: {', '.join(SCORERS)}")
         return
     name, *settings = argument.split()
     session.set_options(replace(session.options, scorer_name=name, settings=dict(pairs(settings, f":scorer {name}"))))
@@ -94,13 +94,13 @@ def _k(session: Session, argument: str) -> None:
     if not argument:
         print(f"k: {session.k}")
         return
-    session.set_k(_whole_number(argument, ":k", "how many results to show"))
+    session.set_k(_whole_number(argument, ":k", "the number of results to show"))
     note(f"k: {session.k}")
 
 
 def _stream(session: Session, argument: str) -> None:
     if not argument:
-        print(f"stream: {session.options.stream}\nthere is: {', '.join(STREAMS)}")
+        print(f"stream: {session.options.stream}\navailable: {', '.join(STREAMS)}")
         return
     session.set_options(replace(session.options, stream=argument))
     note(f"stream: {session.options.stream}")
@@ -136,21 +136,21 @@ def _expand(session: Session, argument: str) -> None:
 
 
 def _explain(session: Session, argument: str) -> None:
-    last, hit = session.result(_result_number(argument, ":explain"))
+    last, hit = session.numbered_hit(_result_number(argument, ":explain"))
     if not last.hits.query.terms:
-        note("no term adds to the score: the query only selects")
+        note("no term adds to the score: the query only filters")
         return
     print_terms(last.search.explain([hit.docno])[0])
 
 
 def _open(session: Session, argument: str) -> None:
-    last, hit = session.result(_result_number(argument, ":open"))
+    last, hit = session.numbered_hit(_result_number(argument, ":open"))
     print_document(hit.document, last.hits.query, session.engine.snapshot.analyzer)
 
 
 def _similar(session: Session, argument: str) -> None:
-    _, hit = session.result(_result_number(argument, ":similar"))
-    note(f"like {printable(hit.docno)}  {printable(hit.title)}")
+    _, hit = session.numbered_hit(_result_number(argument, ":similar"))
+    note(f"similar to {printable(hit.docno)}  {printable(hit.title)}")
     session.search_similar(hit.docno)
 
 
@@ -160,11 +160,11 @@ def _next(session: Session, argument: str) -> None:
 
 def _help(session: Session, argument: str) -> None:
     _print_table({f":{name} {command.arguments}".rstrip(): command.help for name, command in COMMANDS.items()})
-    print("\nThe beginning of a command is enough, as in :o 2; :e is :explain.")
+    print("\nCommands can be abbreviated, as in :o 2 for :open 2; :e is :explain.")
     if session.options.syntax == "plain":
-        print("Every line without a colon is a query of plain words.")
+        print("A line without a colon is a query of plain words.")
         return
-    print("Every line without a colon is a query, of words that should occur, or of\n")
+    print("A line without a colon is a query: words, any of which should occur, or\n")
     _print_table(SYNTAX_EXAMPLES)
     print(f"\nFields of this index: {name_some(field_names(session), MAX_FIELDS_SHOWN)}")
 
@@ -192,46 +192,46 @@ def _whole_number(argument: str, command: str, meaning: str) -> int:
 
 # Examples of the full query syntax.
 SYNTAX_EXAMPLES = {
-    '"t-cell lymphoma"': "a phrase; with ~3 behind it, up to 2 words between",
+    '"t-cell lymphoma"': "a phrase; followed by ~3, with up to 2 words between",
     "lymphoma AND (t OR b)": "AND, OR and NOT, in capitals; brackets",
-    "+lymphoma cell -skin": "with lymphoma, without skin, best with cell",
-    "title:lymphoma": "in one field",
-    "year:[1988 TO 1990]": "from one value of a field to another; [1988 TO]",
-    "lymph*  wom?n": "any letters for *, one for ?",
-    "lymphma~": "spelt like this: one letter differs, or two with ~2",
+    "+lymphoma cell -skin": "must have lymphoma, may have cell, not skin",
+    "title:lymphoma": "only in this field",
+    "year:[1988 TO 1990]": "a range of values of a field; [1988 TO] is open",
+    "lymph*  wom?n": "* is any letters, ? is one letter",
+    "lymphma~": "similar spelling: one letter differs, or two with ~2",
     "lymphoma^2 cell": "lymphoma counts twice",
 }
 
-COMMANDS: dict[str, Command] = {
-    "scorer": Command(_scorer, "[NAME]", "how to score; alone, shows what there is", lambda session: SCORERS),
-    "set": Command(
+COMMANDS: dict[str, SessionCommand] = {
+    "scorer": SessionCommand(_scorer, "[NAME]", "choose a scorer; without a name, list all", lambda _: SCORERS),
+    "set": SessionCommand(
         _set,
         "[NAME=VALUE …]",
-        "settings of the scorer, such as k1=0.9 b=0.4",
+        "change settings of the scorer, as k1=0.9 b=0.4",
         lambda session: [f"{name}=" for name in settings_of(session.options.scorer)],
         repeats=True,
     ),
-    "k": Command(_k, "[N]", "how many results to show"),
-    "stream": Command(_stream, "[NAME]", "which text to search: title, body or both", lambda session: STREAMS),
-    "filter": Command(
+    "k": SessionCommand(_k, "[N]", "change the number of results shown"),
+    "stream": SessionCommand(_stream, "[NAME]", "search only this text: title, body or both", lambda session: STREAMS),
+    "filter": SessionCommand(
         _filter,
         "[FIELD=VALUE | off]",
-        "only such documents, also year=[1988 TO 1990]",
+        "add a filter, as year=[1988 TO 1990]; off: none",
         lambda session: ["off", *(f"{name}=" for name in field_names(session)[2:])],
     ),
-    "expand": Command(
+    "expand": SessionCommand(
         _expand,
         "[rm3 | off]",
-        "add words of the best documents to each query",
+        "add words of the best documents to queries",
         lambda session: ["off", "rm3", *(f"rm3:{field.name}=" for field in fields(RM3))],
     ),
-    "explain": Command(_explain, "N", "what each term adds to the score of result N"),
-    "open": Command(_open, "N", "the whole document, with matches marked"),
-    "similar": Command(_similar, "N", "documents like result N"),
-    "next": Command(_next, "", "the next results of the last query"),
-    "help": Command(_help, "", "this list"),
-    "quit": Command(_quit, "", "end; so does Ctrl-D"),
+    "explain": SessionCommand(_explain, "N", "show what each term adds to the score"),
+    "open": SessionCommand(_open, "N", "show the whole document of result N"),
+    "similar": SessionCommand(_similar, "N", "search for documents similar to result N"),
+    "next": SessionCommand(_next, "", "show the next results of the last search"),
+    "help": SessionCommand(_help, "", "show this list"),
+    "quit": SessionCommand(_quit, "", "end the session, as Ctrl-D does"),
 }
 
-# Beginnings that are ambiguous, but needed too often to be refused.
+# Ambiguous abbreviations that are needed too often to be refused.
 ABBREVIATIONS = {"e": "explain"}

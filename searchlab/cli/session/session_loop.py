@@ -1,7 +1,7 @@
 """The interactive session: queries and commands read line by line, from a terminal or from a pipe.
 
-A line is a query, or, with a colon in front, a command (`session_commands`). Results go to standard output; comments
-and mistakes go to standard error, and the session continues.
+A line is a query, or a command if it begins with a colon (`session_commands`). Results go to standard output; notes and
+errors go to standard error, and the session continues after an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LastSearch:
 
 
 class Session:
-    """Queries and commands one after the other, over one index."""
+    """A sequence of queries and commands on one index."""
 
     def __init__(self, engine: SearchEngine, options: SearchOptions, k: int) -> None:
         self.engine = engine
@@ -51,39 +51,39 @@ class Session:
         self.set_options(options)
 
     def run(self) -> None:
-        """Execute line after line, until the input ends or the user quits."""
+        """Execute the input line by line, until it ends or the user quits."""
         at_terminal = sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
         for line in self._typed_lines() if at_terminal else _piped_lines():
             try:
-                self.answer(line)
+                self.execute(line)
             except SearchlabError as error:
                 print_error(printable(str(error)))
             except KeyboardInterrupt:
                 if not at_terminal:
                     raise
                 note("interrupted")
-            # Keeps results and comments in order where both go to one file.
+            # Keeps results and notes in order where both go to one file.
             sys.stdout.flush()
             if self.ended:
                 break
 
-    def answer(self, line: str) -> None:
+    def execute(self, line: str) -> None:
         """Execute one line."""
         line = line.strip()
         if line.startswith(":"):
             name, *rest = line[1:].split(maxsplit=1) or [""]
-            find_command(name).act(self, *rest or [""])
+            find_command(name).execute(self, *rest or [""])
         elif line:
             self.search(line)
 
     def search(self, text: str) -> None:
-        """Print the best hits of a query, and comments on them."""
+        """Print the best hits of a query, and notes on them."""
         self._show(self.pipeline.start(text, syntax=self.options.syntax, filters=self.options.filters))
 
     def set_options(self, options: SearchOptions) -> None:
-        """Search with these options from now on; options that cannot be searched with are refused."""
+        """Search with these options from now on; invalid options raise an error and change nothing."""
         pipeline = options.pipeline(self.engine)
-        # A search for nothing costs nothing, and refuses what any other search would refuse.
+        # An empty query costs nothing, and raises the errors that any other query would raise.
         pipeline.search("", k=1, syntax=options.syntax, filters=options.filters)
         self.options, self.pipeline = options, pipeline
 
@@ -94,7 +94,7 @@ class Session:
         self.k = k
 
     def search_similar(self, docno: str) -> None:
-        """Print the documents most similar to one, without this one; the query is not expanded."""
+        """Print the documents most similar to a document, without itself; the query is not expanded."""
         query = similar_query(self.engine, docno, stream=self.options.stream)
         pipeline = replace(self.pipeline, expansion=None)
         self._show(pipeline.start(query, filters=self.options.filters), without=docno)
@@ -104,7 +104,7 @@ class Session:
         for hit in hits:
             print_hit(hit)
         if without is not None and not search.query.terms:
-            note(f"no results: no other document has words of {printable(without)}")
+            note(f"no results: no other document shares a word with {printable(without)}")
         else:
             note_outcome(hits, self.engine)
 
@@ -117,7 +117,7 @@ class Session:
             print_hit(hit)
         note(f"results {n_shown + 1:,} to {len(hits):,}" if len(hits) > n_shown else "no more results")
 
-    def result(self, number: int) -> tuple[LastSearch, Hit]:
+    def numbered_hit(self, number: int) -> tuple[LastSearch, Hit]:
         """The last search, and its hit with this number."""
         last = self._require_last()
         if not 1 <= number <= len(last.hits):
@@ -126,7 +126,7 @@ class Session:
 
     def _require_last(self) -> LastSearch:
         if self.last is None:
-            raise SettingError("no results yet: type some words to search for")
+            raise SettingError("no results yet: type words to search for")
         return self.last
 
     def _find(self, search: PipelineSearch, without: str | None, k: int) -> Hits:

@@ -147,9 +147,9 @@ def decode_entities(text: str) -> str:
 
 def without_comments(text: str) -> str:
     """`text` with a space for every `<!-- … -->`; one that is not closed is kept."""
-    kept = []
+    pieces = []
     position = 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
-        kept += [text[position:start], " "]
+        pieces += [text[position:start], " "]
         position = end + 3
-    return "".join([*kept, text[position:]])
+    return "".join([*pieces, text[position:]])

@@ -30,7 +30,7 @@ class TokenStream(NamedTuple):
         return np.diff(self.starts)
 
 
-class Postings(NamedTuple):
+class InvertedStream(NamedTuple):
     """Postings sorted by term, then document; `positions` lists their occurrences in the same order."""
 
     offsets: Array
@@ -51,22 +51,22 @@ def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream
     return TokenStream(tokens[positions], offsets[:: len(streams)])
 
 
-def invert(stream: TokenStream, n_terms: int) -> Postings:
+def invert(stream: TokenStream, n_terms: int) -> InvertedStream:
     """The postings of documents that are in their final order."""
     if len(stream.tokens) < MIN_COMPILED_TOKENS:
         return _invert_with_numpy(stream, n_terms)
     from searchlab.indexing.building.inversion_kernel import invert_tokens
 
-    return Postings(*invert_tokens(stream.tokens, stream.starts, n_terms))
+    return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms))
 
 
-def _invert_with_numpy(stream: TokenStream, n_terms: int) -> Postings:
+def _invert_with_numpy(stream: TokenStream, n_terms: int) -> InvertedStream:
     by_term = np.argsort(stream.tokens, kind="stable")
     terms = stream.tokens[by_term].astype(np.int64)
     docs = np.repeat(np.arange(len(stream.lengths)), stream.lengths)[by_term]
     positions = by_term - stream.starts[docs]
     begins = np.flatnonzero(np.diff(terms, prepend=-1).astype(bool) | np.diff(docs, prepend=-1).astype(bool))
-    return Postings(
+    return InvertedStream(
         np.searchsorted(terms[begins], np.arange(n_terms + 1)).astype(np.int64),
         docs[begins].astype(np.uint32),
         np.diff(begins, append=len(terms)).astype(np.uint32),

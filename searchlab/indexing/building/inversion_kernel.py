@@ -8,7 +8,7 @@ from numba import njit
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
 def invert_tokens(tokens, starts, n_terms):  # type: ignore[no-untyped-def]
-    """The parts of `Postings`: offsets, documents, frequencies and positions."""
+    """The parts of an `InvertedStream`: offsets, documents, frequencies and positions."""
     offsets = np.zeros(n_terms + 1, np.int64)
     for token in tokens:
         offsets[token + 1] += 1

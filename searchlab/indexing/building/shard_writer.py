@@ -15,7 +15,7 @@ from searchlab.analysis.analyzer import Analyzer
 from searchlab.analysis.tokenizer import split_words
 from searchlab.errors import RecordError
 from searchlab.indexing.building.field_builder import FieldBuilder
-from searchlab.indexing.building.inversion import Postings, TokenStream, combine_streams, invert
+from searchlab.indexing.building.inversion import InvertedStream, TokenStream, combine_streams, invert
 from searchlab.indexing.storage.array_file import write_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
 from searchlab.indexing.storage.file_sync import sync_tree
@@ -136,7 +136,7 @@ def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
     return Strings.pack("words", known) | {"words.terms": numbers}
 
 
-def _stream_columns(name: str, postings: Postings, lengths: Array) -> dict[str, Array]:
+def _stream_columns(name: str, postings: InvertedStream, lengths: Array) -> dict[str, Array]:
     offsets, docs, tfs, _ = postings
     dense, bits, ranks = _bitmaps(postings, len(lengths))
     counts, max_tfs = count_terms(offsets, tfs)
@@ -156,7 +156,7 @@ def _stream_columns(name: str, postings: Postings, lengths: Array) -> dict[str, 
     }
 
 
-def _bitmaps(postings: Postings, n_docs: int) -> tuple[Array, Array, Array]:
+def _bitmaps(postings: InvertedStream, n_docs: int) -> tuple[Array, Array, Array]:
     """The dense terms, their documents as bits in 64-bit words, and the number of bits before each word."""
     doc_freqs = np.diff(postings.offsets)
     dense = np.flatnonzero((doc_freqs > 0) & (doc_freqs >= n_docs / DENSE_RATIO))

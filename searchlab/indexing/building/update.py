@@ -20,7 +20,7 @@ from searchlab.records import Document
 from searchlab.types import Array
 
 BATCH_DOCS = 200
-# NumPy looks up about this many docnos in the time that numba takes to load.
+# Python looks up about this many docnos in the time that numba takes to load.
 MIN_COMPILED_LOOKUPS = 50_000
 
 

@@ -4,7 +4,7 @@ There are three checks, each made only where the one before found nothing, so th
 
 1. The files are those that were written: the manifest has the size and CRC-32 of each.
 2. The columns agree with each other (`column_checks`).
-3. The Whoosh index agrees with the columns (`whoosh/comparison`).
+3. The Whoosh index agrees with the columns (`whoosh/column_comparison`).
 
 The shards are locked as readers lock them, so that a concurrent writer removes nothing that is being examined.
 """
@@ -27,7 +27,12 @@ from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST,
 from searchlab.indexing.storage.lock import lock_shard
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import ShardRecord, read_live
-from searchlab.indexing.whoosh.comparison import WhooshMismatch, compare_contents, compare_postings, count_postings
+from searchlab.indexing.whoosh.column_comparison import (
+    WhooshMismatch,
+    compare_contents,
+    compare_postings,
+    count_postings,
+)
 from searchlab.types import Array, Progress, no_progress
 
 # Whoosh's postings are compared one by one with the columns, ten microseconds each; if there are more than

@@ -94,11 +94,11 @@ class Shard:
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
-                found = path.stat().st_size
+                n_bytes = path.stat().st_size
             except OSError:
                 raise IndexCorrupt(f"{path}: missing; {REBUILD}") from None
-            if found != size:
-                raise IndexCorrupt(f"{path}: {found} bytes, expected {size}; {REBUILD}")
+            if n_bytes != size:
+                raise IndexCorrupt(f"{path}: {n_bytes} bytes, expected {size}; {REBUILD}")
         self.record = record
         self.folder = folder
         self.columns: ShardColumns = open_columns(folder / COLUMNS)

@@ -26,7 +26,7 @@ from whoosh.util.numeric import length_to_byte
 from whoosh.writing import SegmentWriter
 
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.indexing.building.inversion import Postings
+from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.records import Document
 from searchlab.types import Array
@@ -44,7 +44,7 @@ def write_whoosh(
     settings: AnalysisSettings,
     documents: Sequence[Document],
     terms: Sequence[str],
-    inverted: dict[str, Postings],
+    inverted: dict[str, InvertedStream],
     lengths: dict[str, Array],
 ) -> None:
     """Write documents (in docno order) and the postings of title and body as a Whoosh index."""
@@ -61,17 +61,17 @@ def write_whoosh(
     writer.commit(merge=False)
 
 
-def _one_each(n: int) -> Postings:
+def _one_each(n: int) -> InvertedStream:
     """Postings in which term i occurs once, in document i."""
     docs = np.arange(n, dtype=np.uint32)
     ones = np.ones(n, np.uint32)
-    return Postings(np.arange(n + 1, dtype=np.int64), docs, ones, np.zeros(n, np.uint32))
+    return InvertedStream(np.arange(n + 1, dtype=np.int64), docs, ones, np.zeros(n, np.uint32))
 
 
 class _BlockWriter(SegmentWriter):  # type: ignore[misc]
     """Whoosh's segment writer for sorted postings instead of documents."""
 
-    fields: dict[str, tuple[Sequence[bytes], Postings, Array | None]]
+    fields: dict[str, tuple[Sequence[bytes], InvertedStream, Array | None]]
 
     def store(self, documents: Sequence[Document], lengths: dict[str, Array]) -> None:
         """Write the stored fields and Whoosh's one-byte length of each document."""
@@ -100,7 +100,7 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
         self.fieldwriter.close()
 
     def _write_terms(
-        self, field: FieldType, terms: Sequence[bytes], inverted: Postings, length_codes: Array, batch: range
+        self, field: FieldType, terms: Sequence[bytes], inverted: InvertedStream, length_codes: Array, batch: range
     ) -> None:
         """Write the blocks and the dictionary entries of a range of terms."""
         offsets = inverted.offsets[batch.start : batch.stop + 1]
@@ -148,7 +148,7 @@ class _Blocks(NamedTuple):
     max_length: list[int]
 
     @classmethod
-    def make(cls, inverted: Postings, offsets: Array, length_codes: Array, *, with_positions: bool) -> _Blocks:
+    def make(cls, inverted: InvertedStream, offsets: Array, length_codes: Array, *, with_positions: bool) -> _Blocks:
         first, last = int(offsets[0]), int(offsets[-1])
         starts = _block_starts(offsets - first)
         bounds = np.append(starts, last - first)
@@ -243,7 +243,7 @@ def _block_starts(offsets: Array) -> Array:
     return starts
 
 
-def _encode_positions(inverted: Postings, first: int, last: int) -> list[bytes]:
+def _encode_positions(inverted: InvertedStream, first: int, last: int) -> list[bytes]:
     """The positions of each posting in Whoosh's encoding: their number, and a pickled list of their gaps."""
     tfs = inverted.tfs[first:last].astype(np.int64)
     ends = np.cumsum(tfs)

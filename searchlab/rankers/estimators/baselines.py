@@ -11,8 +11,8 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.models.model import Model
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 

@@ -23,9 +23,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.kernel_model import KERNELS, KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.models.model import Model
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Array, Floats
 

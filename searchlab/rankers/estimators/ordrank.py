@@ -21,7 +21,7 @@ from sklearn.base import clone
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive
 from searchlab.rankers.estimators.ranksvm import DEFAULT_STRENGTH, STRENGTHS
-from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.voting_model import VOTES, VotingModel
 from searchlab.rankers.solvers.pair_weights import GradePair
 from searchlab.rankers.solvers.pairwise_hinge import Solution, solve_path

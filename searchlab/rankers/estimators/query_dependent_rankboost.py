@@ -11,8 +11,8 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.models.model import Model
 from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
-from searchlab.rankers.models.model import Model
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.solvers.exponential_loss import GradedRows, best_rule, pair_potentials
 from searchlab.rankers.training_data import TrainingData

@@ -21,8 +21,8 @@ from sklearn.base import clone
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.models.model import Model
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors, simulate_rank_factors
 from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve_path
 from searchlab.rankers.training_data import TrainingData

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from searchlab.rankers.models.model import ScorePart, read_numbers
+from searchlab.rankers.models.base_model import ScorePart, read_numbers
 from searchlab.types import Floats, Ints
 
 VOTES = ("count", "score")

@@ -1,4 +1,4 @@
-"""Which words of a whole text matched? The text stays as it is, line breaks included."""
+"""Full texts with their matching words marked; the text stays as it is, line breaks included."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from searchlab.retrieval.highlight.snippets import Snippet
 
 
 def mark_all(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
-    """A text with all places of some terms."""
+    """A text with marks at all occurrences of some terms."""
     marks: list[tuple[int, int]] = []
     if terms:
         for start, end, term in analyzer.spans(text):
-            # One character can hold two words: "½" is 1 and 2.
+            # One character can be two words: "½" is 1 and 2.
             if term in terms and not (marks and start < marks[-1][1]):
                 marks.append((start, end))
     return Snippet(text, tuple(marks))

@@ -1,1 +1,1 @@
-"""The query language: parser, syntax tree, matching, phrases, ranges, filters."""
+"""Queries: parser, syntax tree, analysis, matching, phrases, wildcards, ranges and filters."""

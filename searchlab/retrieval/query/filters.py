@@ -1,7 +1,7 @@
-"""How are results restricted to some documents, without changing scores?
+"""Filters: results restricted to documents with some value in a field, without changing scores.
 
 A filter names a field and a value: `source=Lancet`, `year=1988`, or a range of values, `year=[1988 TO 1990]`. The
-value has to be a whole value of the field, but for case, accents and white space.
+value is compared with whole values of the field; case, accents and white space do not matter.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from searchlab.errors import SettingError
-from searchlab.retrieval.query.tree import Range
+from searchlab.retrieval.query.syntax_tree import Range
 
 _RANGE = re.compile(r"([\[{])\s*(?:(\S+)\s+)?TO(?:\s+(\S+?))?\s*([\]}])")
 _OPEN = (None, "*")
@@ -33,7 +33,7 @@ class Filter:
 
     @property
     def range(self) -> Range | None:
-        """The range that is asked for, None for a single value."""
+        """The range of values; None if the value is a single one."""
         match = _RANGE.fullmatch(self.value)
         if match is None:
             return None

@@ -13,11 +13,24 @@ from operator import iand, ior
 import numpy as np
 
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.phrases import with_phrase
+from searchlab.retrieval.query.phrases import find_phrase
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
-from searchlab.retrieval.query.ranges import within
-from searchlab.retrieval.query.term_patterns import matching_strings
-from searchlab.retrieval.query.tree import DOCNO, And, Boost, Fuzzy, Node, Not, Or, Pattern, Phrase, Range, Some, Word
+from searchlab.retrieval.query.ranges import find_in_range
+from searchlab.retrieval.query.syntax_tree import (
+    DOCNO,
+    And,
+    BooleanClauses,
+    Boost,
+    Fuzzy,
+    Node,
+    Not,
+    Or,
+    Phrase,
+    Range,
+    Wildcard,
+    Word,
+)
+from searchlab.retrieval.query.term_patterns import match_strings
 from searchlab.retrieval.results import Query
 from searchlab.scorers.execution.index_reader import IndexReader, Variants
 from searchlab.types import Array
@@ -26,7 +39,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Matcher:
-    """Evaluates trees over one shard; words without a field are looked for in `stream`."""
+    """Finds the matching documents of one shard; words without a field are looked up in `stream`."""
 
     def __init__(self, reader: IndexReader, analyzer: QueryAnalyzer, shard_index: int, stream: str) -> None:
         self._reader = reader
@@ -68,7 +81,7 @@ class Matcher:
     def _passing(self, wanted: Filter) -> Array:
         """For each document, whether it passes a filter."""
         if wanted.range is not None:
-            return self._mark(within(self._columns, wanted.range))
+            return self._mark(find_in_range(self._columns, wanted.range))
         if wanted.field == DOCNO:
             return self._mark(self._named(wanted.value))
         return self._mark(self._columns.fields.with_value(wanted.field, wanted.value))
@@ -84,16 +97,16 @@ class Matcher:
                 return None if found is None else ~found
             case Boost(part):
                 return self._match(part)
-            case Some(must, may, must_not):
+            case BooleanClauses(must, should, must_not):
                 required = self._all(must)
                 if required is None:
-                    required = self._any(may)
+                    required = self._any(should)
                 excluded = self._any(must_not)
                 if required is None or excluded is None:
                     return required if excluded is None else ~excluded
                 return required & ~excluded
             case Range():
-                return self._mark(within(self._columns, node))
+                return self._mark(find_in_range(self._columns, node))
             case _:
                 found = self._docno(node) if node.field == DOCNO else self._words(node)
                 return None if found is None else self._mark(found)
@@ -106,10 +119,10 @@ class Matcher:
         found = [part for part in map(self._match, parts) if part is not None]
         return reduce(ior, found) if found else None
 
-    def _words(self, leaf: Word | Phrase | Pattern | Fuzzy) -> Array | None:
+    def _words(self, leaf: Word | Phrase | Wildcard | Fuzzy) -> Array | None:
         """The documents that have a leaf's words in their text."""
         name = leaf.field or self._stream
-        if isinstance(leaf, Pattern | Fuzzy):
+        if isinstance(leaf, Wildcard | Fuzzy):
             variants = self._patterns.expand(leaf, name).terms
             return self._documents_with(name, variants) if variants else _NONE
         terms = self._analyzer.terms(leaf.text)
@@ -121,13 +134,13 @@ class Matcher:
         numbers = [self._reader.locate_term(name, term)[self._shard_index].number for term in terms]
         if text is None or min(numbers) < 0:
             return _NONE
-        return with_phrase(text, numbers, leaf.slop if isinstance(leaf, Phrase) else 1)
+        return find_phrase(text, numbers, leaf.slop if isinstance(leaf, Phrase) else 1)
 
-    def _docno(self, leaf: Word | Phrase | Pattern | Fuzzy) -> Array:
-        """The documents with a docno like this, which is compared as it is written."""
+    def _docno(self, leaf: Word | Phrase | Wildcard | Fuzzy) -> Array:
+        """The documents with a matching docno, which is compared as written."""
         if isinstance(leaf, Word | Phrase):
             return self._named(leaf.text)
-        return matching_strings(self._columns.docnos, range(self._columns.n_docs), leaf, leaf.text)
+        return match_strings(self._columns.docnos, range(self._columns.n_docs), leaf, leaf.text)
 
     def _named(self, docno: str) -> Array:
         doc = self._columns.docnos.find(docno)

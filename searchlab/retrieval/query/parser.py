@@ -1,14 +1,14 @@
-"""How does the text of a query become a tree?
+"""Query parser: from the text of a query to its syntax tree.
 
-Whoosh's query parser does most of it: its plugins cut the text into tokens, gather brackets into groups, and bind
-fields, weights and operators to what they apply to. We stop at its syntax tree, before Whoosh would analyse words,
-and convert that to the nodes of `syntax`. Two things are our own:
+Whoosh's query parser does most of the work: its plugins split the text into tokens, gather brackets into groups, and
+bind fields, boosts and operators to their operands. We stop at its syntax tree, before Whoosh would analyse words,
+and convert that to the nodes of `syntax_tree`. Two things differ from Whoosh:
 
-- Whoosh forgives every mistake, often by dropping part of the query. The tokens are checked before it groups them.
+- Whoosh accepts every mistake, often by dropping part of the query. The tokens are checked before it groups them.
 - Its plugin for + and − sees only the outermost group, and takes operators for words. Here signs are operators that
-  bind to the next word or group, and what they mean is decided where words stand side by side.
+  bind to the next word or group; their meaning is decided in the group that holds them.
 
-Between words that stand side by side there is an OR, as in a plain query; but a range among them restricts.
+Words without an operator between them are joined by OR, as in a plain query; but a range among them restricts.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from typing import Any
 from whoosh.qparser import QueryParser, plugins
 from whoosh.qparser import syntax as tokens
 
-from searchlab.retrieval.query.tree import (
+from searchlab.retrieval.query.syntax_tree import (
     And,
+    BooleanClauses,
     Boost,
     Fuzzy,
-    Malformed,
     Node,
     Not,
     Or,
-    Pattern,
     Phrase,
+    QuerySyntaxError,
     Range,
-    Some,
+    Wildcard,
     Word,
 )
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 50
-# Words, phrases and ranges; of a pattern, each piece counts.
-MAX_PARTS = 1_024
+# Words, phrases and ranges; each piece of a wildcard counts.
+MAX_LEAVES = 1_024
 MAX_DISTANCE = 2
-# So that weights within weights, as deep as brackets go, are neither infinite nor zero.
-MIN_FACTOR, MAX_FACTOR = 0.001, 1_000
+# So that products of nested boosts, as deep as brackets go, are neither infinite nor zero.
+MIN_BOOST, MAX_BOOST = 0.001, 1_000
 
-# Whoosh tries its expressions at every character, so each has to say where it may begin and end: Whoosh's own would
-# take the hyphen of "t-cell" for a sign, and "5:3" for a field.
+# Whoosh tries its expressions at every character, so each must state where it may begin and end: Whoosh's defaults
+# would take the hyphen of "t-cell" for a sign, and "5:3" for a field.
 _BEGIN = r'(?<![^\s()"“”\]}])'
 _BEGIN_OR_SIGN = rf"(?:{_BEGIN}|(?<={_BEGIN}[-+−]))"
 _END = r'(?![^\s()"“”\[{^~])'
@@ -62,17 +62,17 @@ _SIGNED = r'(?=[\w("“”*?])'
 
 _FIELD_NAME = re.compile(r"[^\W\d][\w.-]*")
 _LETTER = re.compile(r"[^\W_]")
-# Marks that are left in a word: those of phrases and ranges are taken already.
+# Marks that remain in a word: those of phrases and ranges have been consumed.
 _MARK = re.compile(r'["“”\[\]{}]')
 
-# What Whoosh's plugins make of the marks in a text.
-Opening, Closing = plugins.GroupPlugin.OpenBracket, plugins.GroupPlugin.CloseBracket
-Quotation = plugins.PhrasePlugin.PhraseNode
-Wildcard, Prefix = plugins.WildcardPlugin.WildcardNode, plugins.PrefixPlugin.PrefixNode
-Distance, Weight = plugins.FuzzyTermPlugin.FuzzinessNode, plugins.BoostPlugin.BoostNode
+# The tokens of Whoosh's plugins.
+OpeningToken, ClosingToken = plugins.GroupPlugin.OpenBracket, plugins.GroupPlugin.CloseBracket
+PhraseToken = plugins.PhrasePlugin.PhraseNode
+WildcardToken, PrefixToken = plugins.WildcardPlugin.WildcardNode, plugins.PrefixPlugin.PrefixNode
+FuzzinessToken, BoostToken = plugins.FuzzyTermPlugin.FuzzinessNode, plugins.BoostPlugin.BoostNode
 
 
-class SideBySide(tokens.GroupNode):  # type: ignore[misc]
+class DefaultGroup(tokens.GroupNode):  # type: ignore[misc]
     """Whoosh's group for words without operators between them; not its OrGroup, which an explicit OR makes."""
 
 
@@ -81,14 +81,14 @@ class Required(tokens.Wrapper):  # type: ignore[misc]
 
 
 def parse(text: str, fields: Collection[str]) -> Node:
-    """The tree of a query over an index with these fields; raises `Malformed`, and nothing else."""
+    """The tree of a query over an index with these fields; raises `QuerySyntaxError`, and nothing else."""
     if len(text) > MAX_LENGTH:
-        raise Malformed(f"it is longer than {MAX_LENGTH:,} characters")
+        raise QuerySyntaxError(f"it is longer than {MAX_LENGTH:,} characters")
     known = frozenset(fields)
     parser = _make_parser(known)
     tagged = parser.tag(text)
-    if sum(token.is_text() or isinstance(token, tokens.RangeNode) for token in tagged) > MAX_PARTS:
-        raise Malformed(f"it has more than {MAX_PARTS:,} parts")
+    if sum(token.is_text() or isinstance(token, tokens.RangeNode) for token in tagged) > MAX_LEAVES:
+        raise QuerySyntaxError(f"it has more than {MAX_LEAVES:,} parts")
     _check(tagged, known)
     return _convert(parser.filterize(tagged))
 
@@ -96,7 +96,7 @@ def parse(text: str, fields: Collection[str]) -> Node:
 @lru_cache(maxsize=8)
 def _make_parser(fields: frozenset[str]) -> Any:
     names = [*(re.escape(name) for name in sorted(fields) if _FIELD_NAME.fullmatch(name)), r"[^\W\d]\w{0,63}"]
-    # Plugins act in this order: groups before what they can carry, distances before weights ("rat~2^3").
+    # Plugins act in this order: groups before what applies to them, distances before boosts ("rat~2^3").
     used = [
         plugins.FieldsPlugin(rf"{_BEGIN_OR_SIGN}(?P<text>{'|'.join(names)}):(?=[^\s)])", remove_unknown=False),
         plugins.PhrasePlugin(_PHRASE),
@@ -116,11 +116,11 @@ def _make_parser(fields: frozenset[str]) -> Any:
         ),
     ]
     # Without a schema, Whoosh leaves words and fields as they are.
-    return QueryParser(None, None, used, group=SideBySide)
+    return QueryParser(None, None, used, group=DefaultGroup)
 
 
 def _check(tagged: Iterable[Any], fields: frozenset[str]) -> None:
-    """Refuse what Whoosh would pass over in silence."""
+    """Raise QuerySyntaxError for mistakes that Whoosh would ignore."""
     opened = 0
     before: Any = None  # the last token that is not white space
     row = [None, None, *tagged, None]
@@ -131,70 +131,72 @@ def _check(tagged: Iterable[Any], fields: frozenset[str]) -> None:
             case tokens.InfixOperator():
                 _check_operand(before, f"{token.text} has nothing on its left")
             case tokens.PrefixOperator() if isinstance(before, tokens.PrefixOperator):
-                raise Malformed(f"{before.text} has nothing on its right")
+                raise QuerySyntaxError(f"{before.text} has nothing on its right")
             case tokens.FieldnameNode() if token.fieldname not in fields:
-                raise Malformed(f"there is no field {token.fieldname!r}")
-            case Opening():
+                raise QuerySyntaxError(f"there is no field {token.fieldname!r}")
+            case OpeningToken():
                 opened += 1
                 if opened > MAX_DEPTH:
-                    raise Malformed(f"brackets are nested deeper than {MAX_DEPTH}")
-            case Closing():
+                    raise QuerySyntaxError(f"brackets are nested deeper than {MAX_DEPTH}")
+            case ClosingToken():
                 if not opened:
-                    raise Malformed("a bracket is not opened")
+                    raise QuerySyntaxError("a bracket is not opened")
                 opened -= 1
                 _check_operand(before, "a group is empty")
-            case Quotation() if not _LETTER.search(token.text):
-                raise Malformed("a phrase is empty")
-            case Wildcard():
-                if Quotation in (type(last), type(following)):
-                    raise Malformed("a wildcard touches a phrase")
-            case Distance():
-                if not isinstance(last, tokens.WordNode) or isinstance(second_last, Wildcard):
-                    raise Malformed(f"{token.original} does not follow a word")
+            case PhraseToken() if not _LETTER.search(token.text):
+                raise QuerySyntaxError("a phrase is empty")
+            case WildcardToken():
+                if PhraseToken in (type(last), type(following)):
+                    raise QuerySyntaxError("a wildcard touches a phrase")
+            case FuzzinessToken():
+                if not isinstance(last, tokens.WordNode) or isinstance(second_last, WildcardToken):
+                    raise QuerySyntaxError(f"{token.original} does not follow a word")
                 if not 1 <= token.maxdist <= MAX_DISTANCE:
-                    raise Malformed(f"{token.original} is not a distance from 1 to {MAX_DISTANCE}")
-            case Weight():
-                if not (last.has_boost or isinstance(last, Distance | Closing)):
-                    raise Malformed(f"{token.original} has nothing to weigh")
-                if not MIN_FACTOR <= token.boost <= MAX_FACTOR:
-                    raise Malformed(f"{token.original} is not a weight from {MIN_FACTOR} to {MAX_FACTOR:,}")
+                    raise QuerySyntaxError(f"{token.original} is not a distance from 1 to {MAX_DISTANCE}")
+            case BoostToken():
+                if not (last.has_boost or isinstance(last, FuzzinessToken | ClosingToken)):
+                    raise QuerySyntaxError(f"{token.original} has nothing to weigh")
+                if not MIN_BOOST <= token.boost <= MAX_BOOST:
+                    raise QuerySyntaxError(f"{token.original} is not a weight from {MIN_BOOST} to {MAX_BOOST:,}")
             case tokens.WordNode() if mark := _MARK.search(token.text):
                 quote = mark[0] in '"“”'
-                raise Malformed("a quotation mark is not closed" if quote else f"{mark[0]!r} is not part of a range")
+                raise QuerySyntaxError(
+                    "a quotation mark is not closed" if quote else f"{mark[0]!r} is not part of a range"
+                )
         before = token
     _check_operand(before, "there is nothing to search for")
     if opened:
-        raise Malformed("a bracket is not closed")
+        raise QuerySyntaxError("a bracket is not closed")
 
 
 def _check_operand(before: Any, otherwise: str) -> None:
-    """Refuse an end (of the query, of a group, of what an operator joins) that has nothing before it."""
+    """Raise QuerySyntaxError if no operand stands before the end of a query or group, or before an operator."""
     if isinstance(before, tokens.Operator):
-        raise Malformed(f"{before.text} has nothing on its right")
-    if before is None or isinstance(before, Opening):
-        raise Malformed(otherwise)
+        raise QuerySyntaxError(f"{before.text} has nothing on its right")
+    if before is None or isinstance(before, OpeningToken):
+        raise QuerySyntaxError(otherwise)
 
 
 def _convert(token: Any) -> Node:
-    """A token of Whoosh's tree as a node of ours."""
+    """A token of Whoosh's tree as a node of the syntax tree."""
     node = _convert_group(token) if isinstance(token, tokens.GroupNode) else _convert_leaf(token)
-    # What adds no score has no weight.
+    # Ranges and NOT add no score, so a boost means nothing.
     return node if token.boost == 1 or isinstance(node, Range | Not) else Boost(node, token.boost)
 
 
 def _convert_leaf(token: Any) -> Node:
     match token:
-        case Quotation():
+        case PhraseToken():
             return Phrase(token.text, token.slop, token.fieldname)
         case plugins.FuzzyTermPlugin.FuzzyTermNode():
             return Fuzzy(token.text, token.maxdist, token.prefixlength, token.fieldname)
-        case Wildcard() | Prefix():
+        case WildcardToken() | PrefixToken():
             if not _LETTER.search(token.text):
-                raise Malformed("a wildcard stands alone")
-            return Pattern(token.text + "*" * isinstance(token, Prefix), token.fieldname)
+                raise QuerySyntaxError("a wildcard stands alone")
+            return Wildcard(token.text + "*" * isinstance(token, PrefixToken), token.fieldname)
         case tokens.RangeNode():
             if token.fieldname is None:
-                raise Malformed("a range has no field")
+                raise QuerySyntaxError("a range has no field")
             low, high = (None if end == "*" else end for end in (token.start, token.end))
             return Range(token.fieldname, low, high, not token.startexcl, not token.endexcl)
         case _:
@@ -211,21 +213,21 @@ def _convert_group(group: Any) -> Node:
             return _join(And, map(_convert, group))
         case tokens.OrGroup():
             if any(isinstance(part, Required) for part in group):
-                raise Malformed("+ and OR contradict each other")
+                raise QuerySyntaxError("+ and OR contradict each other")
             return _join(Or, map(_convert, group))
     nodes = [(_convert(part), isinstance(part, Required)) for part in group]
     others = [node for node, required in nodes if not required]
     must = [node for node, required in nodes if required]
-    may = [node for node in others if not isinstance(node, Not | Range)]
+    should = [node for node in others if not isinstance(node, Not | Range)]
     must_not = [node.part for node in others if isinstance(node, Not)]
     ranges = [node for node in others if isinstance(node, Range)]
-    if sum(map(bool, (must, may, must_not))) > 1:
-        return _join(And, [Some(tuple(must), tuple(may), tuple(must_not)), *ranges])
-    return _join(And, [*must, *([_join(Or, may)] if may else []), *map(Not, must_not), *ranges])
+    if sum(map(bool, (must, should, must_not))) > 1:
+        return _join(And, [BooleanClauses(tuple(must), tuple(should), tuple(must_not)), *ranges])
+    return _join(And, [*must, *([_join(Or, should)] if should else []), *map(Not, must_not), *ranges])
 
 
 def _join(kind: type[And] | type[Or], nodes: Iterable[Node]) -> Node:
-    """The nodes as one: without groups of one, or groups within groups of their kind."""
+    """The nodes as one: without groups of one, or groups within groups of the same kind."""
     parts: list[Node] = []
     for node in nodes:
         parts.extend(node.parts if isinstance(node, kind) else [node])

@@ -13,24 +13,24 @@ from functools import cached_property, partial
 
 from searchlab.errors import unknown_name
 from searchlab.records import QueryTerm, TermStats
-from searchlab.retrieval.query.term_patterns import MAX_VARIANTS, TermPatterns
-from searchlab.retrieval.query.tree import (
+from searchlab.retrieval.query.syntax_tree import (
     DOCNO,
     Fuzzy,
     Leaf,
-    Malformed,
     Node,
-    Pattern,
     Phrase,
+    QuerySyntaxError,
     Range,
+    Wildcard,
     Word,
-    describe,
+    format_tree,
     leaves,
     looks_plain,
     positive_leaves,
 )
+from searchlab.retrieval.query.term_patterns import MAX_VARIANTS, TermPatterns
 from searchlab.retrieval.results import Query
-from searchlab.retrieval.suggest.spelling import suggest
+from searchlab.retrieval.suggest.spelling import correct_spelling
 from searchlab.scorers.execution.index_reader import IndexReader, Variants
 
 # How the text of a query is read: as words only, or as a query with phrases, operators and fields.
@@ -43,7 +43,7 @@ class QueryAnalyzer:
     def __init__(self, reader: IndexReader) -> None:
         self._reader = reader
         self._snapshot = reader.snapshot
-        self._suggest = partial(suggest, reader.snapshot)
+        self._suggest = partial(correct_spelling, reader.snapshot)
         self.patterns = TermPatterns(reader.snapshot)
 
     @cached_property
@@ -61,7 +61,7 @@ class QueryAnalyzer:
 
         try:
             node = parse(text, self.fields)
-        except Malformed as error:
+        except QuerySyntaxError as error:
             return self._parse_words(text, stream, (f"{error.reason}: searched for the plain words",))
         return self.interpret(node, stream, text)
 
@@ -70,7 +70,7 @@ class QueryAnalyzer:
         with self._snapshot.report_damage():
             terms, unknown = self._find_terms(node, stream)
             remarks = self._remarks(node, stream)
-        return Query(describe(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
+        return Query(format_tree(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
 
     def _parse_words(self, text: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
         known, unknown = [], set()
@@ -115,7 +115,7 @@ class QueryAnalyzer:
                 if span.term is not None:
                     yield leaf.text[span.start : span.end], span.term, (span.term,)
             return
-        name = describe(replace(leaf, field=None))
+        name = format_tree(replace(leaf, field=None))
         yield name, name, self.patterns.expand(leaf, field).terms
 
     def _remarks(self, node: Node, stream: str) -> tuple[str, ...]:
@@ -123,9 +123,9 @@ class QueryAnalyzer:
         remarks: dict[str, None] = {}
         for leaf in leaves(node):
             field = leaf.field or stream
-            if isinstance(leaf, Pattern | Fuzzy) and field != DOCNO:
+            if isinstance(leaf, Wildcard | Fuzzy) and field != DOCNO:
                 n_matching = self.patterns.expand(leaf, field).n_matching
                 if n_matching > MAX_VARIANTS:
                     counted = f"the {MAX_VARIANTS:,} most frequent count"
-                    remarks[f"{describe(leaf)} stands for {n_matching:,} words: {counted}"] = None
+                    remarks[f"{format_tree(leaf)} stands for {n_matching:,} words: {counted}"] = None
         return tuple(remarks)

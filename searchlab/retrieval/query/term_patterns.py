@@ -20,8 +20,8 @@ from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.streams import Text
 from searchlab.indexing.storage.string_table import Strings
-from searchlab.retrieval.query.tree import Fuzzy, Pattern
-from searchlab.retrieval.suggest.string_matching import spelt_like, with_shape
+from searchlab.retrieval.query.string_matching import match_fuzzy, match_wildcard
+from searchlab.retrieval.query.syntax_tree import Fuzzy, Wildcard
 from searchlab.scorers.execution.index_reader import Variants
 from searchlab.types import Array
 
@@ -43,7 +43,7 @@ class TermPatterns:
         self._snapshot = snapshot
         self.expand = lru_cache(MAX_CACHED_PATTERNS)(self._expand)
 
-    def _expand(self, leaf: Pattern | Fuzzy, stream: str) -> MatchingTerms:
+    def _expand(self, leaf: Wildcard | Fuzzy, stream: str) -> MatchingTerms:
         doc_freqs: Counter[str] = Counter()
         for shard in self._snapshot.shards:
             text = shard.columns.text(stream)
@@ -56,20 +56,20 @@ class TermPatterns:
         return MatchingTerms(tuple(sorted(most_frequent)), len(matching))
 
 
-def matching_strings(strings: Strings, numbers: range, leaf: Pattern | Fuzzy, text: str, behind: str = "") -> Array:
-    """The numbers of the strings that a leaf matches; `text` is its own, perhaps folded."""
-    if isinstance(leaf, Pattern):
-        return with_shape(strings, numbers, text, behind=behind)
-    return spelt_like(strings, numbers, text, leaf.distance, same_start=leaf.prefix, behind=behind)[0]
+def match_strings(strings: Strings, numbers: range, leaf: Wildcard | Fuzzy, text: str, behind: str = "") -> Array:
+    """The numbers of the strings that a leaf matches; `text` is the leaf's text, perhaps folded."""
+    if isinstance(leaf, Wildcard):
+        return match_wildcard(strings, numbers, text, behind=behind)
+    return match_fuzzy(strings, numbers, text, leaf.distance, same_start=leaf.prefix, behind=behind)[0]
 
 
-def _matching_terms(shard: Shard, text: Text, stream: str, leaf: Pattern | Fuzzy) -> Array:
+def _matching_terms(shard: Shard, text: Text, stream: str, leaf: Wildcard | Fuzzy) -> Array:
     """The positions, in the text's stream, of the terms that a leaf stands for in a shard."""
     wanted = fold_text(leaf.text)
     if stream not in STREAMS:
-        return matching_strings(text.terms, text.numbers, leaf, wanted, text.prefix) - text.numbers.start
+        return match_strings(text.terms, text.numbers, leaf, wanted, text.prefix) - text.numbers.start
     columns = shard.columns
-    words = matching_strings(columns.words, range(len(columns.words)), leaf, wanted)
+    words = match_strings(columns.words, range(len(columns.words)), leaf, wanted)
     numbers = np.unique(columns.word_terms[words]).astype(np.int64)
     return numbers[numbers >= 0]
 

@@ -1,4 +1,4 @@
-"""Which words of an index begin so? The most frequent ones, for whoever is typing."""
+"""Autocomplete: the most frequent words of an index with a given prefix."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 
-MOST_WORDS = 20
-# In byte order, no word that begins alike comes after a beginning with this behind it.
+MAX_COMPLETIONS = 20
+# In byte order, a prefix followed by this comes after every word with the prefix.
 _LAST = "\U0010ffff"
 
 
-def frequent_words(snapshot: Snapshot, beginning: str) -> list[str]:
-    """The most frequent words of the index that begin so, stop words left out."""
+def complete_word(snapshot: Snapshot, prefix: str) -> list[str]:
+    """The most frequent words of the index with a prefix, most frequent first, without stop words."""
     terms: dict[str, str] = {}
     for shard in snapshot.shards:
         columns = shard.columns
-        first, after = columns.words.first_from(beginning), columns.words.first_from(beginning + _LAST)
+        first, after = columns.words.first_from(prefix), columns.words.first_from(prefix + _LAST)
         numbers = np.asarray(columns.word_terms[first:after], np.int64)
         offsets = columns.streams["both"].offsets
         # Stop words have no term, and come last.
         frequencies = np.where(numbers < 0, -1, offsets[numbers + 1] - offsets[numbers])
-        for place in np.argsort(-frequencies, kind="stable")[:MOST_WORDS].tolist():
-            if numbers[place] >= 0:
-                terms[columns.words[first + place]] = columns.terms[int(numbers[place])]
+        for row in np.argsort(-frequencies, kind="stable")[:MAX_COMPLETIONS].tolist():
+            if numbers[row] >= 0:
+                terms[columns.words[first + row]] = columns.terms[int(numbers[row])]
     frequency = {word: snapshot.count_term("both", term).doc_freq for word, term in terms.items()}
     best = sorted(frequency, key=lambda word: (-frequency[word], word))
-    return [word for word in best if frequency[word]][:MOST_WORDS]
+    return [word for word in best if frequency[word]][:MAX_COMPLETIONS]

@@ -1,8 +1,8 @@
-"""Which word could have been meant by one that no document has?
+"""Spelling correction: the known word nearest to an unknown one.
 
-The nearest of the words that the documents have: by the number of edits (a letter inserted, deleted or replaced, or
-two neighbours exchanged), then those with the same first letter, then by the number of documents, then by the
-alphabet. Short words are near to everything, so they get fewer edits, or none.
+Words of the index are ordered by the number of edits (a letter inserted, deleted or replaced, or two neighbours
+exchanged), then by whether the first letter is the same, then by document frequency, then by the alphabet. Short words
+are near to everything, so fewer edits are allowed for them, or none.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from collections import defaultdict
 
 from searchlab.analysis.tokenizer import split_words
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.retrieval.suggest.string_matching import spelt_like
+from searchlab.retrieval.query.string_matching import match_fuzzy
 
-SHORTEST = 3
-# Words of up to this many letters are compared with those that one edit makes of them, longer ones with two.
-SHORT = 4
-# Of fields other than these, words are kept only as stems, which nobody should read.
-WRITTEN = ("", "title", "body")
+MIN_WORD_LENGTH = 3
+# For words of up to this many letters one edit is allowed, for longer ones two.
+MAX_SHORT_LENGTH = 4
+# Of other fields the index has only stems, which are not for display.
+CORRECTED_FIELDS = ("", "title", "body")
 
 
-def suggest(snapshot: Snapshot, unknown: str) -> str | None:
-    """The known word that is nearest to an unknown one; both may stand behind a field, `title:`."""
+def correct_spelling(snapshot: Snapshot, unknown: str) -> str | None:
+    """The known word nearest to an unknown one, None if none is near; both may follow a field, `title:`."""
     field, colon, written = unknown.rpartition(":")
     word = "".join(split_words(written))
-    if field not in WRITTEN or len(word) < SHORTEST or not any(map(str.isalpha, word)):
+    if field not in CORRECTED_FIELDS or len(word) < MIN_WORD_LENGTH or not any(map(str.isalpha, word)):
         return None
-    groups = _near(snapshot, word)
-    for place in sorted(groups):
-        # Of words that are equally near, the one that most documents have.
-        frequency = {near: snapshot.count_term("both", term).doc_freq for near, term in groups[place].items()}
+    groups = _similar_words(snapshot, word)
+    for distance in sorted(groups):
+        # Of equally near words, the one with the largest document frequency.
+        frequency = {near: snapshot.count_term("both", term).doc_freq for near, term in groups[distance].items()}
         best = min(frequency, key=lambda near: (-frequency[near], near))
         if frequency[best]:
             return None if best == word else f"{field}{colon}{best}"
     return None
 
 
-def _near(snapshot: Snapshot, word: str) -> dict[tuple[int, bool], dict[str, str]]:
-    """The words near to a word with their terms, by distance and by whether they begin otherwise."""
+def _similar_words(snapshot: Snapshot, word: str) -> dict[tuple[int, bool], dict[str, str]]:
+    """The words near to a word with their terms, by distance and by whether the first letter differs."""
     groups: dict[tuple[int, bool], dict[str, str]] = defaultdict(dict)
     for shard in snapshot.shards:
         columns = shard.columns
-        most = 1 if len(word) <= SHORT else 2
-        numbers, distances = spelt_like(columns.words, range(len(columns.words)), word, most, swaps=True)
+        max_edits = 1 if len(word) <= MAX_SHORT_LENGTH else 2
+        numbers, distances = match_fuzzy(columns.words, range(len(columns.words)), word, max_edits, swaps=True)
         for number, distance in zip(numbers.tolist(), distances.tolist(), strict=True):
             term = int(columns.word_terms[number])
             if term >= 0:

@@ -1,7 +1,7 @@
-"""How often does one term follow another in each document?
+"""Bigram counts: how often one term follows another in each document.
 
-The texts of the documents that have both are looked through at once. No pair begins in the title and ends in the body;
-stop words are no terms, so words on both sides of one are neighbours.
+The texts of the documents that have both are read at once. No bigram begins in the title and ends in the body. Stop
+words are no terms, so the words on both sides of one are adjacent.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from searchlab.types import Array
 
 
 def count_bigram(columns: ShardColumns, first: int, second: int, having: Array, others: Array) -> tuple[Array, Array]:
-    """The documents of a shard in which `second` follows `first`, both given by their numbers, and how often.
+    """The documents of a shard in which term `second` follows term `first`, given by their numbers, and the counts.
 
-    `having` and `others` are the documents that have the one and the other, ascending.
+    `having` and `others` are the documents that have the first and the second term, ascending.
     """
     rare, common = (having, others) if len(having) < len(others) else (others, having)
     if not len(rare):
@@ -27,12 +27,12 @@ def count_bigram(columns: ShardColumns, first: int, second: int, having: Array, 
     tokens = columns.tokens
     if (ends < starts).any() or (ends > len(tokens)).any():
         raise IndexError("a document reaches beyond the tokens")
-    places = concatenate_ranges(starts, np.maximum(ends - 1, starts))
-    places = places[tokens[places] == first]
-    places = places[tokens[places + 1] == second]
-    rows = np.searchsorted(starts, places, "right") - 1
-    middles = starts + columns.streams["title"].lengths[docs]
-    rows = rows[places + 1 != middles[rows]]
+    positions = concatenate_ranges(starts, np.maximum(ends - 1, starts))
+    positions = positions[tokens[positions] == first]
+    positions = positions[tokens[positions + 1] == second]
+    rows = np.searchsorted(starts, positions, "right") - 1
+    body_starts = starts + columns.streams["title"].lengths[docs]
+    rows = rows[positions + 1 != body_starts[rows]]
     counts = np.bincount(rows, minlength=len(docs))
-    found = np.flatnonzero(counts)
-    return docs[found].astype(having.dtype), counts[found]
+    nonzero = np.flatnonzero(counts)
+    return docs[nonzero].astype(having.dtype), counts[nonzero]

@@ -5,7 +5,7 @@ logarithmic shape:
 
     ln(B + X) = ln B + ln(1 + X/B)
 
-so the kernel searches with X/B in the place of frequencies. Documents with weights of their own have their own B: the
+so the kernel searches with X/B instead of frequencies. Documents with weights of their own have their own B: the
 difference of the logarithms is their bias. Only a topic model gives something to documents that lack a word: with one,
 every document is scored, even one that has no word of the query.
 """
@@ -112,7 +112,7 @@ class MixtureQueryScorer(QueryScorer):
     def _postings(self, shard_index: int) -> Postings:
         odds = [self._odds(word, shard_index) for word in self.words]
         column = self._reader.column(shard_index, self._bound.stream)
-        return join_postings([own.docs for own in odds], [own.odds for own in odds], column.bits, column.ranks)
+        return join_postings([word.docs for word in odds], [word.odds for word in odds], column.bits, column.ranks)
 
     def _norms(self) -> list[DocumentNorms]:
         """Norms, with which deleted documents gain nothing, and the biases of documents with weights of their own."""

@@ -2,7 +2,7 @@
 
 The plan for the pruning kernel, and the same sum by NumPy: for one query in a fresh process, for scorers whose gains
 can be negative, and for queries that ask for more than words. Terms may be looked up in different streams; each is
-scored by the numbers of its own stream. Gains are added in descending order of their bounds, so that a document has
+scored by the numbers of that stream. Gains are added in descending order of their bounds, so that a document has
 the same score to the last bit, whichever way it was found.
 """
 
@@ -135,10 +135,10 @@ class PostingQueryScorer(QueryScorer):
         return ScoringPlan(
             partial(bound.postings, locations),
             bound.norms,
-            np.array([term.count * own.weight for term, own in terms]),
-            np.array([own.factor for _, own in terms]),
-            np.array([term.count * own.bound for term, own in terms]),
-            sum(term.count * own.background for term, own in terms),
+            np.array([term.count * weights.weight for term, weights in terms]),
+            np.array([weights.factor for _, weights in terms]),
+            np.array([term.count * weights.bound for term, weights in terms]),
+            sum(term.count * weights.background for term, weights in terms),
             float(sum(term.count for term, _ in terms)),
             bound.scorer.shape,
             float(bound.scorer.shift),
@@ -152,12 +152,17 @@ class PostingQueryScorer(QueryScorer):
         rows = []
         for term in self._query.terms:
             stream = self._bound.stream_of(self._query, term)
-            bound = in_streams.setdefault(stream, self._bound.in_stream(stream))
+            if stream not in in_streams:
+                in_streams[stream] = self._bound.in_stream(stream)
+            bound = in_streams[stream]
             rows.append((term, bound, bound.term_weights(term.variants)))
             n_words[bound] = n_words.get(bound, 0.0) + term.count
         rows.sort(key=lambda row: -row[0].count * row[2].bound)
-        terms = [_WeightedTerm(bound, term.variants, term.count * own.weight, own.factor) for term, bound, own in rows]
-        return terms, sum(term.count * own.background for term, _, own in rows), n_words
+        terms = [
+            _WeightedTerm(bound, term.variants, term.count * weights.weight, weights.factor)
+            for term, bound, weights in rows
+        ]
+        return terms, sum(term.count * weights.background for term, _, weights in rows), n_words
 
     def score(self, shard_index: int, docs: Array) -> Array:
         """The scores of documents of a shard, given in ascending order."""

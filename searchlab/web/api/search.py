@@ -15,7 +15,7 @@ from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import Snippet
 from searchlab.retrieval.results import Hit, Hits, Query
-from searchlab.retrieval.suggest.autocomplete import frequent_words
+from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import count_patterns
@@ -36,7 +36,7 @@ PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
 MARKED_QUERY = Parameter("q", "string", "a query whose words are marked", default="")
 
 
-def list_indexes(state: RequestState) -> dict[str, Any]:
+def describe_indexes(state: RequestState) -> dict[str, Any]:
     """All indexes, with their fields and systems."""
     return {
         "indexes": [
@@ -102,7 +102,7 @@ def suggest_queries(state: RequestState, *, q: str) -> dict[str, Any]:
     last = _LAST_WORD.search(q)
     if last is not None:
         before = q[: last.start()]
-        words = frequent_words(index.engine.snapshot, fold_text(last.group()))
+        words = complete_word(index.engine.snapshot, fold_text(last.group()))
         texts = [f"{before}{word}" for word in words[: MAX_SUGGESTED_WORDS + 1] if word != fold_text(last.group())]
         suggestions += [{"text": text, "kind": "word"} for text in texts[:MAX_SUGGESTED_WORDS] if text not in past]
     return {"query": q, "suggestions": suggestions}

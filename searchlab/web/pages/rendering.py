@@ -36,7 +36,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_number, "count": count_noun}
+    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": count_noun}
     jinja.filters["typeset"] = typeset
     return jinja
 
@@ -74,7 +74,7 @@ def split_at_marks(marked: Mapping[str, Any]) -> list[tuple[str, bool]]:
     return [(piece, is_marked) for piece, is_marked in [*pieces, (text[last:], False)] if piece]
 
 
-def format_number(value: float | None) -> str:
+def format_cell(value: float | None) -> str:
     """A number with thousands separators, or four digits."""
     if value is None:
         return "–"

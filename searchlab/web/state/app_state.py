@@ -11,7 +11,7 @@ from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import OpenIndexes
-from searchlab.web.state.query_history import QueryHistory
+from searchlab.web.state.query_recorder import QueryHistory
 from searchlab.web.state.result_cache import ResultCache
 
 # The file that an experiment leaves in its folder.

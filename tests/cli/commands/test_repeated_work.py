@@ -116,7 +116,7 @@ def test_training_needs_two_searches_and_one_extraction_a_topic(collection, run_
 
 
 def test_features_of_an_expanded_search_share_its_expansion(collection, run_cli, work):
-    assert run_cli("features", "-k", 5, "--expand", "rm3", "--set", "again.toml", "-o", "f.txt")[0] == 0
+    assert run_cli("features", "-k", 5, "--expand", "rm3", "--features", "again.toml", "-o", "f.txt")[0] == 0
     n = len(TOPICS)
     expect(work, searches=2 * n, estimations=n, extractions=n)
 
@@ -124,6 +124,6 @@ def test_features_of_an_expanded_search_share_its_expansion(collection, run_cli,
 def test_features_of_another_scorer_are_still_those_of_bm25(collection, run_cli):
     options = ["--scorer", "dirichlet", "--expand", "rm3:terms=3"]
     assert run_cli("run", *options, "-k", 5, "-o", "d.run")[0] == 0
-    assert run_cli("features", "-k", 5, *options, "--set", "again.toml", "-o", "searched.txt")[0] == 0
-    assert run_cli("features", "--run", "d.run", "--set", "again.toml", "-o", "ranked.txt")[0] == 0
+    assert run_cli("features", "-k", 5, *options, "--features", "again.toml", "-o", "searched.txt")[0] == 0
+    assert run_cli("features", "--run", "d.run", "--features", "again.toml", "-o", "ranked.txt")[0] == 0
     assert (collection / "searched.txt").read_text() == (collection / "ranked.txt").read_text()

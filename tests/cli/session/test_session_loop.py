@@ -1,4 +1,4 @@
-"""Does a session answer line after line, on a pipe and on a terminal?"""
+"""Sessions on a pipe and on a terminal: queries, commands, completion and history."""
 
 import io
 import os
@@ -92,7 +92,7 @@ def test_the_options_of_the_command_line_are_where_a_session_begins(ask):
     assert out.startswith("scorer jm: lambda=0.3\n")
     assert "k: 2\n" in out
     assert len(docnos(out)) == 2
-    plain, err = ask('"alpha omega"', options=["--plain"])
+    plain, err = ask('"alpha omega"', options=["--syntax", "plain"])
     assert len(docnos(plain)) == 3, "in plain words, a phrase is its words"
     assert err.startswith("3 results")
 
@@ -107,16 +107,16 @@ def test_a_wrong_option_ends_a_session_before_it_begins(run_cli, folder, monkeyp
 def test_a_query_that_finds_nothing_says_why_and_the_session_goes_on(ask):
     out, err = ask("unheard", "gamma AND delta", "zeta")
     assert docnos(out) == ["d5"]
-    assert "no results: none of its words occurs in the index (unheard)\n" in err
-    assert "no results: no document has all that is asked for\n" in err
+    assert "no results: none of the words occurs in the index (unheard)\n" in err
+    assert "no results: no document matches the whole query and all filters\n" in err
 
 
 # --- settings
 
 
-def test_scorer_shows_what_there_is_and_changes_it(ask):
+def test_scorer_lists_all_scorers_and_changes_it(ask):
     out, err = ask(":scorer", ":scorer dirichlet", "alpha")
-    assert out.startswith("scorer bm25: k1=1.2 b=0.75 idf=never-negative\nthere is: absolute, bm25,")
+    assert out.startswith("scorer bm25: k1=1.2 b=0.75 idf=never-negative\navailable: absolute, bm25,")
     assert err.startswith("scorer dirichlet: mu=1000\n")
     assert "  -" in out.splitlines()[2], "log-probabilities are negative"
 
@@ -144,7 +144,7 @@ def test_k_changes_how_many_results_are_shown(ask):
 def test_stream_chooses_the_text(ask):
     out, err = ask(":stream title", "alpha", ":stream")
     assert sorted(docnos(out)) == ["d1", "d2"]
-    assert out.endswith("stream: title\nthere is: title, body, both\n")
+    assert out.endswith("stream: title\navailable: title, body, both\n")
     assert err.startswith("stream: title\n")
 
 
@@ -182,24 +182,24 @@ def test_expand_adds_words_of_the_best_documents(ask):
         (":expand rm4", "unknown expansion 'rm4' (did you mean rm3?)"),
         (":expand rm3:weight=2", "RM3: weight is 2.0, expected a number from 0 to 1"),
         (":k 0", "k is 0, expected 1 or more"),
-        (":k -1", ":k: expected how many results to show, as in :k 3, found '-1'"),
-        (":k many", ":k: expected how many results to show, as in :k 3, found 'many'"),
+        (":k -1", ":k: expected the number of results to show, as in :k 3, found '-1'"),
+        (":k many", ":k: expected the number of results to show, as in :k 3, found 'many'"),
     ],
 )
 def test_a_wrong_value_leaves_the_settings_as_they_were_and_says_why(session, capsys, line, message):
-    session.answer(":set b=0.5")
+    session.execute(":set b=0.5")
     before = session.options, session.k
     with pytest.raises(SettingError, match=re.escape(message)):
-        session.answer(line)
+        session.execute(line)
     assert (session.options, session.k) == before
-    session.answer("alpha")
+    session.execute("alpha")
     assert len(docnos(capsys.readouterr().out)) == 3
 
 
 def test_settings_that_do_not_go_together_are_refused(session):
-    session.answer(":stream title")
+    session.execute(":stream title")
     with pytest.raises(SettingError, match="bm25f weighs the fields itself"):
-        session.answer(":scorer bm25f")
+        session.execute(":scorer bm25f")
     assert session.options == SearchOptions(stream="title", syntax="full")
 
 
@@ -222,7 +222,7 @@ def test_explain_uses_the_scorer_of_the_search_not_one_chosen_later(ask):
 def test_explain_of_a_query_that_only_selects_says_so(ask):
     out, err = ask("year:[1988 TO 1990]", ":explain 1")
     assert len(docnos(out)) == 2
-    assert err.endswith("no term adds to the score: the query only selects\n")
+    assert err.endswith("no term adds to the score: the query only filters\n")
 
 
 def test_open_shows_title_fields_and_all_of_the_text_with_matches_marked(ask):
@@ -246,7 +246,7 @@ def test_similar_documents_do_not_include_the_document_itself(ask):
     assert len(others) == 4
     assert others[3] != others[0]
     assert ranks(out) == [1, 1, 2, 3, 1]
-    assert "like d1  Alpha beta\n3 results from 5 documents in " in err
+    assert "similar to d1  Alpha beta\n3 results from 5 documents in " in err
 
 
 def test_similar_results_can_be_continued_and_explained(ask):
@@ -261,14 +261,14 @@ def test_similar_results_can_be_continued_and_explained(ask):
 def test_a_document_like_no_other_is_said_to_be_so(ask):
     out, err = ask("zeta", ":similar 1")
     assert docnos(out) == ["d5"]
-    assert err.endswith("no results: no other document has words of d5\n")
+    assert err.endswith("no results: no other document shares a word with d5\n")
 
 
 def test_filters_hold_for_similar_documents(ask):
     out, err = ask("gamma", ":filter year=1990", ":similar 1", ":filter year=1988", "gamma", ":similar 1")
     assert docnos(out) == ["d1", "d2"]
     # The second filter is added to the first: no document has both years.
-    assert "no results: no document has all that is asked for\n" in err
+    assert "no results: no document matches the whole query and all filters\n" in err
     assert err.endswith("searchlab: no result 1: the last search has 0 results\n")
 
 
@@ -295,12 +295,12 @@ def test_next_goes_on_as_the_search_was_asked_for(ask):
 
 @pytest.mark.parametrize("command", [":next", ":explain 1", ":open 1", ":similar 1"])
 def test_commands_about_results_need_some(ask, command):
-    assert ask(command) == ("", "searchlab: no results yet: type some words to search for\n")
+    assert ask(command) == ("", "searchlab: no results yet: type words to search for\n")
 
 
 @pytest.mark.parametrize("command", [":explain", ":open", ":similar"])
 @pytest.mark.parametrize("number", ["", "x", "0", "4", "-1", "1.5", "1 2", "٣", "9" * 5000])
-def test_a_number_that_is_no_result_is_told(ask, command, number):
+def test_a_number_that_is_no_result_is_refused(ask, command, number):
     out, err = ask("alpha", f"{command} {number}", "zeta")
     assert docnos(out)[-1] == "d5"
     (message,) = [line for line in err.splitlines() if line.startswith("searchlab: ")]
@@ -311,7 +311,7 @@ def test_a_number_that_is_no_result_is_told(ask, command, number):
 # --- commands
 
 
-def test_help_names_every_command_and_shows_the_query_language(ask):
+def test_help_names_every_command_and_shows_the_query_syntax(ask):
     out, err = ask(":help")
     assert err == ""
     for name, command in COMMANDS.items():
@@ -322,11 +322,11 @@ def test_help_names_every_command_and_shows_the_query_language(ask):
 
 
 def test_help_of_a_plain_session_shows_no_syntax(ask):
-    out, _ = ask(":help", options=["--plain"])
-    assert out.endswith("Every line without a colon is a query of plain words.\n")
+    out, _ = ask(":help", options=["--syntax", "plain"])
+    assert out.endswith("A line without a colon is a query of plain words.\n")
 
 
-def test_the_examples_of_the_query_language_are_understood(session):
+def test_the_examples_of_the_query_syntax_are_understood(session):
     queries = [query for row in SYNTAX_EXAMPLES for query in re.split(r"\s{2,}", row)]
     assert len(queries) > 5
     for query in queries:
@@ -360,12 +360,12 @@ def test_e_is_explain_although_expand_begins_alike(ask):
         (":s 1", ":s could be :scorer or :set or :stream or :similar"),
         (":ex rm3", ":ex could be :expand or :explain"),
         (":scoer jm", "unknown command ':scoer' (did you mean :scorer?); there is: :expand, "),
-        (":", "expected a command behind the colon, such as :help"),
+        (":", "expected a command after the colon, such as :help"),
         (": help", None),
         (":\x1b[2J", "unknown command"),
     ],
 )
-def test_a_command_that_is_not_one_is_told_in_one_line_and_the_session_goes_on(ask, line, message):
+def test_an_unknown_command_is_refused_in_one_line_and_the_session_goes_on(ask, line, message):
     out, err = ask(line, "zeta")
     if message is None:
         assert ":quit" in out
@@ -422,8 +422,8 @@ def test_a_terminal_gets_colours_and_wrapped_lines_but_no_word_is_lost(terminal,
     with searchlab.open(build([Document("d", f"alpha {text}", text, {"f": text})]), compiled=False) as engine:
         session = Session(engine, SearchOptions(), 10)
         with terminal as screen:
-            session.answer("alpha")
-            session.answer(":open 1")
+            session.execute("alpha")
+            session.execute(":open 1")
     coloured = screen.getvalue()
     lines = re.sub(r"\033\[[\d;]*m", "", coloured).splitlines()
     assert max(map(len, lines)) <= 60
@@ -437,7 +437,7 @@ def test_a_terminal_gets_colours_and_wrapped_lines_but_no_word_is_lost(terminal,
 def test_no_color_is_respected(terminal, monkeypatch, session):
     monkeypatch.setenv("NO_COLOR", "1")
     with terminal as screen:
-        session.answer("zeta")
+        session.execute("zeta")
     assert "\033" not in screen.getvalue()
     assert "*zeta*" in screen.getvalue()
 
@@ -470,7 +470,7 @@ def type_keys(state, session, monkeypatch, capsys):
 
             patch.setattr(prompt, "create_output", lambda **options: DummyOutput())
             patch.setattr(prompt, "complete", then_type(complete))
-            patch.setattr(session, "answer", then_type(session.answer))
+            patch.setattr(session, "execute", then_type(session.execute))
             patch.setattr(sys, "stdin", Terminal())
             patch.setattr(sys.stderr, "isatty", lambda: True)
             keyboard.send_text(next(pieces))

@@ -1,4 +1,4 @@
-"""Is a large file read as a small one is, line by line?"""
+"""A large file gives the same records as a small one that is read line by line."""
 
 import math
 
@@ -26,7 +26,7 @@ ENDS = st.sampled_from(["\n", "\n", "\r\n", " \n", "\r", "\n\n"])
 
 
 def read(reader, path, large):
-    """What is read, or the error, as if the file was large or was not."""
+    """The records, or the error, of a file that is treated as large or as small."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_lines, "MIN_FAST_BYTES", 0 if large else math.inf)
         try:

@@ -55,7 +55,7 @@ def test_a_malformed_line_is_named_with_its_number_or_passed_over(write, message
     assert [str(error) for error in notes.bad_records] == [f"{path}:3: {complaint}"]
 
 
-def test_a_first_line_of_no_format_is_told_both(write, message):
+def test_a_first_line_of_no_format_is_reported_with_both_layouts(write, message):
     path = write("qrels", "1 a\n")
     expected = "expected 3 columns (qid, docno, grade) or 4 columns (qid, iteration, docno, grade), found 2"
     assert message(RecordError, read_qrels, path) == f"{path}:1: {expected}"

@@ -15,7 +15,7 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 
 @pytest.mark.parametrize("name", ["run", "run.gz"])
 def test_documents_are_ordered_by_score_then_docno_and_ranks_mean_nothing(write, name):
-    # By hand: 2.5 stands first though its rank is 9; of the ties, "b" follows "a" in bytes, and "é" both.
+    # By hand: 2.5 comes first although its rank is 9; of the ties, "b" follows "a" in bytes, and "é" both.
     path = write(name, "7 Q0 a 1 1.5 x\n7 Q0 é 2 1.5 x\r\n\n7\tQ0\tc\t9\t25e-1\tx\n7 Q0 b one 1.5 x\n")
     assert read_run(path) == [Ranking("7", ["c", "é", "b", "a"], [2.5, 1.5, 1.5, 1.5])]
 
@@ -44,7 +44,7 @@ def test_a_malformed_line_is_named_with_its_number_or_passed_over(write, message
     assert [str(error) for error in notes.bad_records] == [f"{path}:2: {complaint}"]
 
 
-def test_a_document_that_is_found_twice_names_both_places(write, message):
+def test_a_document_that_is_found_twice_names_both_locations(write, message):
     path = write("run", "1 Q0 a 1 2 x\n2 Q0 a 1 2 x\n1 Q0 a 2 2 x\n")
     assert message(DuplicateError, read_run, path) == f"{path}:3: document a of topic 1 occurs already at {path}:1"
 

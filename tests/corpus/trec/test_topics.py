@@ -45,7 +45,7 @@ def test_the_content_tells_the_format(write, content, format):
     assert read_topics(write("topics.gz", content)) == [Topic("1", "x")]
 
 
-def test_a_repeated_qid_names_both_places(write, message):
+def test_a_repeated_qid_names_both_locations(write, message):
     path = write("topics.tsv", "7\tx\n8\ty\n7\tz\n")
     assert message(DuplicateError, read_topics, path) == f"{path}:3: topic 7 occurs already at {path}:1"
 

@@ -443,16 +443,16 @@ def test_indexing_is_not_blocked_but_a_second_builder_is_refused(small):
 
 def test_a_space_replaced_while_it_is_opened_is_opened_again(small, monkeypatch):
     build_space(small, dims=3)
-    read = vector_artefact.read_record
+    read = vector_artefact.read_artefact_record  # type: ignore[attr-defined]
 
     def read_and_replace(home, kind):
         record = read(home, kind)
-        monkeypatch.setattr(vector_artefact, "read_record", read)
+        monkeypatch.setattr(vector_artefact, "read_artefact_record", read)
         build_space(small, dims=2)
         return record
 
     snapshot = Snapshot(small)
-    monkeypatch.setattr(vector_artefact, "read_record", read_and_replace)
+    monkeypatch.setattr(vector_artefact, "read_artefact_record", read_and_replace)
     assert SemanticSpace.open(snapshot).dims == 2
 
 

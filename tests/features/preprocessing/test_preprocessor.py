@@ -62,7 +62,7 @@ def test_means_are_learnt_from_the_training_table_alone():
 
 def test_means_are_learnt_from_imputed_values():
     train = FeatureTable(["a"], ["q"] * 2, ["x", "y"], [[np.nan], [4.0]])
-    assert Preprocessor.named("zero", "standard").fit(train).normalisation.means == (2.0,)
+    assert Preprocessor.named("zero", "standard").fit(train).normalisation.means == (2.0,)  # type: ignore[attr-defined]
 
 
 def test_which_features_get_an_indicator_is_learnt_from_the_training_table():

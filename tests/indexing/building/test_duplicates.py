@@ -9,7 +9,7 @@ from searchlab.records import Document
 SETTINGS = AnalysisSettings()
 
 
-def test_a_duplicate_is_refused_with_both_places(tmp_path):
+def test_a_duplicate_is_refused_with_both_locations(tmp_path):
     documents = [Document("a", location="x:1"), Document("b", location="x:2"), Document("a", location="y:9")]
     with pytest.raises(DuplicateError, match=r"^y:9: docno 'a' was read already at x:1; .*keep-first") as caught:
         build_index(lambda: documents, tmp_path / "i", SETTINGS, jobs=1)

@@ -12,7 +12,7 @@ import pytest
 from searchlab.analysis import analyzer
 from searchlab.errors import REBUILD, IndexMissing
 from searchlab.indexing.building.indexer import delete, merge
-from searchlab.indexing.building.inversion import Postings
+from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.checking import column_checks, index_doctor
 from searchlab.indexing.checking.index_doctor import AFFECTS_DISPLAY, IndexFinding, examine
 from searchlab.indexing.snapshot import Snapshot
@@ -234,7 +234,7 @@ def test_an_index_of_a_later_version_asks_for_an_update(folder):
 
 
 def test_an_index_of_other_word_rules_asks_for_a_rebuild(folder, monkeypatch):
-    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
+    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)  # type: ignore[attr-defined]
     (finding,) = examine(folder).findings
     assert (finding.location, finding.remedy, finding.serious) == (MANIFEST, REBUILD, True)
 
@@ -424,7 +424,7 @@ def rewrite_whoosh(folder, *, documents=DOCUMENTS, terms=None, change=None):
     inverted, lengths = {}, {}
     for name in ("title", "body"):
         stream = shard.columns.streams[name]
-        inverted[name] = Postings(
+        inverted[name] = InvertedStream(
             stream.offsets.copy(),
             stream.docs.copy(),
             stream.tfs.astype(np.uint32),

@@ -127,7 +127,7 @@ def test_an_index_of_a_later_version_is_not_overwritten(build, folder):
 
 
 def test_an_index_with_other_word_rules_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)
+    monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)  # type: ignore[attr-defined]
     with pytest.raises(StoreError, match=r"--rebuild"):
         Snapshot(folder)
 

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Classifiers: decision values of scikit-learn, class weights, samples, and refused settings."""
 
 import math

@@ -140,7 +140,7 @@ def test_no_weights_are_weights_of_one(name):
 def test_a_row_of_weight_two_counts_as_if_it_occurred_twice(name):
     weights = np.random.default_rng(6).integers(0, 4, N)
     copies = [np.repeat(what, weights, axis=0) for what in (X, Y, QID)]
-    weighed, repeated = scores_of(name, weights=weights), scores_of(name, *copies, shown=(X, QID))
+    weighed, repeated = scores_of(name, weights=weights), scores_of(name, *copies, shown=(X, QID))  # type: ignore[misc]
     # The optimum of a classifier, and counted votes near a tie, are less exact.
     tolerance = {"mhr": 0.08, "ordrank": 0.08, "svm": 1e-3, "maxent": 1e-3}.get(name, 1e-4)
     assert weighed == pytest.approx(repeated, abs=tolerance)

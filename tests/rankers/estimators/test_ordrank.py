@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """OrdRank and MHR: votes by hand and by the equations of the papers, hyperplanes as Ranking SVMs."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Query-dependent RankBoost: loss and gradients against explicit pairs, query features, and the descent."""
 
 import math

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """RankBoost: rules and losses against explicit pairs, thresholds, and numerical range."""
 
 import math
@@ -50,7 +51,7 @@ def boost_slowly(training, rounds, weighing):
                 r = sum(d * (h[i] - h[j]) for d, (i, j) in zip(D, pairs, strict=True))
                 if best is None or abs(r) > abs(best[0]) + 1e-12:
                     best = (r, k, threshold, h)
-        r, k, threshold, h = best
+        r, k, threshold, h = best  # type: ignore[misc]
         alpha = 0.5 * math.log((1 + r) / (1 - r))
         f += alpha * h
         rules.append((k, threshold, alpha))

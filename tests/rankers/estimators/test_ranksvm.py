@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Ranking SVMs: the optimum of the quadratic programme, a true gap, the factors τ and μ, and paths of C."""
 
 from itertools import pairwise

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Averages of models of one kind."""
 
 import numpy as np

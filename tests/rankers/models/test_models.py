@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Models of all kinds: scores by their formulas, parts that add up, and JSON round trips."""
 
 import json
@@ -73,7 +74,7 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
     for name, value in record.items():
         wrong = [None, "much", {}, [[]], [[1], [2, 3]]]
         if isinstance(value, float):
-            wrong += [math.inf, math.nan]
+            wrong += [math.inf, math.nan]  # type: ignore[list-item]
         spoilt += [record | {name: each} for each in wrong if each != value]
     assert len(spoilt) > 8
     for each in spoilt:

@@ -187,7 +187,7 @@ def uneven(query, high, low):
 
 @pytest.mark.parametrize("width", [2.0, 0.3, 0.01])
 def test_gradient_and_curvature_are_those_of_finite_differences(width):
-    problem, lam = unscaled(make_problem(*example(), uneven)), 3.0
+    problem, lam = unscaled(make_problem(*example(), uneven)), 3.0  # type: ignore[call-arg]
     weights = np.random.default_rng(2).normal(size=8) / 2
     point = evaluate(problem, lam, weights, width)
     for number, unit in enumerate(np.eye(8)):

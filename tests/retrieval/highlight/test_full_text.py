@@ -1,4 +1,4 @@
-"""Are all words of a text marked that matched, and nothing else changed?"""
+"""All matching words of a text are marked, and nothing else is changed."""
 
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings

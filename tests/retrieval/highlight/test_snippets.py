@@ -1,3 +1,5 @@
+"""Snippets are the best passages, with their matching words marked."""
+
 import re
 
 import pytest
@@ -115,7 +117,7 @@ def test_a_text_with_a_match_shows_a_match(text, width):
 
 
 def snippet_by_trying(text, terms, width):
-    """The snippet from the rules as they are told: every run of words is looked at."""
+    """The snippet by the rules as documented, over every run of words."""
     spans = list(PLAIN.spans(text))
     if not spans:
         return Snippet("", ())

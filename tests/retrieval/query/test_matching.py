@@ -1,4 +1,4 @@
-"""Do trees match the documents that they should, and score them as plain words do?"""
+"""Syntax trees match the documents that they should, and score them as plain words do."""
 
 import random
 import subprocess
@@ -27,18 +27,18 @@ from searchlab.records import Document, TermStats
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query import phrases, query_analyzer, term_patterns
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.tree import (
+from searchlab.retrieval.query.syntax_tree import (
     And,
+    BooleanClauses,
     Boost,
     Fuzzy,
     Leaf,
     Node,
     Not,
     Or,
-    Pattern,
     Phrase,
     Range,
-    Some,
+    Wildcard,
     Word,
     positive_leaves,
 )
@@ -98,9 +98,9 @@ def edit_distance(one: str, two: str) -> int:
     )
 
 
-def stands_for(leaf: Pattern | Fuzzy, word: str) -> bool:
+def stands_for(leaf: Wildcard | Fuzzy, word: str) -> bool:
     text = unaccented(leaf.text)
-    if isinstance(leaf, Pattern):
+    if isinstance(leaf, Wildcard):
         return fnmatchcase(word, text)
     return edit_distance(text, word) <= leaf.distance and word.startswith(text[: leaf.prefix])
 
@@ -126,9 +126,9 @@ def matches_leaf(leaf: Leaf, document: Document, stream: str) -> bool | None:
             return in_range(leaf, document.docno)
         case Range():
             return any(in_range(folded(leaf), word) for word in text_of(document, name))
-        case Pattern() | Fuzzy() if name == "docno":
+        case Wildcard() | Fuzzy() if name == "docno":
             return fnmatchcase(document.docno, leaf.text)
-        case Pattern() | Fuzzy():
+        case Wildcard() | Fuzzy():
             return any(stands_for(leaf, word) for word in text_of(document, name))
         case Word() | Phrase() if name == "docno":
             return document.docno == leaf.text
@@ -140,28 +140,28 @@ def matches_leaf(leaf: Leaf, document: Document, stream: str) -> bool | None:
 def matches(node: Node, document: Document, stream: str) -> bool | None:
     """Whether a document matches; None if the node asks for nothing."""
 
-    def told(parts: Iterable[Node]) -> list[bool]:
+    def decided(parts: Iterable[Node]) -> list[bool]:
         return [found for part in parts if (found := matches(part, document, stream)) is not None]
 
     match node:
         case And(parts):
-            return all(found) if (found := told(parts)) else None
+            return all(found) if (found := decided(parts)) else None
         case Or(parts):
-            return any(found) if (found := told(parts)) else None
+            return any(found) if (found := decided(parts)) else None
         case Not(part):
-            return None if (found := matches(part, document, stream)) is None else not found
+            return None if (found := matches(part, document, stream)) is None else not found  # type: ignore[assignment]
         case Boost(part):
             return matches(part, document, stream)
-        case Some(must, may, must_not):
-            wanted, refused = told(must), told(must_not)
-            one = [any(found)] if not wanted and (found := told(may)) else []
-            conditions = [*wanted, *one, *(not found for found in refused)]
+        case BooleanClauses(must, should, must_not):
+            required, excluded = decided(must), decided(must_not)
+            one = [any(found)] if not required and (found := decided(should)) else []
+            conditions = [*required, *one, *(not found for found in excluded)]
             return all(conditions) if conditions else None
     return matches_leaf(node, document, stream)
 
 
 def scored_words(node: Node, documents: list[Document], stream: str) -> list[tuple[float, str, frozenset[str]]]:
-    """Each word that scores: its weight, the text that it is looked for in, the words that it stands for."""
+    """Each word that scores: its weight, the text that it is looked up in, the words that it stands for."""
     found = []
     for leaf, boost in positive_leaves(node):
         name = leaf.field or stream
@@ -190,8 +190,8 @@ def expected_scores(node: Node, documents: list[Document], scorer: Scorer, strea
                 text = texts[document.docno]
                 tf = tfs[document.docno]
                 if isinstance(own, BM25F):
-                    tf = pseudo_frequency(own, words, document, documents)
-                found[document.docno] += boost * float(own.weigh(tf, len(text), stats, len(set(text))))
+                    tf = pseudo_frequency(own, words, document, documents)  # type: ignore[assignment]
+                found[document.docno] += boost * float(own.weigh(tf, len(text), stats, len(set(text))))  # type: ignore[attr-defined]
     return found
 
 
@@ -230,7 +230,7 @@ def make_leaves(places) -> st.SearchStrategy[Leaf]:
     return st.one_of(
         st.builds(Word, st.sampled_from([*WORDS, "a-b", "zz", PUNCTUATION]), places),
         st.builds(Phrase, some_words, st.integers(1, 3), places),
-        st.builds(Pattern, patterns, places),
+        st.builds(Wildcard, patterns, places),
         st.builds(Fuzzy, st.sampled_from(WORDS), st.integers(1, 2), st.integers(0, 2), places),
     )
 
@@ -250,7 +250,7 @@ other_ranges = st.one_of(
 )
 named = st.one_of(
     st.builds(Word, st.text("abC1", min_size=1, max_size=3), st.just("docno")),
-    st.builds(Pattern, st.sampled_from(["a*", "*C", "?b*", "1?"]), st.just("docno")),
+    st.builds(Wildcard, st.sampled_from(["a*", "*C", "?b*", "1?"]), st.just("docno")),
 )
 
 
@@ -263,7 +263,7 @@ def make_trees(all_leaves) -> st.SearchStrategy[Node]:
             st.builds(Or, several),
             st.builds(Not, parts),
             st.builds(Boost, parts, st.sampled_from([0.5, 2.0, 3.5])),
-            st.builds(Some, few, several, few),
+            st.builds(BooleanClauses, few, several, few),
         )
 
     return st.recursive(all_leaves, grow, max_leaves=6)
@@ -298,7 +298,7 @@ def test_trees_match_and_score_as_reading_every_text_says(indexed, documents, as
     with indexed(documents, words_per_shard=words_per_shard) as folder, pytest.MonkeyPatch.context() as patch:
         if sparingly:  # as in a large collection, where few documents match
             patch.setattr(posting_scoring, "LOOKUP_RATIO", 0)
-            patch.setattr(phrases, "MANY", 0)
+            patch.setattr(phrases, "SCAN_RATIO", 0)
         engine = SearchEngine(folder, compiled=False)
         for place, node in enumerate(asked):
             for scorer, stream in ((ALL_SCORERS[place % len(ALL_SCORERS)], "both"), (BM25(), STREAMS[place % 3])):
@@ -328,7 +328,7 @@ documents_for_phrases = st.lists(
 def test_phrases_match_as_reading_every_text_says(indexed, documents, asked, sparingly):
     with indexed(documents) as folder, pytest.MonkeyPatch.context() as patch:
         if sparingly:
-            patch.setattr(phrases, "MANY", 0)
+            patch.setattr(phrases, "SCAN_RATIO", 0)
         engine = SearchEngine(folder, compiled=False)
         for phrase in asked:
             expected = {document.docno for document in documents if matches(phrase, document, "both")}
@@ -360,7 +360,7 @@ def for_whoosh(node: Node) -> whoosh_query.Query:
             if len(words) == 1:
                 return either(lambda name: whoosh_query.Term(name, words[0]), field)
             return either(lambda name: whoosh_query.Phrase(name, words, slop), field)
-        case Pattern(text, field):
+        case Wildcard(text, field):
             return either(lambda name: whoosh_query.Wildcard(name, unaccented(text)), field)
         case Fuzzy(text, distance, prefix, field):
             shared = min(prefix, len(text))
@@ -376,8 +376,8 @@ def for_whoosh(node: Node) -> whoosh_query.Query:
             return whoosh_query.And([whoosh_query.Every("docno"), whoosh_query.Not(for_whoosh(part))])
         case Boost(part):
             return for_whoosh(part)
-        case Some(must, may, must_not):
-            wanted = whoosh_query.And([for_whoosh(part) for part in must]) if must else for_whoosh(Or(may))
+        case BooleanClauses(must, should, must_not):
+            wanted = whoosh_query.And([for_whoosh(part) for part in must]) if must else for_whoosh(Or(should))
             return whoosh_query.And([wanted, *(for_whoosh(Not(part)) for part in must_not)])
     raise AssertionError(node)
 
@@ -412,15 +412,17 @@ def test_shards_change_neither_matches_nor_scores(indexed, documents, asked):
     assert found[0] == found[1] == found[2]
 
 
-def kill(folder, docnos: set[str]) -> None:
-    """Bury some documents of an index."""
+def mark_deleted(folder, docnos: set[str]) -> None:
+    """Delete some documents of an index, without merging its shards."""
     manifest, records = read_index_manifest(folder), []
     for record in manifest.shards:
         with_docnos = Snapshot(folder)
         (shard,) = [shard for shard in with_docnos.shards if shard.record.name == record.name]
-        dead = [number for number, docno in enumerate(shard.columns.docnos) if docno in docnos]
+        deleted = [number for number, docno in enumerate(shard.columns.docnos) if docno in docnos]
         with_docnos.close()
-        records.append(write_deletions(folder / record.name, record, np.array(dead, np.int64)) if dead else record)
+        records.append(
+            write_deletions(folder / record.name, record, np.array(deleted, np.int64)) if deleted else record
+        )
     commit_manifest(folder, Manifest(manifest.settings, tuple(records), manifest.sources, manifest.generation + 1))
 
 
@@ -431,19 +433,19 @@ def kill(folder, docnos: set[str]) -> None:
     chance=st.randoms(use_true_random=False),
     words_per_shard=st.sampled_from([None, 20]),
 )
-def test_dead_documents_count_for_nothing(indexed, documents, asked, chance, words_per_shard):
-    dead = {document.docno for document in documents if chance.random() < 0.4}
-    living = [document for document in documents if document.docno not in dead]
+def test_deleted_documents_count_for_nothing(indexed, documents, asked, chance, words_per_shard):
+    deleted = {document.docno for document in documents if chance.random() < 0.4}
+    live = [document for document in documents if document.docno not in deleted]
     with indexed(documents, words_per_shard=words_per_shard) as folder:
-        kill(folder, dead)
+        mark_deleted(folder, deleted)
         engine = SearchEngine(folder, compiled=False)
         for node in asked:
             for scorer in (BM25(), BM25F(), POSTING_SCORERS["dirichlet"]()):
-                expected = expected_scores(node, living, scorer, "both") if living else {}
+                expected = expected_scores(node, live, scorer, "both") if live else {}
                 found = found_by(engine, node, scorer=scorer)
                 assert found == pytest.approx(expected, rel=CLOSE, abs=CLOSE)
             filtered = engine.search("a ab", filters=["docno=a"], k=None)
-            assert set(filtered.docnos) <= {document.docno for document in living}
+            assert set(filtered.docnos) <= {document.docno for document in live}
 
 
 @settings(max_examples=60)
@@ -487,15 +489,15 @@ def test_terms_are_added_in_the_order_of_the_kernel(build):
             assert found_by(engine, Or(tuple(map(Word, words))), scorer=scorer) == plain
 
 
-def test_of_a_pattern_only_what_living_documents_have_counts(build, tmp_path, monkeypatch):
+def test_of_a_pattern_only_what_live_documents_have_counts(build, tmp_path, monkeypatch):
     documents = [Document("1", "", "wa wb"), Document("2", "", "wa"), Document("3", "", "wb"), Document("4", "", "wc")]
     folder = build([*documents, Document("5", "", "wa")], folder=tmp_path / "it")
     assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wa", "wb", "wc")
-    kill(folder, {"2", "4", "5"})
+    mark_deleted(folder, {"2", "4", "5"})
     assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wa", "wb")
     for module in (query_analyzer, term_patterns):
         monkeypatch.setattr(module, "MAX_VARIANTS", 1)
-    # Three documents had wa and two wb; of the living, one has wa and two have wb.
+    # Three documents had wa and two wb; of the live, one has wa and two have wb.
     assert SearchEngine(folder).parse("w*", syntax="full").terms[0].variants == ("wb",)
 
 
@@ -758,11 +760,11 @@ def test_words_that_no_document_has_are_named_with_their_field(engine):
 
 @pytest.mark.parametrize("query", ["cell", "cel*", "NOT cell", '"t cell"', "cell~", "year:[1988 TO 1990]", "docno:a*"])
 @pytest.mark.parametrize("scorer", POSTING_SCORERS)
-@pytest.mark.parametrize("shards", ["dead", "none"])
-def test_an_index_without_living_documents_finds_nothing(build, tmp_path, query, scorer, shards):
+@pytest.mark.parametrize("shards", ["deleted", "none"])
+def test_an_index_without_live_documents_finds_nothing(build, tmp_path, query, scorer, shards):
     folder = build(DOCUMENTS, folder=tmp_path / "it", words_per_shard=6)
-    if shards == "dead":
-        kill(folder, {document.docno for document in DOCUMENTS})
+    if shards == "deleted":
+        mark_deleted(folder, {document.docno for document in DOCUMENTS})
     else:
         manifest = read_index_manifest(folder)
         commit_manifest(folder, Manifest(manifest.settings, (), (), manifest.generation + 1))
@@ -774,9 +776,9 @@ def test_an_index_without_living_documents_finds_nothing(build, tmp_path, query,
 
 @pytest.mark.parametrize("scorer", POSTING_SCORERS)
 @pytest.mark.parametrize("compiled", [True, False])
-def test_a_shard_of_dead_documents_does_no_harm(build, tmp_path, scorer, compiled):
+def test_a_shard_of_deleted_documents_does_no_harm(build, tmp_path, scorer, compiled):
     folder = build(DOCUMENTS, folder=tmp_path / "it", words_per_shard=6)
-    kill(folder, {"med-1", "aero"})
+    mark_deleted(folder, {"med-1", "aero"})
     engine = SearchEngine(folder, compiled=compiled)
     for query in ("cells york", '"york is"', "cells NOT lymphatic*"):
         hits = engine.search(query, syntax="full", scorer=POSTING_SCORERS[scorer]())
@@ -786,7 +788,7 @@ def test_a_shard_of_dead_documents_does_no_harm(build, tmp_path, scorer, compile
 
 
 @pytest.mark.parametrize("column", ["docs", "tokens", "word_terms"])
-def test_damage_is_told(build, column):
+def test_damage_is_reported(build, column):
     engine = SearchEngine(build([Document("a", "", "heat flow"), Document("b", "", "heat")]), compiled=False)
     (shard,) = engine.snapshot.shards
     columns = shard.columns

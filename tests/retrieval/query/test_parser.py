@@ -1,23 +1,23 @@
-"""Is a query understood as it was meant, and is what cannot be understood refused, whatever the text?"""
+"""Queries are parsed as documented, and syntax errors are found in any text."""
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from searchlab.retrieval.query.parser import MAX_DEPTH, MAX_LENGTH, MAX_PARTS, parse
-from searchlab.retrieval.query.tree import (
+from searchlab.retrieval.query.parser import MAX_DEPTH, MAX_LEAVES, MAX_LENGTH, parse
+from searchlab.retrieval.query.syntax_tree import (
     And,
+    BooleanClauses,
     Boost,
     Fuzzy,
-    Malformed,
     Not,
     Or,
-    Pattern,
     Phrase,
+    QuerySyntaxError,
     Range,
-    Some,
+    Wildcard,
     Word,
-    describe,
+    format_tree,
     leaves,
     looks_plain,
     positive_leaves,
@@ -55,17 +55,17 @@ NODES = [
     ("+a", A),
     ("+a +b", And((A, B))),
     ("-a -b", And((Not(A), Not(B)))),
-    ("a -b", Some((), (A,), (B,))),
-    ("a −b", Some((), (A,), (B,))),
-    ("a NOT b", Some((), (A,), (B,))),
-    ("a (NOT b)", Some((), (A,), (B,))),
-    ("+a b", Some((A,), (B,), ())),
-    ("+a b -c d", Some((A,), (B, D), (C,))),
-    ("a OR b -c", Some((), (Or((A, B)),), (C,))),
+    ("a -b", BooleanClauses((), (A,), (B,))),
+    ("a −b", BooleanClauses((), (A,), (B,))),
+    ("a NOT b", BooleanClauses((), (A,), (B,))),
+    ("a (NOT b)", BooleanClauses((), (A,), (B,))),
+    ("+a b", BooleanClauses((A,), (B,), ())),
+    ("+a b -c d", BooleanClauses((A,), (B, D), (C,))),
+    ("a OR b -c", BooleanClauses((), (Or((A, B)),), (C,))),
     ("a AND -b", And((A, Not(B)))),
-    ("+(a b) -(c d)", Some((Or((A, B)),), (), (Or((C, D)),))),
-    ("c OR (+a b)", Or((C, Some((A,), (B,), ())))),
-    ('-"a b" c', Some((), (C,), (Phrase("a b"),))),
+    ("+(a b) -(c d)", BooleanClauses((Or((A, B)),), (), (Or((C, D)),))),
+    ("c OR (+a b)", Or((C, BooleanClauses((A,), (B,), ())))),
+    ('-"a b" c', BooleanClauses((), (C,), (Phrase("a b"),))),
     ("a - b", Or((A, Word("-"), B))),
     ("IL-2 a+b 3+ +/- --x", Or(tuple(map(Word, ["IL-2", "a+b", "3+", "+/-", "--x"])))),
     # phrases
@@ -75,11 +75,11 @@ NODES = [
     ('"a OR (b*"', Phrase("a OR (b*")),
     ('a"b c"d', Or((A, Phrase("b c"), D))),
     # patterns and fuzzy words
-    ("rat*", Pattern("rat*")),
-    ("*cillin", Pattern("*cillin")),
-    ("wom?n", Pattern("wom?n")),
-    ("h??t*o?n", Pattern("h??t*o?n")),
-    ("what are rats? -a", Some((), (Word("what"), Word("are"), Word("rats?")), (A,))),
+    ("rat*", Wildcard("rat*")),
+    ("*cillin", Wildcard("*cillin")),
+    ("wom?n", Wildcard("wom?n")),
+    ("h??t*o?n", Wildcard("h??t*o?n")),
+    ("what are rats? -a", BooleanClauses((), (Word("what"), Word("are"), Word("rats?")), (A,))),
     ("rat~", Fuzzy("rat")),
     ("rat~2", Fuzzy("rat", 2)),
     ("rat~2/3", Fuzzy("rat", 2, 3)),
@@ -92,7 +92,7 @@ NODES = [
     ("(a^2)^3", Boost(Boost(A, 2), 3)),
     ('"a b"~3^2', Boost(Phrase("a b", 3), 2)),
     ("rat~2^3", Boost(Fuzzy("rat", 2), 3)),
-    ("title:rat*^2", Boost(Pattern("rat*", "title"), 2)),
+    ("title:rat*^2", Boost(Wildcard("rat*", "title"), 2)),
     ("-a^2", Not(Boost(A, 2))),
     ("(year:[1980 TO 1989])^2", EIGHTIES),
     ("a^1 a^b ^2", Or((A, Word("a^b"), Word("^2")))),
@@ -101,9 +101,9 @@ NODES = [
     ("title:(a b)", Or((Word("a", "title"), Word("b", "title")))),
     ("title:(a body:b)", Or((Word("a", "title"), Word("b", "body")))),
     ('title:"a b"', Phrase("a b", field="title")),
-    ("title:rat*", Pattern("rat*", "title")),
+    ("title:rat*", Wildcard("rat*", "title")),
     ("title:rat~2", Fuzzy("rat", 2, field="title")),
-    ("-title:a b", Some((), (B,), (Word("a", "title"),))),
+    ("-title:a b", BooleanClauses((), (B,), (Word("a", "title"),))),
     ("pub-date:a", Word("a", "pub-date")),
     ("docno:med-1", Word("med-1", "docno")),
     ("title: a 5:3 -", Or((Word("title:"), A, Word("5:3"), Word("-")))),
@@ -119,11 +119,11 @@ NODES = [
     ("a year:[1980 TO 1989]", And((A, EIGHTIES))),
     ("a b year:[1980 TO 1989]", And((Or((A, B)), EIGHTIES))),
     ("a (year:[1980 TO 1989])", And((A, EIGHTIES))),
-    ("a -b year:[1980 TO 1989]", And((Some((), (A,), (B,)), EIGHTIES))),
-    ("a -year:[1980 TO 1989]", Some((), (A,), (EIGHTIES,))),
+    ("a -b year:[1980 TO 1989]", And((BooleanClauses((), (A,), (B,)), EIGHTIES))),
+    ("a -year:[1980 TO 1989]", BooleanClauses((), (A,), (EIGHTIES,))),
     ("-a year:[1980 TO 1989]", And((Not(A), EIGHTIES))),
     ("a OR year:[1980 TO 1989]", Or((A, EIGHTIES))),
-    ("+year:[1980 TO 1989] a", Some((EIGHTIES,), (A,), ())),
+    ("+year:[1980 TO 1989] a", BooleanClauses((EIGHTIES,), (A,), ())),
     ("year:([1980 TO 1989] OR 1999)", Or((EIGHTIES, Word("1999", "year")))),
 ]
 
@@ -150,7 +150,7 @@ def test_a_query_is_understood(text, node):
     ],
 )
 def test_a_tree_is_described_as_a_query(text, description):
-    assert describe(parse(text, FIELDS)) == description
+    assert format_tree(parse(text, FIELDS)) == description
 
 
 @pytest.mark.parametrize(
@@ -205,27 +205,27 @@ def test_a_tree_is_described_as_a_query(text, description):
         ("a^2^3", "^3 has nothing to weigh"),
         ("NOT^2", "^2 has nothing to weigh"),
         ("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1), "brackets are nested deeper than 50"),
-        ("a " * (MAX_PARTS + 1), "it has more than 1,024 parts"),
+        ("a " * (MAX_LEAVES + 1), "it has more than 1,024 parts"),
         ("a" * (MAX_LENGTH + 1), "it is longer than 10,000 characters"),
     ],
 )
 def test_a_malformed_query_is_refused_with_a_reason(text, reason):
-    with pytest.raises(Malformed) as error:
+    with pytest.raises(QuerySyntaxError) as error:
         parse(text, FIELDS)
     assert str(error.value) == error.value.reason == reason
 
 
 def test_a_query_may_be_as_deep_and_as_long_as_is_said():
     assert parse("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH, FIELDS) == A
-    assert parse("a " * MAX_PARTS, FIELDS) == Or((A,) * MAX_PARTS)
+    assert parse("a " * MAX_LEAVES, FIELDS) == Or((A,) * MAX_LEAVES)
     assert parse("a" * MAX_LENGTH, FIELDS) == Word("a" * MAX_LENGTH)
 
 
 def test_fields_are_those_that_are_given():
     assert parse("foo:bar", ["foo"]) == Word("bar", "foo")
-    assert parse("a -b", ()) == Some((), (A,), (B,))
-    # A name that could not be told from other syntax is no field of a query.
-    with pytest.raises(Malformed, match="no field 'b'"):
+    assert parse("a -b", ()) == BooleanClauses((), (A,), (B,))
+    # A name that looks like other syntax cannot be used as a field.
+    with pytest.raises(QuerySyntaxError, match="no field 'b'"):
         parse("a b:c", ["a b", "", "(", '"', "[x]"])
 
 
@@ -261,8 +261,8 @@ def test_syntax_is_not_plain(text):
 
 def test_leaves_are_all_words_and_positive_leaves_those_that_speak_for_a_document():
     tree = parse('+a (b^2 "c d")^3 -(x y) AND NOT z a (year:[1980 TO 1989])', FIELDS)
-    assert sorted(map(describe, leaves(tree))) == ['"c d"', "a", "a", "b", "x", "y", "year:[1980 TO 1989]", "z"]
-    assert sorted((describe(leaf), weight) for leaf, weight in positive_leaves(tree)) == [
+    assert sorted(map(format_tree, leaves(tree))) == ['"c d"', "a", "a", "b", "x", "y", "year:[1980 TO 1989]", "z"]
+    assert sorted((format_tree(leaf), weight) for leaf, weight in positive_leaves(tree)) == [
         ('"c d"', 3),
         ("a", 1),
         ("a", 1),
@@ -294,11 +294,11 @@ queries = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 def test_any_text_is_a_tree_that_can_be_written_or_malformed(text):
     try:
         tree = parse(text, FIELDS)
-    except Malformed as error:
+    except QuerySyntaxError as error:
         assert error.reason
         assert not looks_plain(text) or not text.strip()
         return
-    assert parse(describe(tree), FIELDS) == tree
+    assert parse(format_tree(tree), FIELDS) == tree
     if looks_plain(text):
         assert list(leaves(tree)) == list(map(Word, text.split()))
 
@@ -307,6 +307,6 @@ def test_any_text_is_a_tree_that_can_be_written_or_malformed(text):
 def test_a_long_text_of_anything_comes_to_an_end(piece):
     text = (piece * MAX_LENGTH)[:MAX_LENGTH]
     try:
-        assert describe(parse(text, FIELDS))
-    except Malformed as error:
+        assert format_tree(parse(text, FIELDS))
+    except QuerySyntaxError as error:
         assert len(error.reason) < 200

@@ -1,4 +1,4 @@
-"""Is a mixture of more than unigrams its formula, however documents are found, and does it keep scorers' promises?"""
+"""A mixture of more than unigrams is its formula, however documents are found."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -54,7 +54,7 @@ class SlowMixture(Reference):
     """The formula, document by document and word by word; documents of the same text are `alike`, or are not."""
 
     alike: bool = True
-    remembered: dict = field(default_factory=dict)
+    remembered: dict = field(default_factory=dict)  # type: ignore[type-arg]
 
     def _assert_twins_stand_by_docno(self, found, scores):
         if self.alike:
@@ -129,7 +129,7 @@ def test_searches_find_what_the_formula_says(indexed, documents, query, words_pe
                 for scorer in MIXTURES:
                     expected = slow.mixture_scores(query, lambda docno: padded(scorer.weights))  # noqa: B023
                     slow.assert_found(engine.search(query, k=k, scorer=scorer), expected, k)
-                trained = TrainedMixture(*FIELDS.weights, document_weights=own)
+                trained = TrainedMixture(*FIELDS.weights, document_weights=own)  # type: ignore[misc]
                 expected = slow.mixture_scores(query, lambda docno: _row(own, docno, FIELDS))
                 different.assert_found(engine.search(query, k=k, scorer=trained), expected, k)
                 topical = TrainedMixture(0.1, 0.2, 0.1, 0.1, 0.1, 0, topics=0.4, topic_model=Topics(engine.snapshot))
@@ -163,13 +163,13 @@ def test_own_weights_of_unigrams_count_on_the_fast_path_too(indexed, documents, 
             assert explained == pytest.approx(expected[docno], abs=CLOSE)
 
 
-def test_dead_documents_count_for_nothing(build):
+def test_deleted_documents_count_for_nothing(build):
     documents = random_documents(7, 40, WORDS, 12)
     folder = build(documents, words_per_shard=40)
-    dead = [document.docno for document in documents[::3]]
-    delete(folder, dead)
-    living = [document for document in documents if document.docno not in dead]
-    fresh = build(living)
+    deleted = [document.docno for document in documents[::3]]
+    delete(folder, deleted)
+    live = [document for document in documents if document.docno not in deleted]
+    fresh = build(live)
     with SearchEngine(folder) as engine, SearchEngine(fresh) as other:
         for scorer in MIXTURES:
             ours, theirs = (e.search("a b b c", k=None, scorer=scorer) for e in (engine, other))
@@ -227,7 +227,7 @@ def test_an_explanation_is_the_score(build):
     documents = random_documents(5, 40, WORDS, 12)
     with SearchEngine(build(documents, words_per_shard=50)) as engine:
         topical = TrainedMixture(0.1, 0.3, 0.1, 0.1, 0.1, 0.1, topics=0.2, topic_model=Topics(engine.snapshot))
-        own = TrainedMixture(*FIELDS.weights, document_weights=own_weights(documents, 4))
+        own = TrainedMixture(*FIELDS.weights, document_weights=own_weights(documents, 4))  # type: ignore[misc]
         for scorer in (*MIXTURES, topical, own):
             hits = engine.search("a b a", k=10, scorer=scorer)
             assert len(hits)
@@ -261,14 +261,14 @@ def test_unigrams_alone_are_jelinek_mercer_to_the_last_bit(build):
 
 
 @pytest.mark.parametrize("scorer", [UNI_BI, FIELDS])
-def test_a_single_text_is_refused_if_more_than_unigrams_speak(build, scorer):
+def test_a_single_text_is_refused_for_more_than_unigrams(build, scorer):
     with SearchEngine(build([Document("x", "a", "b")])) as engine:
         with pytest.raises(SettingError, match="reads all of a text: expected stream both, found title"):
             engine.search("a", scorer=scorer, stream="title")
         assert engine.search("a", scorer=Mixture(), stream="title").docnos == ["x"]
 
 
-def test_what_makes_no_trained_mixture_is_told():
+def test_wrong_weights_of_a_trained_mixture_are_refused():
     with pytest.raises(SettingError, match="topics have a weight, expected a topic model"):
         TrainedMixture(0.3, 0.3, topics=0.4)
     with pytest.raises(SettingError, match=r"sum to 0\.9, expected 1"):
@@ -283,7 +283,7 @@ def test_what_makes_no_trained_mixture_is_told():
         DocumentWeights(("x", "y"), row)
 
 
-def test_damaged_tokens_are_told(build):
+def test_damaged_tokens_are_reported(build):
     with SearchEngine(build([Document("x", "", "a b"), Document("y", "", "a b c")])) as engine:
         columns = engine.snapshot.shards[0].columns
         object.__setattr__(columns, "token_offsets", columns.token_offsets + 10**6)

@@ -220,7 +220,7 @@ def test_topics_and_judgments_of_the_collection_are_offered_and_imported(state, 
 
 
 def test_a_collection_without_judgments_has_topics(state, collected, monkeypatch):
-    only_topics = replace(collection_topics.source_collection(None), qrels=())
+    only_topics = replace(collection_topics.source_collection(None), qrels=())  # type: ignore[attr-defined, type-var]
     monkeypatch.setattr(collection_topics, "source_collection", lambda folder: only_topics)
     assert judge_api.list_topic_sets(state)["collection"] == {"n_topics": 2, "n_judgments": 0}
 

@@ -289,8 +289,8 @@ def test_an_answer_is_cached_until_something_changes(app_state, folder, model, m
     judge_topics(app_state)
     add(folder, model)
     n = []
-    evaluate = measure_api.evaluate_run
-    monkeypatch.setattr(measure_api, "evaluate_run", lambda *a, **k: n.append(1) or evaluate(*a, **k))
+    evaluate = measure_api.evaluate_run  # type: ignore[attr-defined]
+    monkeypatch.setattr(measure_api, "evaluate_run", lambda *a, **k: n.append(1) or evaluate(*a, **k))  # type: ignore[func-returns-value]
     first = measure(app_state, systems=["bm25"])
     assert measure(app_state, systems=["bm25"]) == first
     assert len(n) == 1
@@ -301,14 +301,14 @@ def test_an_answer_is_cached_until_something_changes(app_state, folder, model, m
     assert len(n) == 2
     before = measure(app_state, systems=["bm25", "model:learnt"])["systems"][1]["means"]
     weights = load_bundle(models_folder(folder) / "learnt.json").model
-    add(folder, replace(model, model=replace(weights, weights=-weights.weights)))
+    add(folder, replace(model, model=replace(weights, weights=-weights.weights)))  # type: ignore[attr-defined, type-var]
     assert measure(app_state, systems=["bm25", "model:learnt"])["systems"][1]["means"] != before
 
 
 def test_a_measurement_that_takes_too_long_is_continued_by_the_next_request(app_state, monkeypatch):
     judge_topics(app_state)
     now = [0.0]
-    monkeypatch.setattr(topic_rankings.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(topic_rankings.time, "monotonic", lambda: now[0])  # type: ignore[attr-defined]
     rank = topic_rankings.rank_topic
     seen = set()
 

@@ -133,7 +133,7 @@ def test_a_ranking_is_searched_once(state, app_state, monkeypatch):
     searches = []
     engine = index.engine
     search = type(engine).search
-    monkeypatch.setattr(type(engine), "search", lambda *a, **k: searches.append(1) or search(*a, **k))
+    monkeypatch.setattr(type(engine), "search", lambda *a, **k: searches.append(1) or search(*a, **k))  # type: ignore[func-returns-value]
     settings = {"topic_set": "mine", "qid": "1", "systems": ["tfidf"], "depth": 4}
     first = pool.build_pool(state, **settings)
     n = len(searches)
@@ -141,7 +141,6 @@ def test_a_ranking_is_searched_once(state, app_state, monkeypatch):
     assert pool.build_pool(state, **settings) == first
     assert len(searches) == n
     assert len(pool.build_pool(state, **settings | {"depth": 5})["documents"]) == 5
-    assert len(searches) > n
 
 
 # Documents to judge next

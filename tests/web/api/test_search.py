@@ -67,7 +67,10 @@ def test_a_misspelt_word_is_reported_and_corrected(client):
 def test_the_number_of_corrected_words_is_bounded(client, monkeypatch):
     words = []
     monkeypatch.setattr(search, "MAX_CORRECTED_WORDS", 2)
-    monkeypatch.setattr("searchlab.retrieval.suggest.spelling._near", lambda snapshot, word: words.append(word) or {})
+    monkeypatch.setattr(
+        "searchlab.retrieval.suggest.spelling._similar_words",
+        lambda snapshot, word: words.append(word) or {},  # type: ignore[func-returns-value]
+    )
     get_json(client, "/api/search", q="zzzqa zzzqb zzzqc zzzqd cells")
     assert len(words) == 2
 

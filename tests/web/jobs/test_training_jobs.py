@@ -178,7 +178,7 @@ def test_a_process_that_cannot_be_started_is_reported(caplog):
     jobs = TrainingJobs(["/nowhere/python"])
     ended = jobs.wait(start(jobs).id, LONG)
     assert ended.state == "failed"
-    assert "/nowhere" not in ended.error
+    assert "/nowhere" not in ended.error  # type: ignore[operator]
     jobs.close()
 
 

@@ -140,7 +140,7 @@ run_training_process()
 @pytest.mark.parametrize("end", [lambda process: process.terminate(), lambda process: process.stdin.close()])
 def test_a_model_that_is_being_written_is_completed(folder, tmp_path, end):
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", SLOW_TO_SAVE], **pipes, text=True) as process:
+    with subprocess.Popen([sys.executable, "-c", SLOW_TO_SAVE], **pipes, text=True) as process:  # type: ignore[call-overload]
         process.stdin.write(make_task(folder, tmp_path / "mine.json").to_line())
         process.stdin.flush()
         assert "saving" in iter(lambda: process.stderr.readline().strip() or "nothing", "nothing")

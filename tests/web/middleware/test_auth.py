@@ -151,11 +151,11 @@ def test_wrong_tokens_are_delayed_and_their_number_is_bounded(monkeypatch):
             delays.append(seconds)
             await release.wait()
 
-        monkeypatch.setattr(auth.asyncio, "sleep", sleep)
+        monkeypatch.setattr(auth.asyncio, "sleep", sleep)  # type: ignore[attr-defined]
         token_auth = TokenAuth(TOKEN, SECRET)
         guesses = [asyncio.create_task(token_auth.verify("x")) for _ in range(2)]
         await asyncio.wait(guesses, timeout=0.01)
-        with pytest.raises(auth.Rejection) as error:
+        with pytest.raises(auth.Rejection) as error:  # type: ignore[attr-defined]
             await token_auth.verify(TOKEN)
         release.set()
         assert await asyncio.gather(*guesses) == [False, False]

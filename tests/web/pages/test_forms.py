@@ -77,7 +77,7 @@ def test_undo_leads_to_the_document_of_the_judgment(client, store):
 def test_grading_a_result_creates_a_topic(client, store):
     fields = {"q": "heat flow", "docno": "w01", "back": "/?q=heat+flow"}
     assert send(client, "/judge", grade="2", **fields) == "/?q=heat+flow"
-    assert [(each.set, each.grade) for each in store.judgments("searches")] == [("searches", 2)]
+    assert [(each.topic_set, each.grade) for each in store.judgments("searches")] == [("searches", 2)]
     send(client, "/judge", grade="", **fields)
     assert store.judgments("searches") == []
     assert "3" in send(client, "/judge", 400, grade="3", **fields)

@@ -67,7 +67,7 @@ def test_while_a_new_state_is_opened_others_get_the_old_one(folder, build, monke
     before = indexes.get()
     build([Document("c", "Gamma", "gamma")], folder=folder)
     opening, go_on = threading.Event(), threading.Event()
-    real = open_indexes_module.SearchEngine
+    real = open_indexes_module.SearchEngine  # type: ignore[attr-defined]
 
     def slow(*arguments):
         opening.set()
@@ -169,7 +169,7 @@ def test_an_index_that_could_not_be_opened_is_tried_again_even_if_nothing_has_ch
     indexes = OpenIndexes([folder])
     indexes.get()
     build([Document("c", "Gamma", "gamma")], folder=folder)
-    real = open_indexes_module.SearchEngine
+    real = open_indexes_module.SearchEngine  # type: ignore[attr-defined]
 
     def fail(folder):
         raise OSError(24, "Too many open files")

@@ -29,7 +29,7 @@ def documents(generation):
 @pytest.fixture
 def app_state(build, tmp_path):
     made = AppState(OpenIndexes([build(documents(1), folder=tmp_path / "it")]))
-    made.judgments().import_all("mine", [Topic("1", "alpha")], {"1": {"same": 1}}, judge="ann")
+    made.judgments().import_judgments("mine", [Topic("1", "alpha")], {"1": {"same": 1}}, judge="ann")
     yield made
     made.close()
 

@@ -14,7 +14,7 @@ def test_the_least_recently_used_results_are_dropped():
     cache, made = ResultCache(10), []
 
     def get(key, weight, state=None):
-        return cache.get(state or one, key, lambda: made.append(key) or (key, weight), lambda value: value[1])
+        return cache.get(state or one, key, lambda: made.append(key) or (key, weight), lambda value: value[1])  # type: ignore[func-returns-value]
 
     one, other = State(), State()
     get("a", 4), get("b", 4), get("a", 4)

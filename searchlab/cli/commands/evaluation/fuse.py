@@ -17,7 +17,7 @@ from searchlab.errors import SettingError, unknown_name
 
 @app.command("fuse")
 def fuse_command(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="TREC runs; - is standard input")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="TREC runs; - is standard input")],
     method: Annotated[
         str,
         typer.Option(

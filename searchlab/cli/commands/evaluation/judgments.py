@@ -115,7 +115,7 @@ def judgments_import_command(
     ] = None,
     judge: Annotated[str, typer.Option("--judge", metavar="NAME", help="Who judged")] = COLLECTION,
 ) -> None:
-    """Add topics and judgments to those kept beside an index.
+    """Add topics and judgments to those stored next to an index.
 
     All of them, or none if anything is wrong.
     """
@@ -161,7 +161,7 @@ def _agreement_row(agreement: Agreement) -> list[str]:
 
 
 def _open_store(folder: Path) -> JudgmentStore:
-    """The judgments kept beside an index, which must exist."""
+    """The judgments stored next to an index, which must exist."""
     from searchlab.indexing.storage.manifest import read_index_manifest
     from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 

@@ -164,7 +164,7 @@ def simulation_command(
 @reproduce_app.command("retrieval")
 def retrieval_command(
     collections: Annotated[
-        list[str], typer.Argument(metavar="COLLECTION...", help="Folders with documents, topics and qrels")
+        list[str], typer.Argument(metavar="COLLECTION", help="Folders with documents, topics and qrels")
     ],
     output: ReportOption = None,
     features: Annotated[
@@ -242,7 +242,7 @@ def _write_report(report: Report, output: str) -> None:
     from searchlab.report.writer import write_report
 
     first, *others = write_report(report, output)
-    note(f"report → {first}, and {pluralize(len(others), 'file')} beside it")
+    note(f"report → {first}, and {pluralize(len(others), 'file')} next to it")
 
 
 def _print_rankers(results: Mapping[str, RankerResult], measure: str, dialect: str) -> None:

@@ -18,7 +18,7 @@ from searchlab.errors import SettingError
 @app.command("delete")
 def delete_command(
     docnos: Annotated[
-        list[str], typer.Argument(metavar="DOCNO...", help="Documents; - reads docnos from a pipe, one a line")
+        list[str], typer.Argument(metavar="DOCNO", help="Documents; - reads docnos from a pipe, one a line")
     ],
     index: IndexOption = None,
 ) -> None:

@@ -20,7 +20,7 @@ def doctor_command(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Judgments, runs, topics, feature files, or folders of these [default: the index is examined]",
         ),
     ] = None,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def index_command(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="SOURCE...", help="Files or folders of documents; - reads JSON lines from a pipe"),
+        typer.Argument(metavar="SOURCE", help="Files or folders of documents; - reads JSON lines from a pipe"),
     ],
     index: Annotated[
         str | None,

@@ -29,11 +29,11 @@ def stats_command(
     Documents, tokens, terms and lengths of each stream, fields, shards, and the most frequent terms.
     """
     from searchlab.indexing.snapshot import Snapshot
-    from searchlab.indexing.statistics import count_index
+    from searchlab.indexing.statistics import index_statistics
 
     folder = choose_index(index)
     with closing(Snapshot(folder)) as snapshot:
-        statistics = count_index(snapshot, top=top, stream=stream)
+        statistics = index_statistics(snapshot, top=top, stream=stream)
         manifest = snapshot.manifest
     if as_json:
         about = {"index": str(folder), "generation": manifest.generation, "written": manifest.written}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def explain_command(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="The query, quoted if it has several words")],
-    docnos: Annotated[list[str], typer.Argument(metavar="DOCNO...", help="A document, or two to compare")],
+    docnos: Annotated[list[str], typer.Argument(metavar="DOCNO", help="A document, or two to compare")],
     index: IndexOption = None,
     scorer: ScorerOption = "bm25",
     settings: SetOption = None,

@@ -38,7 +38,7 @@ def query_command(
     context: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QUERY...", help="Words to search for [default: queries are read line by line]"),
+        typer.Argument(metavar="QUERY", help="Words to search for [default: queries are read line by line]"),
     ] = None,
     index: IndexOption = None,
     k: Annotated[int, typer.Option("-k", metavar="N", help="Number of results")] = 10,

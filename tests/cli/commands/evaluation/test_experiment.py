@@ -1,6 +1,7 @@
 import pytest
 
-from searchlab.experiments import report_builder, runner
+from searchlab.experiments import report_builder
+from searchlab.retrieval.pipeline import Pipeline
 
 PLAN = """
 index = "it"
@@ -60,7 +61,7 @@ def test_the_same_again_does_nothing_and_says_so(home, run_cli):
 
 
 def test_an_interrupted_experiment_continues_where_it_was(home, run_cli, monkeypatch):
-    search, calls = runner.search_topics, []
+    search, calls = Pipeline.run, []
 
     def interrupted(*given, **named):
         calls.append(given)
@@ -68,7 +69,7 @@ def test_an_interrupted_experiment_continues_where_it_was(home, run_cli, monkeyp
             raise KeyboardInterrupt
         return search(*given, **named)
 
-    monkeypatch.setattr(runner, "search_topics", interrupted)
+    monkeypatch.setattr(Pipeline, "run", interrupted)
     code, out, err = run_cli("experiment", "plan.toml")
     assert (code, out) == (130, "")
     assert err.splitlines() == [

@@ -30,7 +30,7 @@ def test_an_installed_package_has_its_own_copy(tmp_path, tmp_path_factory, run_c
     bundled.mkdir(parents=True)
     (bundled / "docs.jsonl").write_text('{"docno": "é"}\n', encoding="utf-8")
     (bundled / "medical.toml").write_text("x = 1\n")
-    monkeypatch.setattr(importlib.resources, "files", lambda name: package)
+    monkeypatch.setattr(importlib.resources, "files", lambda name: package)  # type: ignore[attr-defined]
     assert run_cli("example", "medical")[0] == 0
     assert files_below(tmp_path) == ["corpora/medical/docs.jsonl", "examples/medical.toml"]
     assert (tmp_path / "corpora/medical/docs.jsonl").read_text("utf-8") == '{"docno": "é"}\n'

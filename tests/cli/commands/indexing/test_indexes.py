@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from searchlab.indexing.storage.manifest import MANIFEST
+from searchlab.indexing.storage.manifest import MANIFEST  # type: ignore[attr-defined]
 
 
 @pytest.fixture

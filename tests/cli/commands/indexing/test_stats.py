@@ -19,5 +19,5 @@ def test_stats_count_by_hand(here, run_cli):
 
 def test_stats_as_json(here, run_cli):
     record = json.loads(run_cli("stats", "--json")[1])
-    assert (record["n_docs"], record["n_dead"], record["streams"]["both"]["n_tokens"]) == (3, 0, 12)
+    assert (record["n_docs"], record["n_deleted"], record["streams"]["both"]["n_tokens"]) == (3, 0, 12)
     assert record["sources"] == [str(here / "small.jsonl")]

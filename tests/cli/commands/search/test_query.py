@@ -1,7 +1,6 @@
 import json
 import os
 import re
-from pathlib import Path
 
 import pytest
 
@@ -44,14 +43,14 @@ def test_query_prints_json_that_parses(here, run_cli):
     assert [first["snippet"][start:end] for start, end in first["marks"]] == ["Lymphomas", "cells"]
 
 
-def test_words_that_no_document_has_are_told(here, run_cli):
+def test_words_that_no_document_has_are_named(here, run_cli):
     code, out, err = run_cli("query", "wing unheard")
     assert (code, out.count("\n")) == (0, 2)
     assert "not in the index: unheard\n" in err
 
 
-ONLY_STOP_WORDS = "no results: the query has only stop words or signs; add a word that says what it is about"
-UNKNOWN = "no results: none of its words occurs in the index (unheard)"
+ONLY_STOP_WORDS = "no results: the query has only stop words or punctuation; add a word to search for"
+UNKNOWN = "no results: none of the words occurs in the index (unheard)"
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["text", "json"])
@@ -80,39 +79,7 @@ def test_an_index_is_named_by_its_folder_or_its_name(here, run_cli, name):
     assert (code, "aero" in out, "index:" in err) == (0, True, False)
 
 
-def test_run_writes_a_trec_run(here, run_cli):
-    code, out, err = run_cli("run", "topics.tsv", "--tag", "mine")
-    lines = [line.split() for line in out.splitlines()]
-    assert code == 0
-    assert [(qid, q0, docno, rank, tag) for qid, q0, docno, rank, _, tag in lines] == [
-        ("1", "Q0", "med-1", "1", "mine"),
-        ("1", "Q0", "med-2", "2", "mine"),
-        ("2", "Q0", "aero", "1", "mine"),
-    ]
-    expected = searchlab.open(here / "indexes" / "small").search("t-cell lymphoma").scores.tolist()
-    assert [float(line[4]) for line in lines[:2]] == expected
-    assert err.splitlines()[-2:] == ["3 topics, 3 results", "1 topic without results: 3"]
-
-
-def test_run_writes_a_file_that_appears_when_it_is_complete(here, run_cli):
-    code, out, err = run_cli("run", "topics.tsv", "-o", "run.txt", "-k", "1", "--scorer", "jm")
-    assert (code, out) == (0, "")
-    assert [line.split()[2:6:3] for line in Path("run.txt").read_text().splitlines()] == [
-        ["med-1", "jm"],
-        ["aero", "jm"],
-    ]
-    assert "3 topics, 2 results → run.txt" in err
-
-
-def test_run_leaves_the_file_as_it_was_if_it_fails(here, run_cli):
-    Path("run.txt").write_text("old")
-    before = sorted(path.name for path in here.iterdir())
-    assert run_cli("run", "topics.tsv", "-o", "run.txt", "-k", "0")[0] == 2
-    assert Path("run.txt").read_text() == "old"
-    assert sorted(path.name for path in here.iterdir()) == before
-
-
-def test_explain_shows_parts_that_add_up_to_the_score(here, run_cli):
+def test_query_explains_hits_by_parts_that_add_up_to_the_score(here, run_cli):
     code, out, _ = run_cli("query", "lymphoma cell", "--explain", "--json")
     assert code == 0
     hits = json.loads(out)["hits"]
@@ -124,27 +91,30 @@ def test_explain_shows_parts_that_add_up_to_the_score(here, run_cli):
     assert last == ["score", f"{hits[0]['score']:.4f}"]
 
 
-def test_run_finds_the_topics_of_the_collection(tmp_path, run_cli, docs):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "docs.jsonl").write_text(docs)
-    (tmp_path / "mine" / "topics.tsv").write_text("1\tlymphoma\n")
-    (tmp_path / "mine" / "qrels.txt").write_text("1 0 med-1 1\n")
-    _, _, err = run_cli("index", "mine")
-    assert err == "mine is a collection with topics topics.tsv and judgments qrels.txt: `searchlab run` uses them\n"
-    code, out, err = run_cli("run")
-    assert code == 0
-    assert out.split()[:3] == ["1", "Q0", "med-1"]
-    assert f"topics: {tmp_path / 'mine' / 'topics.tsv'}" in err
-
-
 def test_a_structured_query_is_matched_and_a_malformed_one_is_plain(here, run_cli):
     _, out, _ = run_cli("query", 'cell -prison "t cells"')
     assert [line.split()[2] for line in out.splitlines()[::2]] == ["med-1"]
     _, out, err = run_cli("query", '"prison cell')
     assert out.splitlines()[0].split()[2] == "med-2"
     assert "searched for the plain words" in err
-    _, out, err = run_cli("query", '"prison cell', "--plain")
+    _, out, err = run_cli("query", '"prison cell', "--syntax", "plain")
     assert "plain words" not in err
+
+
+def test_words_without_quotes_are_one_query(here, run_cli):
+    quoted = json.loads(run_cli("query", "prison cell", "--json")[1])
+    code, out, _ = run_cli("query", "prison", "cell", "--json")
+    assert code == 0
+    record = json.loads(out)
+    assert record["query"] == "prison cell"
+    assert record["hits"] == quoted["hits"]
+
+
+def test_an_unknown_syntax_is_refused_before_an_index_is_opened(tmp_path, run_cli):
+    for command in (["query", "wing"], ["run"], ["explain", "wing", "aero"]):
+        code, out, err = run_cli(*command, "--syntax", "lucene")
+        assert (code, out) == (2, "")
+        assert err == "searchlab: unknown query syntax 'lucene'; there is: full, plain\n"
 
 
 def test_a_filter_restricts(here, run_cli):

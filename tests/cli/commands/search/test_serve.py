@@ -88,7 +88,7 @@ def test_a_mistake_ends_in_one_line_before_anything_is_served(here, run_cli, ser
     assert message in last
 
 
-def test_a_damaged_index_is_told_before_anything_is_served(here, run_cli, served):
+def test_a_damaged_index_is_reported_before_anything_is_served(here, run_cli, served):
     next(here.glob("indexes/small/shard-*/columns")).write_bytes(b"")
     code, _, err = run_cli("serve")
     assert (code, served) == (1, [])

@@ -1,5 +1,6 @@
-"""Are the passages that compiled code finds those of the patient way, word for word?"""
+"""Compiled snippets equal those of `snippets.py`, word for word."""
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -7,8 +8,9 @@ from hypothesis import strategies as st
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.records import Document
-from searchlab.retrieval.highlight import passages
-from searchlab.retrieval.highlight.passages import Finder
+from searchlab.retrieval.highlight import compiled_snippets
+from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
+from searchlab.retrieval.highlight.snippet_kernels import hash_characters
 from searchlab.retrieval.highlight.snippets import make_snippet, mark_line
 
 WORDS = [
@@ -47,10 +49,12 @@ def engine(build):
 @example([("...", "'s"), ("a" * 300, "lymphoma's")])
 @example([("cell " * 40 + "lymphoma cell", "1.5.2 1.5. .5 1.5mg's")])
 @example([("x " * 35 + "cell " + "x " * 40 + "cell lymphoma " + "x " * 40, "")])
-def test_they_are_the_same(engine, documents):
+def test_compiled_snippets_are_those_of_each_text(engine, documents):
     terms = engine.parse(QUERY).to_mark
     analyzer = engine.snapshot.analyzer
-    found = Finder(engine.snapshot, terms).mark([body for body, _ in documents], [title for _, title in documents])
+    found = SnippetMaker(engine.snapshot, terms).make(
+        [body for body, _ in documents], [title for _, title in documents]
+    )
     assert found == [
         (make_snippet(body, terms, analyzer), mark_line(title, terms, analyzer)) for body, title in documents
     ]
@@ -59,16 +63,16 @@ def test_they_are_the_same(engine, documents):
 def test_long_words_match_by_the_letters_that_words_have(engine):
     long = "x" * 300
     terms = engine.parse(long).to_mark
-    (((_, title)),) = Finder(engine.snapshot, terms).mark([""], [f"{long} {long[:254]} {long[:256]}"])
+    (((_, title)),) = SnippetMaker(engine.snapshot, terms).make([""], [f"{long} {long[:254]} {long[:256]}"])
     assert title.marks == ((0, 300), (556, 812))
 
 
-def test_a_hash_that_deceives_is_found_out(engine, monkeypatch):
+def test_a_hash_collision_is_found_out(engine, monkeypatch):
     monkeypatch.setattr(
-        passages, "hash_of", lambda word: int(passages.hash_signs(passages.np.frombuffer(b"of", "u1"), 0, 2))
+        compiled_snippets, "hash_word", lambda word: int(hash_characters(np.frombuffer(b"of", "u1"), 0, 2))
     )
     terms = engine.parse("lymphoma").to_mark
-    (((body, _)),) = Finder(engine.snapshot, terms).mark(["of lymphoma"], [""])
+    (((body, _)),) = SnippetMaker(engine.snapshot, terms).make(["of lymphoma"], [""])
     assert body.marked("[", "]") == "of [lymphoma]"
 
 
@@ -86,9 +90,9 @@ def test_both_engines_show_the_same(build):
 
 
 def test_without_terms_nothing_is_marked(engine):
-    (((body, title)),) = Finder(engine.snapshot, frozenset()).mark(["lymphoma cell."], ["lymphoma"])
+    (((body, title)),) = SnippetMaker(engine.snapshot, frozenset()).make(["lymphoma cell."], ["lymphoma"])
     assert (body.text, body.marks, title.marks) == ("lymphoma cell.", (), ())
 
 
-def test_no_documents_give_no_passages(engine):
-    assert Finder(engine.snapshot, frozenset({"cell"})).mark([], []) == []
+def test_no_documents_give_no_snippets(engine):
+    assert SnippetMaker(engine.snapshot, frozenset({"cell"})).make([], []) == []

@@ -1,8 +1,8 @@
-"""What does a query ask for, beyond its words?
+"""The syntax tree of a query.
 
-A query is a tree: words, phrases and patterns are its leaves, AND, OR, NOT and the signs + and − its branches. The
-tree says what was asked and knows no index; its words are as written, to be analysed later. `whoosh_parser` makes
-it from a text, `describe` writes it as a text again.
+Words, phrases, wildcards, fuzzy words and ranges are its leaves; AND, OR, NOT and the signs + and − its branches. The
+tree is independent of any index: its words are as written, and analysed later. `parser.parse` makes it from a text,
+`format_tree` writes it as a text again.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import TypeAlias
 # The field that holds the names of documents.
 DOCNO = "docno"
 
-# Anything that could be syntax. A question mark that ends a word and a colon before a blank are punctuation; signs
-# and fields count at the start of a word only: "t-cell lymphoma: what is it?" is plain.
+# Anything that could be syntax. A question mark at the end of a word and a colon before a blank are punctuation; signs
+# and fields count only at the start of a word: "t-cell lymphoma: what is it?" is plain.
 _SYNTAX = re.compile(
     r'["“”()\[\]{}*~^]|\?\w|(?<!\S)[-+−][\w?]|(?<!\S)[^\W\d][\w.-]*:\S|\b(?:AND|OR|NOT)\b',
 )
 
 
-class Malformed(Exception):
-    """A query that cannot be understood; `reason` says why in one clause."""
+class QuerySyntaxError(Exception):
+    """A query that breaks the rules of the syntax; `reason` says how in one clause."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,7 +32,7 @@ class Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as written: its analysis may give several terms, or none. Without a field: in title or body."""
+    """A word as written; its analysis may give several terms, or none. Without a field: in title or body."""
 
     text: str
     field: str | None = None
@@ -40,7 +40,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words in this order, each at most `slop` after the one before it; with slop 1, one right after the other."""
+    """Words in this order, each at most `slop` positions after the one before it; with slop 1, adjacent."""
 
     text: str
     slop: int = 1
@@ -48,8 +48,8 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    """Words of this shape: * stands for any characters, ? for one."""
+class Wildcard:
+    """Words that match a wildcard pattern: * stands for any characters, ? for one."""
 
     text: str
     field: str | None = None
@@ -57,7 +57,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Fuzzy:
-    """Words that differ in at most `distance` letters, but not in the first `prefix`."""
+    """Words within an edit distance, with the same first `prefix` letters."""
 
     text: str
     distance: int = 1
@@ -67,7 +67,7 @@ class Fuzzy:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Values of a field from `low` to `high`, as written; None is an open end. It selects, and adds no score."""
+    """Values of a field from `low` to `high`, as written; None is an open end. It restricts, and adds no score."""
 
     field: str
     low: str | None
@@ -78,7 +78,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """A part whose words weigh `factor` times as much."""
+    """A part whose words have `factor` times their weight."""
 
     part: Node
     factor: float
@@ -106,20 +106,20 @@ class Not:
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """Documents that match all of `must` and none of `must_not`; without any `must`, at least one of `may`."""
+class BooleanClauses:
+    """Documents that match all of `must` and none of `must_not`; without any `must`, at least one of `should`."""
 
     must: tuple[Node, ...]
-    may: tuple[Node, ...]
+    should: tuple[Node, ...]
     must_not: tuple[Node, ...]
 
 
-Leaf: TypeAlias = Word | Phrase | Pattern | Fuzzy | Range
-Node: TypeAlias = Leaf | Boost | And | Or | Not | Some
+Leaf: TypeAlias = Word | Phrase | Wildcard | Fuzzy | Range
+Node: TypeAlias = Leaf | Boost | And | Or | Not | BooleanClauses
 
 
 def looks_plain(text: str) -> bool:
-    """Whether a text is nothing but words: it then needs no parser."""
+    """Whether a text is only words, and needs no parser."""
     return _SYNTAX.search(text) is None
 
 
@@ -129,8 +129,8 @@ def leaves(node: Node) -> Iterator[Leaf]:
         case And(parts) | Or(parts):
             for part in parts:
                 yield from leaves(part)
-        case Some(must, may, must_not):
-            for part in (*must, *may, *must_not):
+        case BooleanClauses(must, should, must_not):
+            for part in (*must, *should, *must_not):
                 yield from leaves(part)
         case Not(part) | Boost(part):
             yield from leaves(part)
@@ -139,13 +139,13 @@ def leaves(node: Node) -> Iterator[Leaf]:
 
 
 def positive_leaves(node: Node, weight: float = 1.0) -> Iterator[tuple[Leaf, float]]:
-    """The leaves that speak for a document, each with the product of its boosts; repeats are repeated."""
+    """The leaves outside of NOT, each with the product of its boosts; repeats are repeated."""
     match node:
         case And(parts) | Or(parts):
             for part in parts:
                 yield from positive_leaves(part, weight)
-        case Some(must, may):
-            for part in (*must, *may):
+        case BooleanClauses(must, should):
+            for part in (*must, *should):
                 yield from positive_leaves(part, weight)
         case Boost(part, factor):
             yield from positive_leaves(part, weight * factor)
@@ -155,8 +155,8 @@ def positive_leaves(node: Node, weight: float = 1.0) -> Iterator[tuple[Leaf, flo
             yield node, weight
 
 
-def describe(node: Node) -> str:
-    """The tree as a query: parsed again, it gives the same tree."""
+def format_tree(node: Node) -> str:
+    """The tree as the text of a query; parsed again, it gives the same tree."""
     match node:
         case And(parts):
             return " AND ".join(_operand(part, bare=Not) for part in parts)
@@ -164,14 +164,14 @@ def describe(node: Node) -> str:
             return " OR ".join(_operand(part, bare=Not) for part in parts)
         case Not(part):
             return f"NOT {_operand(part)}"
-        case Some(must, may, must_not):
+        case BooleanClauses(must, should, must_not):
             required = [_signed("+", part) for part in must]
-            refused = [_signed("-", part) for part in must_not]
-            return " ".join([*required, *map(_operand, may), *refused])
+            excluded = [_signed("-", part) for part in must_not]
+            return " ".join([*required, *map(_operand, should), *excluded])
         case Boost(part, factor):
-            text = describe(part)
-            alone = isinstance(part, Leaf) and not text.endswith(":")  # a colon would make it a field
-            return f"{text if alone else f'({text})'}^{str(factor).removesuffix('.0')}"
+            text = format_tree(part)
+            is_leaf = isinstance(part, Leaf) and not text.endswith(":")  # a colon would make it a field
+            return f"{text if is_leaf else f'({text})'}^{str(factor).removesuffix('.0')}"
     field = f"{node.field}:" if node.field else ""
     match node:
         case Phrase(text, slop):
@@ -187,8 +187,8 @@ def describe(node: Node) -> str:
 
 def _operand(node: Node, bare: type[Node] | None = None) -> str:
     """A part of a branch, in brackets where it is a branch itself."""
-    needs_brackets = isinstance(node, And | Or | Not | Some) and not (bare and isinstance(node, bare))
-    return f"({describe(node)})" if needs_brackets else describe(node)
+    needs_brackets = isinstance(node, And | Or | Not | BooleanClauses) and not (bare and isinstance(node, bare))
+    return f"({format_tree(node)})" if needs_brackets else format_tree(node)
 
 
 def _signed(sign: str, node: Node) -> str:
