@@ -1,4 +1,4 @@
-"""What is the right ranking?
+"""Brute-force reference rankings: every document scored, one by one.
 
 BM25 as its formula says, summed over the texts themselves, without an index and without a line of searchlab:
 

@@ -1,4 +1,4 @@
-"""What is searched?
+"""Synthetic collection and queries of the benchmarks.
 
 A synthetic collection of OHSUMED's size and shape: titles alone for a third of the documents, titles with
 abstracts for the rest, over a Zipfian vocabulary. Words are pronounceable and end in "k", so that no stemmer

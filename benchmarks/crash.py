@@ -1,4 +1,4 @@
-"""What is left of an index when the process that writes it is killed?
+"""Crash test: an index after its writer was killed at counted points.
 
     python benchmarks/crash.py [--kills 500] [--documents 400] [--seed 1]
 

@@ -1,4 +1,4 @@
-"""How does each engine index a JSONL file, and how is it asked?
+"""Adapters: how each engine indexes a JSONL file and answers a query.
 
 Each is set up as its documentation advises for speed. `index` ends with a closed index on disk; `open` gives a
 function from a query's text to ranked documents with scores, in the engine's own form, and one that looks up

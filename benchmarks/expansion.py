@@ -1,4 +1,4 @@
-"""Does query expansion find more?
+"""Effectiveness of query expansion by RM3.
 
     python benchmarks/expansion.py DIR [--collections cranfield,npl]
 

@@ -1,4 +1,4 @@
-"""How fast are features extracted, beside asking Whoosh?
+"""Speed of feature extraction, beside Whoosh.
 
     python benchmarks/extraction.py                  # indexes a collection of OHSUMED's size first: some minutes
     python benchmarks/extraction.py --index DIR      # an index of that collection that is there already

@@ -1,4 +1,4 @@
-"""How fast are mixtures of language models, how fast do they learn, and what do they learn?
+"""Mixtures of language models: search speed, training speed, learnt weights.
 
     python benchmarks/language.py                            # speed, on 35,000 documents
     python benchmarks/language.py --documents 348566         # OHSUMED's size: some minutes

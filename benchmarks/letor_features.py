@@ -1,4 +1,4 @@
-"""Do our features have the values that LETOR published?
+"""Comparison of our features with the values that LETOR published.
 
     python benchmarks/letor_features.py DIR
 

@@ -1,4 +1,4 @@
-"""How fast is a feature file read?
+"""Speed of reading LETOR feature files.
 
     python benchmarks/letor_files.py [--rows 1000000] [--features 136] [--digits 6] [--folder DIR] [--rounds 3]
 

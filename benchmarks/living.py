@@ -1,4 +1,4 @@
-"""What does it cost to change an index, and to search it meanwhile?
+"""Cost of changing an index, and of searching it meanwhile.
 
     python benchmarks/living.py                       # OHSUMED's size, some minutes
     python benchmarks/living.py --documents 35000     # one minute

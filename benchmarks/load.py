@@ -1,4 +1,4 @@
-"""How is a server put under load, so that what is measured is the server and not the load?
+"""Load generator for the server benchmark, in a process of its own.
 
 A client of its own, in a process of its own: plain HTTP/1.1 over connections that stay open, with as little work for a
 request as can be. Either each connection asks anew as soon as it has its answer (how much can the server do?), or

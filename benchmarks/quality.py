@@ -1,4 +1,4 @@
-"""How good are searchlab's rankings, beside Lucene's and a plain reference's?
+"""Effectiveness of searchlab beside Lucene and a plain reference.
 
     python benchmarks/quality.py DIR [--collections cranfield,npl]
 

@@ -1,4 +1,4 @@
-"""What do the measurements say? Tables in Markdown, and whether the targets are met."""
+"""Report of the figures of `retrieval.py`: tables in Markdown, and whether the targets are met."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a semantic space cost, and what does it know that BM25 does not?
+"""Cost and effectiveness of the latent semantic space.
 
     python benchmarks/semantic.py indexes/medical …        # time, memory and size of the spaces of indexes
     python benchmarks/semantic.py --collections DIR        # and quality on collections, as `quality.py` reads them

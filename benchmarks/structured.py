@@ -1,4 +1,4 @@
-"""How fast are phrases, operators, patterns and fields, beside Whoosh?
+"""Speed of phrases, operators, patterns and fields, beside Whoosh.
 
     python benchmarks/structured.py                      # 35,000 documents; Whoosh indexes them in some minutes
     python benchmarks/structured.py --documents 5000     # a minute

@@ -1,4 +1,4 @@
-"""What do topics cost, how well do they explain texts, and what do they add to a language model?
+"""Topic models: cost, fit, and what they add to a language model.
 
     python benchmarks/topics.py --collections DIR                # time, memory, perplexity, and quality
     python benchmarks/topics.py --collections DIR --only npl     # of one collection

@@ -1,4 +1,4 @@
-"""How long does a Ranking SVM take to train, beside explicit pairs, and what does it need?
+"""Training time and memory of the Ranking SVM, beside explicit pairs.
 
     python benchmarks/training.py DIR                           # all sections: a few minutes
     python benchmarks/training.py DIR --sections pairs,path
