@@ -1,4 +1,4 @@
-"""Evaluation speed: a run with its reading, beside pytrec_eval and ir_measures.
+"""Evaluation speed: a run with its reading, beside pytrec_eval.
 
     python benchmarks/evaluation.py                    # 1,000 topics of 1,000 documents
     python benchmarks/evaluation.py --topics 100
