@@ -76,4 +76,4 @@ def test_the_tour_works_from_the_wheel(installed, tmp_path, monkeypatch):
             try_server(tmp_path, arguments, page, searchlab=[str(installed / "searchlab")], environment=environment)
         else:
             run(installed / "searchlab", *arguments)
-    assert re.search(r"\bmed-\d{3}\b", run(installed / "python", "-c", "\n".join(python_of(page))))
+    assert "med-043" in run(installed / "python", "-c", "\n".join(python_of(page)))

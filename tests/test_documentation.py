@@ -91,7 +91,7 @@ def test_every_command_works_in_its_order(folder, page):
 def test_python_blocks_run_in_their_order(folder, page):
     result = run(folder, "-c", "\n".join(python_of(page)))
     assert result.returncode == 0, result.stderr
-    assert re.search(r"\bmed-\d{3}\b", result.stdout)
+    assert "med-043" in result.stdout
 
 
 def test_the_readme_is_short():
