@@ -42,9 +42,9 @@ there are any:
     settings = {}
     features = ["letor.both.bm25"]         # a set or names [default: those of [features]]
     parts = 4                              # of the training topics, held out in turn to choose settings on
-    fill = "letor"
+    impute = "letor"
     normalise = "query-minmax"
-    bend = "none"
+    powers = false
 
 Paths are relative to the file. Unknown keys are errors (`plan_file.py`).
 """
@@ -117,7 +117,7 @@ class SystemPlan:
                 f" ({self.features.name})" if self.features.name != "chosen" else ""
             )
             settings = _in_brackets(self.settings)
-            return f"{self.recipe.ranker}{settings} on {features}, {self.recipe.preparation.label}"
+            return f"{self.recipe.ranker}{settings} on {features}, {self.recipe.preprocessor.label}"
         chosen = f", {' and '.join(self.grid)} chosen on the other folds" if self.grid else ""
         return f"{self.scorer}{_in_brackets(self.settings)}{' with RM3' if self.expansion else ''}{chosen}"
 
@@ -131,9 +131,9 @@ class SystemPlan:
                 "settings": dict(self.settings),
                 "features": list(self.features.names),
                 "parts": recipe.n_parts,
-                "fill": recipe.filling,
+                "impute": recipe.imputation,
                 "normalise": recipe.normalisation,
-                "bend": recipe.bends,
+                "powers": recipe.powers,
                 "measure": recipe.measure,
                 "dialect": recipe.dialect,
                 "seed": recipe.seed,

@@ -217,9 +217,9 @@ def _read_ranker(
     settings = section.settings("settings")
     name = section.string("name", ranker) or ""
     n_parts = section.integer("parts", 4, 2)
-    filling = section.string("fill", "letor") or ""
+    imputation = section.string("impute", "letor") or ""
     normalisation = section.string("normalise", "query-minmax") or ""
-    bends = section.string("bend", "none")
+    powers = section.boolean("powers", False)
     if section.has("features"):
         if isinstance(section.values["features"], list):
             names = section.strings("features")
@@ -234,7 +234,7 @@ def _read_ranker(
     recipe = section.make(
         "",
         lambda: Recipe(
-            ranker, settings, filling, normalisation, bends, measure, dialect, n_parts=n_parts, n_folds=0, seed=seed
+            ranker, settings, imputation, normalisation, powers, measure, dialect, n_parts=n_parts, n_folds=0, seed=seed
         ),
     )
     return SystemPlan(name, settings=settings, recipe=recipe, features=features)

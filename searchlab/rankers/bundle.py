@@ -150,7 +150,7 @@ class Bundle:
                 {"name": name} | ({"formula": self.definitions[name]} if name in self.definitions else {})
                 for name in self.features
             ],
-            "preparation": self.preprocessor.to_json(),
+            "preprocessor": self.preprocessor.to_json(),
             "first_stage": None if self.first_stage is None else self.first_stage.to_json(),
             "analyser": None if self.analyser is None else dict(self.analyser),
             "training": dict(self.training),
@@ -188,7 +188,7 @@ def load_bundle(path: str | Path) -> Bundle:
 
 def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
     names = tuple(feature["name"] for feature in record["features"])
-    preprocessor = Preprocessor.from_json(record["preparation"])
+    preprocessor = Preprocessor.from_json(record["preprocessor"])
     analyser = None if record["analyser"] is None else _mapping(record, "analyser")
     if analyser is not None:
         _ = [_text(analyser, name) for name in ("fingerprint", "stemmer", "stop_list")]

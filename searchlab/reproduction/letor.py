@@ -207,7 +207,7 @@ def _run_fold(
     best = choice.chosen[0]
     if ranker.tuned is not None and best.value is not None:
         ranker.set_params(**{ranker.tuned: best.value})
-    prepared = choice.preparation.transform(train)
+    prepared = choice.preprocessor.transform(train)
     began = time.perf_counter()
     ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
     training = time.perf_counter() - began

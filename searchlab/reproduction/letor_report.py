@@ -63,7 +63,7 @@ def letor_report(
             "recognised as": published.OHSUMED.name if known else "none of the published datasets",
             "rules": dialect.describe(),
             "settings chosen by": f"{recipe.validation_measure().name} on the validation set of each fold",
-            "features": f"{recipe.filling}, {recipe.normalisation}",
+            "features": f"{recipe.imputation}, {recipe.normalisation}",
             "seed": str(recipe.seed),
             "cores": str(os.cpu_count() or 1),
         },

@@ -147,7 +147,7 @@ def make_recipes(rankers: Sequence[str], n_folds: int, seed: int) -> dict[str, R
     """The recipe of each ranker; unknown names and wrong numbers are refused before any work is done."""
     if n_folds < 2:
         raise SettingError(f"folds is {n_folds!r}, expected a whole number from 2")
-    common = {"measure": MEASURES[0], "dialect": "trec", "bends": "none", "n_folds": n_folds, "seed": seed}
+    common = {"measure": MEASURES[0], "dialect": "trec", "powers": False, "n_folds": n_folds, "seed": seed}
     return {ranker: Recipe(ranker, **common) for ranker in rankers}  # type: ignore[arg-type]
 
 

@@ -42,8 +42,8 @@ def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None
     """Figure 1, and the curves of Figure 6 for the same two queries."""
     if two is None or table.grades is None:
         return []
-    preparation = Preprocessor.named(recipe.filling, recipe.normalisation)
-    rows = preparation.fit(table).transform(table.only(two))
+    preprocessor = Preprocessor.named(recipe.imputation, recipe.normalisation)
+    rows = preprocessor.fit(table).transform(table.only(two))
     directions = find_directions(rows)
     plane = Plane.of(rows.values)
     points = plane.project(rows.values)

@@ -53,7 +53,7 @@ def _compare_with_single_feature(
     recipe: Recipe, table: FeatureTable, measure: ValidationMeasure, progress: Progress
 ) -> CrossValidationResult:
     """Cross-validation of a recipe and of the best single feature, which is chosen on the training folds too."""
-    single = replace(recipe, ranker="single", settings={}, bends=None)
+    single = replace(recipe, ranker="single", settings={}, powers=None)
     values = {
         name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
         for name, each in ((recipe.ranker, recipe), (BASELINE, single))
@@ -86,7 +86,7 @@ def make_bundle(
     *,
     source: str,
 ) -> Bundle:
-    """The model with its features, its preparation, and a record of how it was trained and chosen."""
+    """The model with its features, its preprocessing, and a record of how it was trained and chosen."""
     tables = [train] if valid is None else [train, valid]
     grades = np.zeros(0) if train.grades is None else train.grades
     distinct, sizes = np.unique(grades, return_counts=True)
@@ -98,7 +98,7 @@ def make_bundle(
         settings=_common_settings(choice.rankers),
         model=choice.model,
         features=train.names,
-        preprocessor=choice.preparation,
+        preprocessor=choice.preprocessor,
         definitions={name: CATALOGUE[name].formula for name in train.names if name in CATALOGUE},
         training={
             "source": source,

@@ -9,7 +9,6 @@ from typing import Any
 from searchlab.errors import SettingError
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.powers import parse_powers
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.rankers.ranker_registry import make_ranker
@@ -20,18 +19,18 @@ from searchlab.types import Progress, no_progress
 
 @dataclass(frozen=True)
 class Recipe:
-    """A ranker, the preparation of its features, and how its settings are chosen.
+    """A ranker, the preprocessing of its features, and how its settings are chosen.
 
-    With `bends` None the ranker decides how features are bent. Without a validation set, settings are chosen on
-    `n_parts` of the training queries, held out in turn. `n_folds` is for the cross-validation of the whole procedure;
-    0 skips it.
+    With `powers` None the ranker decides whether powers of the features are added. Without a validation set, settings
+    are chosen on `n_parts` of the training queries, held out in turn. `n_folds` is for the cross-validation of the
+    whole procedure; 0 skips it.
     """
 
     ranker: str = "rsvm-ir"
     settings: Mapping[str, Any] = field(default_factory=dict)
-    filling: str = "query-minimum"
+    imputation: str = "query-minimum"
     normalisation: str = "query-minmax"
-    bends: str | None = None
+    powers: bool | None = None
     measure: str = "AP"
     dialect: str = "letor3"
     n_parts: int = 4
@@ -39,7 +38,9 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _ = self.make_ranker(), self.preparation, self.validation_measure()
+        _ = self.make_ranker(), self.preprocessor, self.validation_measure()
+        if self.powers is not None and not isinstance(self.powers, bool):
+            raise SettingError(f"powers is {self.powers!r}, expected true or false")
         for name, value, least in (("parts", self.n_parts, 2), ("folds", self.n_folds, 0), ("seed", self.seed, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least or (name, value) == ("folds", 1):
                 expected = "0, or a whole number from 2" if name == "folds" else f"a whole number from {least}"
@@ -54,10 +55,10 @@ class Recipe:
         return ranker
 
     @property
-    def preparation(self) -> Preprocessor:
-        """The preparation of the features, not fitted yet."""
-        powers = self.make_ranker().powers if self.bends is None else parse_powers(self.bends)
-        return Preprocessor.named(self.filling, self.normalisation, powers)
+    def preprocessor(self) -> Preprocessor:
+        """The preprocessing of the features, not fitted yet."""
+        powers = self.make_ranker().powers if self.powers is None else self.powers
+        return Preprocessor.named(self.imputation, self.normalisation, powers)
 
     def validation_measure(self, qrels: Mapping[str, Mapping[str, int]] | None = None) -> ValidationMeasure:
         """The measure that settings are chosen by; see `ValidationMeasure` for `qrels`."""
@@ -81,7 +82,7 @@ class Recipe:
             measure=measure,
             valid=valid,
             n_parts=0 if valid is not None else self.n_parts,
-            preparations=[self.preparation],
+            preprocessors=[self.preprocessor],
             values=[None] if ranker.tuned in self.settings else None,
             seed=self.seed,
             progress=progress,

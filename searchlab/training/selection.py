@@ -1,6 +1,6 @@
-"""Model selection: the best preparation of the features and the best value of a ranker's tuned setting.
+"""Model selection: the best preprocessor of the features and the best value of a ranker's tuned setting.
 
-Each preparation is tried with a path of values of the tuned setting (C of a Ranking SVM, the rounds of boosting). Each
+Each preprocessor is tried with a path of values of the tuned setting (C of a Ranking SVM, the rounds of boosting). Each
 value is measured on a validation set, on parts of the training queries held out in turn, or on both; every query counts
 once. The value with the best mean is trained on all training queries; of equal means, the more cautious value wins.
 
@@ -36,9 +36,9 @@ N_BEST = 5
 
 @dataclass(frozen=True, eq=False)
 class SettingTrial:
-    """One preparation and one value of the tuned setting, with the measure of each validation query."""
+    """One preprocessor and one value of the tuned setting, with the measure of each validation query."""
 
-    preparation: Preprocessor
+    preprocessor: Preprocessor
     value: Any
     per_query: Floats
     ranker: Ranker | None = None
@@ -51,20 +51,20 @@ class SettingTrial:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The chosen model, trained on all training queries, and its preparation.
+    """The chosen model, trained on all training queries, and its preprocessor.
 
     `rankers` are the fitted rankers that the model averages, one for each `chosen` trial.
     """
 
     model: Model
-    preparation: Preprocessor
+    preprocessor: Preprocessor
     rankers: tuple[Ranker, ...]
     chosen: tuple[SettingTrial, ...]
     trials: tuple[SettingTrial, ...]
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features."""
-        prepared = self.preparation.transform(table)
+        prepared = self.preprocessor.transform(table)
         return self.model.score(prepared.values, prepared.group_offsets)
 
 
@@ -75,7 +75,7 @@ def select_model(
     measure: ValidationMeasure,
     valid: FeatureTable | None = None,
     n_parts: int = 0,
-    preparations: Sequence[Preprocessor] = (),
+    preprocessors: Sequence[Preprocessor] = (),
     values: Sequence[Any] | None = None,
     n_best: int = N_BEST,
     seed: int = 0,
@@ -84,12 +84,12 @@ def select_model(
     """Select a model on a validation set, on `n_parts` of the training queries held out in turn, or on both.
 
     A single candidate is trained without validation; so is a ranker whose tuned setting was given. If the ranker can be
-    averaged, the model is the average over the `n_best` values with the best preparation.
+    averaged, the model is the average over the `n_best` values with the best preprocessor.
     """
     require_whole("n_best", n_best)
     if values is not None and not len(values):
         raise SettingError("values is empty, expected at least one to try")
-    candidates = list(preparations) or [Preprocessor.named()]
+    candidates = list(preprocessors) or [Preprocessor.named()]
     if values is None and (ranker.tuned is None or not _is_default(ranker, ranker.tuned)):
         values = [None]
     has_choice = len(candidates) > 1 or values is None or len(values) > 1
@@ -107,7 +107,7 @@ def select_model(
     siblings = next(path for path in paths if best in path)
     ordered = sorted(siblings, key=lambda trial: -trial.mean)
     chosen = ordered[: n_best if ranker.averaged else 1]
-    prepared = best.preparation.transform(train)
+    prepared = best.preprocessor.transform(train)
     rankers = [trial.ranker for trial in chosen if trial.ranker is not None]
     if len(rankers) < len(chosen):
         # In the order of the path: each fit starts from the solution of the one before.
@@ -116,7 +116,7 @@ def select_model(
     steps.end()
     deviations = [float(np.std(_score(each, prepared))) for each in rankers]
     model = average_models([each.model_ for each in rankers], deviations)
-    return Choice(model, best.preparation, tuple(rankers), tuple(chosen), tuple(trials))
+    return Choice(model, best.preprocessor, tuple(rankers), tuple(chosen), tuple(trials))
 
 
 def _try_values(
@@ -124,19 +124,19 @@ def _try_values(
     train: FeatureTable,
     valid: FeatureTable | None,
     splits: Sequence[Flags],
-    preparation: Preprocessor,
+    preprocessor: Preprocessor,
     values: Sequence[Any] | None,
     measure: ValidationMeasure,
     steps: _Steps,
 ) -> list[SettingTrial]:
-    """A trial for each value, with one preparation."""
-    fitted = preparation.fit(train)
+    """A trial for each value, with one preprocessor."""
+    fitted = preprocessor.fit(train)
     prepared = fitted.transform(train)
     path = list(ranker.values(_training(prepared))) if values is None else list(values)
     measured: list[list[Floats]] = [[] for _ in path]
     for held_out in splits:
         fitted_on, aside = train.rows(~held_out), train.rows(held_out)
-        part_fitted = preparation.fit(fitted_on)
+        part_fitted = preprocessor.fit(fitted_on)
         prepared_aside = part_fitted.transform(aside)
         for number, each in enumerate(_fit_path(ranker, part_fitted.transform(fitted_on), path)):
             measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))

@@ -50,9 +50,9 @@ ranker = "rsvm-ir"
 settings = {C = 0.1}
 features = "letor45"
 parts = 3
-fill = "zero"
+impute = "zero"
 normalise = "query-zscore"
-bend = "powers"
+powers = true
 
 [[systems]]
 name = "short"
@@ -82,8 +82,8 @@ def test_all_keys_of_a_plan_are_read(write, tmp_path):
     tuned, expanded, svm, boost = plan.systems
     assert tuned.points() == [{"k1": 0.9, "b": 0.3}, {"k1": 0.9, "b": 0.75}]
     assert (expanded.name, expanded.expansion) == ("RM3", RM3(terms=5))
-    assert (svm.name, svm.recipe.settings, svm.recipe.n_parts, svm.recipe.bends) == ("rsvm-ir", {"C": 0.1}, 3, "powers")
-    assert (svm.recipe.filling, svm.recipe.normalisation) == ("zero", "query-zscore")
+    assert (svm.name, svm.recipe.settings, svm.recipe.n_parts, svm.recipe.powers) == ("rsvm-ir", {"C": 0.1}, 3, True)
+    assert (svm.recipe.imputation, svm.recipe.normalisation) == ("zero", "query-zscore")
     # Settings are chosen by the measure and the dialect of the experiment.
     assert (svm.recipe.measure, svm.recipe.dialect, svm.recipe.seed) == ("AP", "paper", 7)
     assert (len(svm.features), boost.features.names) == (45, ("letor.title.tf",))
@@ -150,7 +150,7 @@ def test_the_bundled_example_is_a_plan():
             "[systems 1] settings: rsvm: C is 'a', expected a number above 0",
         ),
         ('[[systems]]\nranker = "rsvm"\nfeatures = "all"\n', "[systems 1] features: unknown feature set 'all'"),
-        ('[[systems]]\nranker = "rsvm"\nfill = "water"\n', "[systems 1]: unknown "),
+        ('[[systems]]\nranker = "rsvm"\nimpute = "water"\n', "[systems 1]: unknown "),
         ("[first_stage]\nk = 0\n" + SCORER, "[first_stage] k: found 0, expected a whole number from 1"),
         ('[first_stage]\nscorer = "bm52"\n' + SCORER, "[first_stage]: unknown scorer 'bm52' (did you mean bm25?)"),
         ('[features]\nset = "semantik"\n' + SCORER, "[features] set: unknown feature set 'semantik'"),

@@ -174,7 +174,7 @@ def planted(reveal):
 @pytest.mark.parametrize("ranker", ["rsvm-ir", "rankboost", "svm"])
 def test_a_feature_that_reveals_grades_of_held_out_queries_alone_is_of_no_use(ranker):
     held_out = ["0", "1", "2"]
-    recipe = Recipe(ranker, measure="nDCG@10", dialect="trec", bends="none", n_parts=2)
+    recipe = Recipe(ranker, measure="nDCG@10", dialect="trec", powers=False, n_parts=2)
     table, qrels = planted(reveal=held_out)
     lesson = learn_fold(recipe, table, qrels, held_out)
     clean, _ = planted(reveal=())

@@ -394,13 +394,13 @@ MUST_BE_REFUSED = {
     "candidates below 1": (("first_stage", "k"), lambda home, key: home.__setitem__(key, 0)),
     "an unknown scorer": (("first_stage", "scorer"), lambda home, key: home.__setitem__(key, "bm52")),
     "an unknown setting": (("first_stage", "settings"), lambda home, key: home.__setitem__(key, {"k7": 1})),
-    "an unknown imputation": (("preparation", "filling", "name"), lambda home, key: home.__setitem__(key, "nil")),
+    "an unknown imputation": (("preprocessor", "imputation", "name"), lambda home, key: home.__setitem__(key, "nil")),
     "an unknown normalisation": (
-        ("preparation", "normalisation", "name"),
+        ("preprocessor", "normalisation", "name"),
         lambda home, key: home.__setitem__(key, "nil"),
     ),
-    "an unknown choice of powers": (("preparation", "bends"), lambda home, key: home.__setitem__(key, "cubes")),
-    "no choice of powers": (("preparation", "bends"), delete),
+    "an unknown choice of powers": (("preprocessor", "powers"), lambda home, key: home.__setitem__(key, "cubes")),
+    "no choice of powers": (("preprocessor", "powers"), delete),
     "a trial in words": (("cross_validation",), lambda home, key: home.__setitem__(key, "good")),
     "a training in pairs": (("training",), lambda home, key: home.__setitem__(key, [["a", 1]])),
 }

@@ -36,7 +36,7 @@ def memory_table(n_queries=8, n_docs=4):
 )
 def test_nothing_of_a_query_leaks_into_the_model_that_ranks_it(ranker, settings):
     table = memory_table()
-    recipe = Recipe(ranker, settings, normalisation="none", bends="none", n_folds=4, n_parts=2)
+    recipe = Recipe(ranker, settings, normalisation="none", powers=False, n_folds=4, n_parts=2)
     scores = cross_validate_table(recipe, table, recipe.validation_measure())
     for _, rows in table.queries():
         assert np.ptp(scores[rows]) < 1e-9

@@ -20,8 +20,8 @@ from searchlab.training.recipe import Recipe
 N_TOPICS = 16
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "doc.both.length")
 # A title without the word has no BM25: as 0, not as the least that a title with it has.
-RECIPE = Recipe("rsvm-ir", filling="zero", measure="nDCG@10", dialect="trec", bends="none", n_folds=4, n_parts=2)
-QUICK = Recipe("rsvm", {"C": 0.05}, measure="nDCG@10", dialect="trec", bends="none", n_folds=4, n_parts=2)
+RECIPE = Recipe("rsvm-ir", imputation="zero", measure="nDCG@10", dialect="trec", powers=False, n_folds=4, n_parts=2)
+QUICK = Recipe("rsvm", {"C": 0.05}, measure="nDCG@10", dialect="trec", powers=False, n_folds=4, n_parts=2)
 
 
 def make_topics(n=N_TOPICS):
@@ -226,7 +226,7 @@ def test_no_topic_is_ranked_by_a_model_that_has_seen_it(engine, qrels, monkeypat
 
 
 def test_without_folds_there_is_no_trial(engine, qrels):
-    recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, bends="none")
+    recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, powers=False)
     found = train_from_index(engine, make_topics(4), qrels, FEATURES, recipe=recipe, first_stage=FirstStage(6))
     assert found.trial is None
     assert found.first_stage == FirstStage(6)
@@ -236,7 +236,7 @@ def test_what_features_need_is_made(build, documents, qrels):
     folder = build(documents)
     with SearchEngine(folder) as opened:
         features = ["letor.both.bm25", "semantic.both.query_50"]
-        recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, bends="none")
+        recipe = Recipe("rsvm", {"C": 0.05}, n_folds=0, powers=False)
         found = train_from_index(opened, make_topics(4), qrels, features, recipe=recipe, first_stage=FirstStage(6))
         SemanticSpace.open(opened.snapshot)
         assert len(Reranker(opened, found).pipeline().search("w1", k=3)) == 3

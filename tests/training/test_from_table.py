@@ -14,7 +14,7 @@ from searchlab.training.recipe import Recipe
 from searchlab.training.validation import ValidationMeasure
 from tests.training.example_tables import QUICK, some_table
 
-TUNED = Recipe("rsvm-ir", n_parts=2, n_folds=3, bends="none")
+TUNED = Recipe("rsvm-ir", n_parts=2, n_folds=3, powers=False)
 
 
 def test_progress_is_reported():
@@ -105,7 +105,7 @@ def test_settings_are_chosen_on_a_validation_set_which_is_cross_validated_too():
 
 @pytest.mark.parametrize(("ranker", "settings"), [("rsvm", QUICK), ("linear", {"weights": [1, 1, 0]})])
 def test_without_a_choice_the_bundle_records_none(ranker, settings):
-    bundle = train_from_table(Recipe(ranker, settings, n_folds=0, bends="none"), some_table(4))
+    bundle = train_from_table(Recipe(ranker, settings, n_folds=0, powers=False), some_table(4))
     assert bundle.trial is None
     assert (bundle.choice["by"], bundle.choice["tried"]) == ("nothing: there was no choice", [])
     assert {name: bundle.settings[name] for name in settings} == settings

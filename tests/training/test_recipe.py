@@ -17,11 +17,11 @@ def test_pairs_are_weighted_by_the_measure_that_settings_are_chosen_by():
 
 
 def test_the_ranker_decides_by_default_how_features_are_bent():
-    assert Recipe("rsvm").preparation.powers
-    assert Recipe("rankboost").preparation.powers is False
-    assert Recipe("mhr").preparation.powers is False
-    assert Recipe("mhr-weighted").preparation.powers
-    assert Recipe("rsvm", bends="none").preparation.powers is False
+    assert Recipe("rsvm").preprocessor.powers
+    assert Recipe("rankboost").preprocessor.powers is False
+    assert Recipe("mhr").preprocessor.powers is False
+    assert Recipe("mhr-weighted").preprocessor.powers
+    assert Recipe("rsvm", powers=False).preprocessor.powers is False
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_the_ranker_decides_by_default_how_features_are_bent():
         ({"ranker": "rsvn"}, "unknown ranker 'rsvn'"),
         ({"settings": {"D": 1}}, "unknown setting of rsvm-ir 'D'"),
         ({"settings": {"C": -1}}, "rsvm-ir: C is -1"),
-        ({"filling": "nil"}, "unknown imputation 'nil'"),
+        ({"imputation": "nil"}, "unknown imputation 'nil'"),
         ({"normalisation": "nil"}, "unknown normalisation 'nil'"),
-        ({"bends": "cubes"}, "unknown choice of powers 'cubes'"),
+        ({"powers": "cubes"}, "powers is 'cubes', expected true or false"),
         ({"measure": "nDGC@10"}, "nDGC@10"),
         ({"dialect": "letor9"}, "unknown dialect 'letor9'"),
         ({"n_parts": 1}, "parts is 1, expected a whole number from 2"),

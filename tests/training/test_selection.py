@@ -97,7 +97,7 @@ def planted(first=0, n_queries=3):
 def test_the_best_value_by_a_measure_is_chosen(measure, best, by):
     chances = {"validation": {"valid": planted(9)}, "parts": {"n_parts": 3}}
     chances["both"] = chances["validation"] | chances["parts"]
-    choice = select_model(Spy(), planted(), measure=ValidationMeasure(measure), preparations=[PLAIN], **chances[by])
+    choice = select_model(Spy(), planted(), measure=ValidationMeasure(measure), preprocessors=[PLAIN], **chances[by])
     assert [trial.value for trial in choice.chosen] == [best]
     assert [trial.value for trial in choice.trials] == [0, 1, 2]
     assert {len(trial.per_query) for trial in choice.trials} == {6 if by == "both" else 3}
@@ -108,7 +108,7 @@ def test_the_best_value_by_a_measure_is_chosen(measure, best, by):
 
 
 def test_the_means_are_those_of_the_validation_queries():
-    choice = select_model(Spy(), planted(), measure=ValidationMeasure("P@5"), valid=planted(9), preparations=[PLAIN])
+    choice = select_model(Spy(), planted(), measure=ValidationMeasure("P@5"), valid=planted(9), preprocessors=[PLAIN])
     # 1 of the first five, all five, four.
     assert [trial.mean for trial in choice.trials] == pytest.approx([0.2, 1.0, 0.8])
 
@@ -116,7 +116,7 @@ def test_the_means_are_those_of_the_validation_queries():
 @pytest.mark.parametrize("n_parts", [2, 3, 5, 50])
 def test_validation_queries_were_never_trained_on(events, n_parts):
     train = named_by_grades(5)
-    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), n_parts=n_parts, preparations=[PLAIN])
+    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), n_parts=n_parts, preprocessors=[PLAIN])
     measured = [(before[1], event[1]) for before, event in pairwise(events) if event[0] == "measure"]
     parts = min(n_parts, 5)
     assert len(measured) == 3 * parts
@@ -135,14 +135,16 @@ def test_validation_queries_were_never_trained_on(events, n_parts):
 def test_a_preparation_is_fitted_on_the_training_rows_alone(events):
     train, valid = named_by_grades(6), named_by_grades(2, first=90)
     rules = Preprocessor.named("zero", "standard")
-    choice = select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, n_parts=3, preparations=[rules])
+    choice = select_model(
+        Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, n_parts=3, preprocessors=[rules]
+    )
     fitted = [event for event in events if event[0] == "fit"]
     assert len(fitted) == 3 * 3 + 3
     for _, _, X, _ in fitted:
         # Queries with larger numbers have larger values: means are 0 only over exactly these rows.
         assert np.abs(X.mean(axis=0)).max() < 1e-9
         assert X.std(axis=0) == pytest.approx(np.ones(3))
-    assert choice.preparation == rules.fit(train)
+    assert choice.preprocessor == rules.fit(train)
     assert choice.scores(valid) == pytest.approx(
         choice.model.score(rules.fit(train).transform(valid).values, valid.group_offsets)
     )
@@ -150,7 +152,7 @@ def test_a_preparation_is_fitted_on_the_training_rows_alone(events):
 
 def test_with_a_validation_set_alone_each_value_is_fitted_once(events):
     train, valid = named_by_grades(4), named_by_grades(3, first=50)
-    select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, preparations=[PLAIN])
+    select_model(Spy(), train, measure=ValidationMeasure("nDCG"), valid=valid, preprocessors=[PLAIN])
     assert [event[0] for event in events] == ["fit", "measure"] * 3
     assert {frozenset(event[1]) for event in events if event[0] == "fit"} == {frozenset({1, 2, 3, 4})}
     assert {frozenset(event[1]) for event in events if event[0] == "measure"} == {frozenset({50, 51, 52})}
@@ -160,7 +162,7 @@ def test_the_seed_decides_the_parts(events):
     def parts(seed):
         EVENTS.clear()
         select_model(
-            Spy(), named_by_grades(8), measure=ValidationMeasure("nDCG"), n_parts=4, preparations=[PLAIN], seed=seed
+            Spy(), named_by_grades(8), measure=ValidationMeasure("nDCG"), n_parts=4, preprocessors=[PLAIN], seed=seed
         )
         return [sorted(event[1]) for event in EVENTS if event[0] == "measure"]
 
@@ -171,21 +173,21 @@ def test_the_seed_decides_the_parts(events):
 def test_of_equal_means_the_more_cautious_value_wins():
     table = planted().with_values(np.tile(PLANTED[:, 1:2], (3, 3)))
     choice = select_model(
-        Spy(), table, measure=ValidationMeasure("AP"), n_parts=3, preparations=[PLAIN], values=[2, 0, 1]
+        Spy(), table, measure=ValidationMeasure("AP"), n_parts=3, preprocessors=[PLAIN], values=[2, 0, 1]
     )
     assert len({trial.mean for trial in choice.trials}) == 1
     assert [trial.value for trial in choice.chosen] == [2]
     first, second = Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")
     assert (
-        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[first, second]).preparation
+        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preprocessors=[first, second]).preprocessor
         == first
     )
     assert (
-        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[second, first]).preparation
+        select_model(Spy(), table, measure=ValidationMeasure(), n_parts=3, preprocessors=[second, first]).preprocessor
         == second
     )
     best = select_model(
-        AveragedSpy(), table, measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN], values=[2, 0, 1], n_best=2
+        AveragedSpy(), table, measure=ValidationMeasure(), n_parts=3, preprocessors=[PLAIN], values=[2, 0, 1], n_best=2
     )
     assert [trial.value for trial in best.chosen] == [2, 0]
 
@@ -195,10 +197,10 @@ def test_the_best_preparation_is_chosen_with_the_best_value():
     values = [[-5.0], [np.nan], [-9.0]] * 2
     table = FeatureTable(["a"], ["1"] * 3 + ["2"] * 3, ["x", "y", "z"] * 2, values, [1, 0, 0] * 2)
     rules = [Preprocessor.named("zero", "none"), Preprocessor.named("query-minimum", "none")]
-    choice = select_model(Spy(), table, measure=ValidationMeasure(), n_parts=2, preparations=rules)
-    assert choice.preparation == rules[1]
+    choice = select_model(Spy(), table, measure=ValidationMeasure(), n_parts=2, preprocessors=rules)
+    assert choice.preprocessor == rules[1]
     assert [trial.mean for trial in choice.trials] == [0.5, 1.0]
-    assert [trial.preparation for trial in choice.trials] == rules
+    assert [trial.preprocessor for trial in choice.trials] == rules
 
 
 @pytest.mark.parametrize("by", ["validation", "parts"])
@@ -206,7 +208,7 @@ def test_the_best_few_are_averaged_each_scaled_to_the_same_deviation(by):
     train = planted()
     chances = {"valid": planted(9)} if by == "validation" else {"n_parts": 3}
     choice = select_model(
-        AveragedSpy(), train, measure=ValidationMeasure("AP"), preparations=[PLAIN], n_best=2, **chances
+        AveragedSpy(), train, measure=ValidationMeasure("AP"), preprocessors=[PLAIN], n_best=2, **chances
     )
     # By AP column 2 is the best and column 1 the second; each holds the numbers 1 to 12.
     assert {trial.value for trial in choice.chosen} == {1, 2}
@@ -220,15 +222,15 @@ def test_the_best_few_are_averaged_each_scaled_to_the_same_deviation(by):
 
 
 def test_without_averaging_one_ranker_is_kept_and_with_it_all_of_a_short_path():
-    single = select_model(Spy(), planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN], n_best=3)
+    single = select_model(Spy(), planted(), measure=ValidationMeasure(), n_parts=3, preprocessors=[PLAIN], n_best=3)
     assert len(single.rankers) == 1
-    several = select_model(AveragedSpy(), planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
+    several = select_model(AveragedSpy(), planted(), measure=ValidationMeasure(), n_parts=3, preprocessors=[PLAIN])
     assert len(several.rankers) == 3 < N_BEST
 
 
 @pytest.mark.parametrize(("name", "given"), [("rsvm", {"C": 0.1}), ("rankboost", {"rounds": 7}), ("svm", {"C": 3.0})])
 def test_a_given_setting_is_not_tuned(name, given):
-    choice = select_model(make_ranker(name, given), planted(), measure=ValidationMeasure(), preparations=[PLAIN])
+    choice = select_model(make_ranker(name, given), planted(), measure=ValidationMeasure(), preprocessors=[PLAIN])
     (trial,) = choice.trials
     assert (trial.value, trial.per_query.tolist(), trial.mean) == (None, [], 0.0)
     (fitted,) = choice.rankers
@@ -241,18 +243,18 @@ def test_a_given_setting_is_trained_once_on_everything(events):
     train = named_by_grades(4)
     valid = named_by_grades(2, first=60)
     choice = select_model(
-        Spy(value=1), train, measure=ValidationMeasure(), valid=valid, n_parts=4, preparations=[PLAIN]
+        Spy(value=1), train, measure=ValidationMeasure(), valid=valid, n_parts=4, preprocessors=[PLAIN]
     )
     assert [event[:2] for event in events] == [("fit", {1, 2, 3, 4})]
     assert choice.rankers[0].value == 1
     EVENTS.clear()
-    select_model(Spy(), train, measure=ValidationMeasure(), preparations=[PLAIN], values=[2])
+    select_model(Spy(), train, measure=ValidationMeasure(), preprocessors=[PLAIN], values=[2])
     assert [(event[0], event[3]) for event in events] == [("fit", 2)]
 
 
-def test_a_given_setting_is_validated_where_preparations_are_to_be_chosen():
+def test_a_given_setting_is_validated_where_preprocessors_are_to_be_chosen():
     rules = [Preprocessor.named("zero", "none"), Preprocessor.named("zero", "query-minmax")]
-    choice = select_model(Spy(value=1), planted(), measure=ValidationMeasure("P@5"), n_parts=3, preparations=rules)
+    choice = select_model(Spy(value=1), planted(), measure=ValidationMeasure("P@5"), n_parts=3, preprocessors=rules)
     assert [trial.mean for trial in choice.trials] == [1.0, 1.0]
     assert choice.rankers[0].value == 1
 
@@ -260,7 +262,7 @@ def test_a_given_setting_is_validated_where_preparations_are_to_be_chosen():
 @pytest.mark.parametrize("name", ["rsvm", "rankboost", "svm", "maxent", "rankboost-qd", "single", "mhr"])
 def test_every_tunable_ranker_is_tuned_over_its_path(name):
     ranker = make_ranker(name)
-    choice = select_model(ranker, planted(), measure=ValidationMeasure(), n_parts=3, preparations=[PLAIN])
+    choice = select_model(ranker, planted(), measure=ValidationMeasure(), n_parts=3, preprocessors=[PLAIN])
     training = TrainingData.of(planted().values, planted().grades, planted().qids)
     assert [trial.value for trial in choice.trials] == list(ranker.values(training))
     assert len(choice.trials) > 1
@@ -276,7 +278,7 @@ def test_progress_is_reported_from_the_first_path_to_the_end():
         measure=ValidationMeasure(),
         valid=planted(9),
         n_parts=3,
-        preparations=rules,
+        preprocessors=rules,
         progress=lambda stage, done, of: reported.append((done, of)),
     )
     assert reported == [(step, 9) for step in range(1, 10)]
@@ -287,7 +289,7 @@ def test_settings_that_allow_no_choice_are_refused():
     with pytest.raises(SettingError, match="no queries to choose settings on: expected a validation set, or parts"):
         select_model(Spy(), train, measure=measure)
     with pytest.raises(SettingError, match="no queries to choose settings on"):
-        select_model(Spy(value=1), train, measure=measure, preparations=[PLAIN, Preprocessor.named()])
+        select_model(Spy(value=1), train, measure=measure, preprocessors=[PLAIN, Preprocessor.named()])
     with pytest.raises(SettingError, match="1 query to train with, expected at least 2: some are held out"):
         select_model(Spy(), planted(n_queries=1), measure=measure, n_parts=4)
     with pytest.raises(SettingError, match="n_best is 0, expected a whole number from 1"):
@@ -302,6 +304,6 @@ def test_settings_that_allow_no_choice_are_refused():
 
 def test_one_query_is_enough_with_a_validation_set():
     choice = select_model(
-        Spy(), planted(n_queries=1), measure=ValidationMeasure(), valid=planted(9), n_parts=4, preparations=[PLAIN]
+        Spy(), planted(n_queries=1), measure=ValidationMeasure(), valid=planted(9), n_parts=4, preprocessors=[PLAIN]
     )
     assert {len(trial.per_query) for trial in choice.trials} == {3}

@@ -5,7 +5,6 @@ import searchlab.cli.commands.evaluation.eval
 import searchlab.cli.commands.evaluation.experiment
 import searchlab.cli.commands.evaluation.fuse
 import searchlab.cli.commands.evaluation.judgments
-import searchlab.cli.commands.evaluation.reproduce
 import searchlab.cli.commands.evaluation.tune
 import searchlab.cli.commands.indexing.delete
 import searchlab.cli.commands.indexing.doctor
@@ -21,6 +20,9 @@ import searchlab.cli.commands.learning.semantic
 import searchlab.cli.commands.learning.topic_model
 import searchlab.cli.commands.learning.train
 import searchlab.cli.commands.learning.train_lm
+import searchlab.cli.commands.reproduction.reproduce_letor
+import searchlab.cli.commands.reproduction.reproduce_retrieval
+import searchlab.cli.commands.reproduction.reproduce_simulation
 import searchlab.cli.commands.search.explain
 import searchlab.cli.commands.search.query
 import searchlab.cli.commands.search.run

@@ -19,7 +19,7 @@ MAX_WEIGHTS = 20
 # More hyperplanes do not fit side by side.
 MAX_PLANES_IN_TABLE = 4
 
-FILLINGS = {
+IMPUTATIONS = {
     "query-minimum": "undefined values become the smallest of the query",
     "letor": "undefined values become the smallest of the query, or 0, as in LETOR",
     "zero": "undefined values become 0",
@@ -62,7 +62,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
             ("", " ".join(filter(None, [_source(bundle), f"(fingerprint {training.get('fingerprint', 'unknown')})"]))),
             ("candidates", "those of the file" if stage is None else stage.label),
             ("texts", "" if analyser is None else describe_analysis(analyser)),
-            *_preparation(bundle),
+            *_preprocessing(bundle),
             *_chosen(bundle),
             *_solved(bundle),
             ("certified", _certified(bundle)),
@@ -127,10 +127,10 @@ def _source(bundle: Bundle) -> str:
     return f"index {index['name']} of {pluralize(index['n_docs'], 'document')}{f', {source}' if source else ''}"
 
 
-def _preparation(bundle: Bundle) -> list[tuple[str, str]]:
+def _preprocessing(bundle: Bundle) -> list[tuple[str, str]]:
     preprocessor = bundle.preprocessor
-    filling, normalisation = preprocessor.imputation.name, preprocessor.normalisation.name
-    steps = [FILLINGS.get(filling, filling), NORMALISATIONS.get(normalisation, normalisation)]
+    imputation, normalisation = preprocessor.imputation.name, preprocessor.normalisation.name
+    steps = [IMPUTATIONS.get(imputation, imputation), NORMALISATIONS.get(normalisation, normalisation)]
     steps.append(POWERS[preprocessor.powers])
     return list(zip(["features", "", ""], steps, strict=True))
 

@@ -9,20 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from searchlab.errors import unknown_name
 from searchlab.features.feature_table import FeatureTable
 
 # The exponents, and what they append to the name of a feature.
 POWER_SUFFIXES = {2.0: "^2", 0.5: "^0.5"}
-# The names of the choice in options and model files.
-POWER_CHOICES = {"none": False, "powers": True}
-
-
-def parse_powers(name: str) -> bool:
-    """Whether powers are added, by the name of the choice."""
-    if not isinstance(name, str) or name not in POWER_CHOICES:
-        raise unknown_name("choice of powers", str(name), POWER_CHOICES)
-    return POWER_CHOICES[name]
 
 
 def add_powers(table: FeatureTable) -> FeatureTable:

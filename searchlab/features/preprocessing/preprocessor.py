@@ -20,7 +20,7 @@ from searchlab.features.preprocessing.normalisation import (
     make_normalisation,
     normalisation_from_json,
 )
-from searchlab.features.preprocessing.powers import POWER_CHOICES, add_powers, parse_powers
+from searchlab.features.preprocessing.powers import add_powers
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Preprocessor:
     def to_json(self) -> dict[str, Any]:
         """The preprocessor as plain JSON."""
         return {
-            "filling": self.imputation.to_json(),
+            "imputation": self.imputation.to_json(),
             "normalisation": self.normalisation.to_json(),
-            "bends": next(name for name, powers in POWER_CHOICES.items() if powers == self.powers),
+            "powers": self.powers,
         }
 
     @classmethod
@@ -69,4 +69,7 @@ class Preprocessor:
             for number in (*normalisation.means, *normalisation.deviations):
                 if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
                     raise SettingError(f"the normalisation standard has {number!r}, expected finite numbers")
-        return cls(imputation_from_json(record["filling"]), normalisation, parse_powers(record["bends"]))
+        powers = record["powers"]
+        if not isinstance(powers, bool):
+            raise SettingError(f"powers is {powers!r}, expected true or false")
+        return cls(imputation_from_json(record["imputation"]), normalisation, powers)

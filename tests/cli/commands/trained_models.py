@@ -8,7 +8,7 @@ SUBJECTS = ["heat", "wing", "cell", "prison", "river"]
 
 MODELS = {
     "rsvm-ir": ["--set", "C=0.5"],
-    "bent": ["--bend", "powers", "--set", "C=0.5"],
+    "powers": ["--powers", "--set", "C=0.5"],
     "ordrank": ["--ranker", "ordrank", "--set", "C=0.5"],
     "rankboost": ["--ranker", "rankboost", "--set", "rounds=5"],
     "svm": ["--ranker", "svm", "--set", "kernel=rbf", "--set", "C=1"],

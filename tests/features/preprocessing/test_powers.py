@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.preprocessing.powers import add_powers, base_feature, parse_powers
+from searchlab.features.preprocessing.powers import add_powers, base_feature
 
 
 def table(values, names=("a", "b"), **columns):
@@ -25,13 +25,6 @@ def test_squares_and_roots_follow_the_features():
 
 def test_an_empty_table_has_powers_too():
     assert add_powers(table(np.zeros((0, 2)))).values.shape == (0, 6)
-
-
-def test_powers_are_chosen_by_name():
-    assert parse_powers("powers") is True
-    assert parse_powers("none") is False
-    with pytest.raises(SettingError, match=r"unknown choice of powers 'power'.*did you mean powers"):
-        parse_powers("power")
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6))

@@ -62,10 +62,10 @@ def features_command(
     unjudged: Annotated[
         str, typer.Option("--unjudged", metavar="zero|drop", help="Give unjudged candidates grade 0, or drop them")
     ] = "zero",
-    fill: Annotated[
+    impute: Annotated[
         str | None,
         typer.Option(
-            "--fill",
+            "--impute",
             metavar="NAME",
             help="How undefined values are filled: indicator, letor, query-minimum or zero [default: NULL]",
         ),
@@ -94,7 +94,7 @@ def features_command(
         _list_features(None if features is None else make_feature_set(features))
         return
     feature_set = make_feature_set(features or "letor45")
-    steps = _preprocessing_steps(fill, normalise)
+    steps = _preprocessing_steps(impute, normalise)
     options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
     wanted, judgments = read_topics_and_qrels(folder, topics, qrels)
@@ -130,11 +130,11 @@ def _list_features(feature_set: FeatureSet | None) -> None:
         print(f"{feature.name:{width}}  {feature.stream:5}  {feature.source:{sources}}  {feature.formula}")
 
 
-def _preprocessing_steps(fill: str | None, normalise: str | None) -> list[Any]:
+def _preprocessing_steps(impute: str | None, normalise: str | None) -> list[Any]:
     from searchlab.features.preprocessing.imputation import make_imputation
     from searchlab.features.preprocessing.normalisation import make_normalisation
 
-    steps: list[Any] = [] if fill is None else [make_imputation(fill)]
+    steps: list[Any] = [] if impute is None else [make_imputation(impute)]
     return steps if normalise is None else [*steps, make_normalisation(normalise)]
 
 

@@ -83,10 +83,10 @@ def train_command(
             help="The evaluation tool whose rules are followed [default: trec; with TRAIN letor3]",
         ),
     ] = None,
-    fill: Annotated[
+    impute: Annotated[
         str | None,
         typer.Option(
-            "--fill",
+            "--impute",
             metavar="NAME",
             help="How undefined values are filled: indicator, letor, query-minimum or zero "
             "[default: letor; with TRAIN query-minimum]",
@@ -100,12 +100,11 @@ def train_command(
             help="How features are scaled: none, query-minmax, query-rank, query-zscore or standard",
         ),
     ] = "query-minmax",
-    bend: Annotated[
-        str | None,
+    powers: Annotated[
+        bool | None,
         typer.Option(
-            "--bend",
-            metavar="none|powers",
-            help="powers adds the square and the root of each feature [default: none; with TRAIN the ranker's]",
+            "--powers/--no-powers",
+            help="Whether the square and the root of each feature are added [default: no; with TRAIN the ranker's]",
         ),
     ] = None,
     folds: Annotated[
@@ -133,7 +132,7 @@ def train_command(
     from searchlab.training.from_index import USUAL
 
     defaults: dict[str, Any] = {} if train is not None else dict(USUAL)
-    given = {"filling": fill, "bends": bend, "measure": measure, "dialect": dialect}
+    given = {"imputation": impute, "powers": powers, "measure": measure, "dialect": dialect}
     recipe = searchlab.Recipe(
         ranker=ranker,
         settings=dict(pairs(settings or (), "--set", "C=0.01")),

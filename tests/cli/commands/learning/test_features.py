@@ -66,7 +66,7 @@ def test_candidates_of_a_search_and_of_a_run_are_the_same(collection, run_cli):
 
 
 def test_values_are_filled_and_normalised(collection, run_cli):
-    run_cli("features", "--fill", "query-minimum", "--normalise", "query-minmax", "-o", "f.txt")
+    run_cli("features", "--impute", "query-minimum", "--normalise", "query-minmax", "-o", "f.txt")
     table = searchlab.read_letor(collection / "f.txt")
     assert table.values.min() == 0
     assert table.values.max() == 1
@@ -91,7 +91,7 @@ def test_the_topic_model_is_learnt_when_it_is_needed(collection, run_cli):
     [
         ("--features letor54", 2, "unknown feature set 'letor54' (did you mean letor45?)"),
         ("--strict", 2, "1 of 5 candidates are not in the index: gone (topic 1)"),
-        ("--fill maximum", 2, "unknown"),
+        ("--impute maximum", 2, "unknown"),
         ("--normalise minmax", 2, "unknown"),
         ("--unjudged keep", 2, "unknown way with unjudged documents 'keep'"),
         ("--run nowhere.run", 1, "nowhere.run"),

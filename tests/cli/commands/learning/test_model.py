@@ -25,10 +25,10 @@ def test_a_model_is_shown_with_its_weights(collection, run_cli, train, name):
         assert [float(row[1]) for row in rows] == pytest.approx(
             sorted((w for w in model.weights.tolist() if w), key=abs, reverse=True), abs=5e-5
         )
-    elif name == "bent":
+    elif name == "powers":
         rows = {row[0]: list(map(float, row[1:])) for row in table_of(out, "feature")}
         assert re.search(r"feature +x +x² +√x +sum\n", out)
-        column = list(load_bundle("bent.json").features).index("table1.both.log_tf")
+        column = list(load_bundle("powers.json").features).index("table1.both.log_tf")
         weights = model.weights[[column, column + 7, column + 14]].tolist()
         assert rows["table1.both.log_tf"] == pytest.approx([*weights, sum(weights)], abs=5e-5)
     elif name == "ordrank":

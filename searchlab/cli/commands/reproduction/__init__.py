@@ -1,0 +1,1 @@
+"""`searchlab reproduce`: the experiments of the papers, one module each."""
