@@ -36,6 +36,11 @@ def test_help_and_version_are_printed(run_cli):
         assert out.lstrip().startswith("Usage: ")
 
 
+def test_the_package_can_be_run_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "searchlab", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"searchlab {searchlab.__version__}\n")
+
+
 def test_without_any_argument_the_help_is_printed_as_it_is(run_cli):
     code, out, err = run_cli()
     assert code in (0, 2)
