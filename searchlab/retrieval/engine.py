@@ -32,7 +32,7 @@ from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
 from searchlab.retrieval.query.syntax_tree import Node
-from searchlab.retrieval.results import Explanation, Hits, Query
+from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.bound_scorer import QueryScorer
@@ -142,7 +142,11 @@ class SearchEngine:
         scorer = _check_scorer(scorer, stream)
         parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
         shard_index, doc = self.snapshot.locate(docno)
-        return Explanation(docno, self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc))
+        terms = self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc)
+        # The sort is stable: equal contributions stay in the order of the query.
+        largest_first = sorted(terms, key=lambda term: -abs(term.weight))
+        parts = [Contribution(term.term, term.weight, term.tf, term.query_count) for term in largest_first]
+        return Explanation(docno, float(sum(term.weight for term in terms)), tuple(parts))
 
     def _check_filters(self, filters: Sequence[Filter | str]) -> list[Filter]:
         if not filters:

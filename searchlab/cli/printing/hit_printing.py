@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.highlight.snippets import Snippet
-    from searchlab.retrieval.results import Hit, Hits, Query
+    from searchlab.retrieval.results import Explanation, Hit, Hits, Query
 
 INDENT = " " * 5
 # Longer lines are hard to read; on a narrower terminal than the minimum, the terminal breaks lines better.
@@ -71,7 +71,7 @@ def print_document(document: Document, query: Query, analyzer: Analyzer) -> None
 
 
 def hits_record(
-    hits: Hits, engine: SearchEngine, scorer: str, explanations: Sequence[list[dict[str, Any]] | None]
+    hits: Hits, engine: SearchEngine, scorer: str, explanations: Sequence[Explanation | None]
 ) -> dict[str, Any]:
     """A search and its hits as JSON values; hits with an explanation have it as `explanation`."""
     return {
@@ -93,7 +93,7 @@ def hits_record(
                 "marks": [list(mark) for mark in hit.snippet.marks],
                 "fields": dict(hit.document.fields),
             }
-            | ({} if explanation is None else {"explanation": explanation})
+            | ({} if explanation is None else {"explanation": explanation.to_json()})
             for hit, explanation in zip(hits, explanations, strict=True)
         ],
     }

@@ -85,7 +85,7 @@ def test_query_explains_hits_by_parts_that_add_up_to_the_score(here, run_cli):
     hits = json.loads(out)["hits"]
     assert hits
     for hit in hits:
-        assert sum(part["weight"] for part in hit["explanation"]) == pytest.approx(hit["score"], abs=1e-9)
+        assert sum(part["amount"] for part in hit["explanation"]["parts"]) == pytest.approx(hit["score"], abs=1e-9)
     code, out, _ = run_cli("query", "lymphoma cell", "--explain", "-k", "1")
     *_, last = [line.split() for line in out.splitlines() if line.strip()]
     assert last == ["score", f"{hits[0]['score']:.4f}"]
