@@ -12,7 +12,7 @@ import numpy as np
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, QueryTerm
-from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
+from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line, texts_as_json
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
 
@@ -68,6 +68,16 @@ class Hit:
     def title(self) -> str:
         """The document's title."""
         return self.document.title
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as JSON values, the same on the command line and in the JSON API."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "docno": self.docno,
+            **texts_as_json(title=self.marked_title, snippet=self.snippet),
+            "fields": dict(self.document.fields),
+        }
 
 
 class Hits(Sequence[Hit]):

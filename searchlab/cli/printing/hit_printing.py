@@ -84,16 +84,7 @@ def hits_record(
         "scorer": scorer,
         "seconds": round(hits.seconds, 6),
         "hits": [
-            {
-                "rank": hit.rank,
-                "score": hit.score,
-                "docno": hit.docno,
-                "title": hit.title,
-                "snippet": hit.snippet.text,
-                "marks": [list(mark) for mark in hit.snippet.marks],
-                "fields": dict(hit.document.fields),
-            }
-            | ({} if explanation is None else {"explanation": explanation.to_json()})
+            hit.to_json() | ({} if explanation is None else {"explanation": explanation.to_json()})
             for hit, explanation in zip(hits, explanations, strict=True)
         ],
     }

@@ -44,7 +44,7 @@ def compare_systems(state: RequestState, *, q: str, left: str, right: str, k: in
     ranks = [{docno: rank for rank, docno in enumerate(found.docnos, start=1)} for found in hits]
     shown = dict.fromkeys([*hits[0].docnos[:k], *hits[1].docnos[:k]])
     pairs = [{"docno": docno, "left": ranks[0].get(docno), "right": ranks[1].get(docno)} for docno in shown]
-    titles = {hit["docno"]: hit["title"]["text"] for side in sides for hit in side["hits"]}
+    titles = {hit["docno"]: hit["title"] for side in sides for hit in side["hits"]}
     complete = (len(hits[0]) < depth, len(hits[1]) < depth)
     comparison = _Comparison(systems[1], q, filter, pairs, hits[1].docnos[:k], titles, depth, complete)
     return {

@@ -6,7 +6,7 @@ Templates escape all values. URLs carry the state of a page, so that every page 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,10 +65,11 @@ class Links:
         return self(path, **{name: "true" if value is True else value for name, value in lasting.items()})
 
 
-def split_at_marks(marked: Mapping[str, Any]) -> list[tuple[str, bool]]:
+def split_at_marks(text: str, marks: Iterable[Sequence[int]]) -> list[tuple[str, bool]]:
     """A text in pieces, each with whether it is marked."""
-    text, last, pieces = marked["text"], 0, []
-    for start, end in marked["marks"]:
+    last = 0
+    pieces: list[tuple[str, bool]] = []
+    for start, end in marks:
         pieces += [(text[last:start], False), (text[start:end], True)]
         last = end
     return [(piece, is_marked) for piece, is_marked in [*pieces, (text[last:], False)] if piece]

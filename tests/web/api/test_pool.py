@@ -59,7 +59,7 @@ def test_a_pool_holds_the_best_documents_of_all_systems(state, app_state):
     assert [each["name"] for each in found["systems"]] == ["bm25", "dirichlet+rm3"]
     assert found["topic"] == {"qid": "5", "text": "w5"}
     document = next(each for each in found["documents"])
-    assert list(document) == ["docno", "title", "snippet", "fields", "grade", "note"]
+    assert list(document) == ["docno", "title", "snippet", "marks", "fields", "grade", "note"]
     json.dumps(found)
 
 
@@ -106,8 +106,8 @@ def test_topics_are_plain_words_in_pools(build):
     create_topic(state, topic_set="s", text="cats NOT dogs", qid="1")
     found = pool.build_pool(state, topic_set="s", qid="1", systems=["bm25"])
     assert {each["docno"] for each in found["documents"]} == {"a", "b", "c"}
-    title = next(each["title"] for each in found["documents"] if each["docno"] == "a")
-    assert title == {"text": "cats not dogs", "marks": [[0, 4], [5, 8], [9, 13]]}
+    document = next(each for each in found["documents"] if each["docno"] == "a")
+    assert (document["title"], document["marks"]["title"]) == ("cats not dogs", [[0, 4], [5, 8], [9, 13]])
     app_state.close()
 
 

@@ -57,7 +57,7 @@ def test_sentences_have_minus_signs(text, expected):
     ],
 )
 def test_a_text_is_split_at_marks(text, marks, expected):
-    assert split_at_marks({"text": text, "marks": marks}) == expected
+    assert split_at_marks(text, marks) == expected
 
 
 def test_numbers_are_short():

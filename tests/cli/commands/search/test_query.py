@@ -40,7 +40,8 @@ def test_query_prints_json_that_parses(here, run_cli):
     first = record["hits"][0]
     assert (first["rank"], first["docno"], first["title"]) == (1, "med-1", "T-cell lymphoma")
     assert first["fields"] == {"year": 1999}
-    assert [first["snippet"][start:end] for start, end in first["marks"]] == ["Lymphomas", "cells"]
+    assert [first["snippet"][start:end] for start, end in first["marks"]["snippet"]] == ["Lymphomas", "cells"]
+    assert [first["title"][start:end] for start, end in first["marks"]["title"]] == ["cell", "lymphoma"]
 
 
 def test_words_that_no_document_has_are_named(here, run_cli):
