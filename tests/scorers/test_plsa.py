@@ -26,7 +26,7 @@ TEXTS += ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice
 
 
 @pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
+def no_fsync(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
