@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing.terminal_text import pluralize, printable
+from searchlab.cli.printing.terminal_text import printable
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.analysis.analyzer import Analyzer
@@ -108,7 +109,7 @@ def note_outcome(hits: Hits, engine: SearchEngine) -> None:
     if query.suggestions:
         note(f"did you mean: {', '.join(nearest for _, nearest in query.suggestions)}?")
     if hits:
-        results, documents = pluralize(len(hits), "result"), pluralize(len(engine), "document")
+        results, documents = format_count(len(hits), "result"), format_count(len(engine), "document")
         note(f"{results} from {documents} in {hits.seconds * 1000:.1f} ms")
 
 

@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from searchlab.evaluation.number_text import format_count
+
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
 CARRIED = ("index", "q", "system", "filter", "k")
@@ -36,7 +38,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": count_noun}
+    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": format_count}
     jinja.filters["typeset"] = typeset
     return jinja
 
@@ -80,11 +82,6 @@ def format_cell(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("-", "−")
-
-
-def count_noun(n: int, noun: str) -> str:
-    """A number and the noun it counts."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def typeset(text: str) -> str:
