@@ -284,8 +284,8 @@ class PipelineSearch:
         if k is None or k > len(scores):
             first = self.first(k)
             known = set(zip(shards.tolist(), docs.tolist(), strict=True))
-            places = zip(first.shards.tolist(), first.docs.tolist(), strict=True)
-            others = np.array([place not in known for place in places], dtype=bool)
+            addresses = zip(first.shards.tolist(), first.docs.tolist(), strict=True)
+            others = np.array([address not in known for address in addresses], dtype=bool)
             shards = np.concatenate([shards, first.shards[others]])
             docs = np.concatenate([docs, first.docs[others]])
             scores = np.concatenate([scores, tail_scores(scores, int(np.count_nonzero(others)))])

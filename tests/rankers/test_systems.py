@@ -135,7 +135,7 @@ def test_a_model_is_called_by_its_name_and_opened_when_it_is_asked_for(engine, m
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("bm52", "did you mean bm25"),
         ("bm25:k1", "expected NAME=VALUE"),
@@ -146,8 +146,8 @@ def test_a_model_is_called_by_its_name_and_opened_when_it_is_asked_for(engine, m
         ("", "unknown scorer"),
     ],
 )
-def test_what_there_is_not_is_refused(engine, models, name, told):
-    with pytest.raises(SettingError, match=told):
+def test_what_there_is_not_is_refused(engine, models, name, message):
+    with pytest.raises(SettingError, match=message):
         make_system(engine, name, models)
 
 

@@ -284,7 +284,7 @@ def test_an_open_space_outlives_changes_of_its_index(small):
     delete(small, ["d0000"])
     merge(small)
     build_space(small, dims=3)
-    for again in (space, SemanticSpace.open(snapshot)):  # opened anew, it knows none of the old shards
+    for again in (space, SemanticSpace.open(snapshot)):  # opened again, it has none of the old shards
         found = all_vectors(again)
         assert found.keys() == before.keys()
     for docno, vector in before.items():
