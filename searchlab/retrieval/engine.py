@@ -120,13 +120,13 @@ class SearchEngine:
     def parse(self, query: str, scorer: Scorer | None = None, stream: str = "both", syntax: str = "plain") -> Query:
         """The terms of a query, in the order of their first occurrence, and its syntax tree, if it has one.
 
-        A query with a syntax error is taken for plain words, with a remark that says why.
+        A query with a syntax error is read as plain words, with a remark that says why.
         """
         _check_scorer(scorer, stream)
         return self._analyzer.parse(query, stream, syntax)
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
-        """The query that a syntax tree stands for, to be searched as any other; `text` is how it was written."""
+        """The query of a syntax tree, to be searched as any other; `text` is how it was written."""
         return self._analyzer.interpret(node, stream, text)
 
     def explain(

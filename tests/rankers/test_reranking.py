@@ -1,4 +1,4 @@
-"""Does a model order what the first search finds, as it would order the same features in a table?"""
+"""Re-ranking: a model orders the candidates of a search as it orders the same features in a table."""
 
 import json
 import math

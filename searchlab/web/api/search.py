@@ -42,7 +42,7 @@ def describe_indexes(state: RequestState) -> dict[str, Any]:
         "indexes": [
             {
                 "name": index.name,
-                "n_documents": len(index.engine),
+                "n_docs": len(index.engine),
                 "fields": list(index.engine.snapshot.field_names),
                 "systems": [system_record(index.system(name)) for name, _, _ in index.systems],
             }
@@ -145,7 +145,7 @@ def result_page(
         "k": k,
         "page": page,
         "filters": filters,
-        "n_documents": len(index.engine),
+        "n_docs": len(index.engine),
         "more": len(hits) > first + k,
         "hits": [hit.to_json() | {"grade": None} for hit in hits[first : first + k]],
         "unknown": list(hits.query.unknown),

@@ -161,7 +161,7 @@ def matches(node: Node, document: Document, stream: str) -> bool | None:
 
 
 def scored_words(node: Node, documents: list[Document], stream: str) -> list[tuple[float, str, frozenset[str]]]:
-    """Each word that scores: its weight, the text that it is looked up in, the words that it stands for."""
+    """Each word that scores: its weight, the text that it is looked up in, the words that it matches."""
     found = []
     for leaf, boost in positive_leaves(node):
         name = leaf.field or stream
@@ -749,7 +749,7 @@ def test_of_too_many_variants_the_most_frequent_count(build, monkeypatch):
     engine = SearchEngine(build(documents), compiled=False)
     hits = engine.search("w* NOT unheard*", syntax="full")
     assert hits.query.terms[0].variants == ("wb", "wc")
-    assert hits.query.remarks == ("w* stands for 4 words: the 2 most frequent count",)
+    assert hits.query.remarks == ("w* matches 4 words: the 2 most frequent count",)
     assert set(hits.docnos) == {"1", "2", "3"}
 
 

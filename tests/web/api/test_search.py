@@ -18,7 +18,7 @@ def test_a_search_finds_what_the_engine_finds(client, engine, system):
     assert [hit["score"] for hit in found["hits"]] == hits.scores.tolist()
     assert [hit["rank"] for hit in found["hits"]] == [1, 2, 3]
     assert found["system"] == {"name": system, "label": expected.label, "kind": "scorer"}
-    assert found["n_documents"] == len(DOCUMENTS)
+    assert found["n_docs"] == len(DOCUMENTS)
     assert 0 < found["seconds"] < 60
 
 
@@ -149,15 +149,15 @@ def test_invalid_requests_are_rejected_in_one_line(client, search_folder, path, 
 def test_an_updated_index_is_used_by_the_next_request(build, tmp_path):
     folder = build([Document("a", "", "alpha")], folder=tmp_path / "it")
     with client_for(folder) as client:
-        assert client.get("/api/search", params={"q": "alpha"}).json()["n_documents"] == 1
+        assert client.get("/api/search", params={"q": "alpha"}).json()["n_docs"] == 1
         build([Document("a", "", "alpha"), Document("b", "", "alpha alpha")], folder=folder)
         found = client.get("/api/search", params={"q": "alpha"}).json()
-    assert found["n_documents"] == 2
+    assert found["n_docs"] == 2
     assert {hit["docno"] for hit in found["hits"]} == {"a", "b"}
 
 
 def test_all_indexes_are_listed_with_their_systems(client):
     (index,) = get_json(client, "/api/indexes")["indexes"]
-    assert (index["name"], index["n_documents"]) == ("it", len(DOCUMENTS))
+    assert (index["name"], index["n_docs"]) == ("it", len(DOCUMENTS))
     assert index["fields"] == ["journal", "note", "year"]
     assert index["systems"][0] == {"name": "bm25", "label": "BM25", "kind": "scorer"}
