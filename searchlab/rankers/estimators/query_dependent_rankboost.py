@@ -70,8 +70,9 @@ class QueryDependentRankBoost(Ranker):
     penalised, by δ (`share_decay`) and λ (`decay`). A descent that would diverge (step 5, where f(x_{t+1}) > f(x_t) is
     meant) halves the step instead of ending, and steps are those of Barzilai and Borwein; it also ends when ten steps
     lower L by no more than ε. The start is w = 0 and γ = 0, equal shares, not random. z_q is standardised over queries
-    and extended by a constant 1. Features are divided by their standard deviation within queries, to which the decay is
-    relative.
+    and, by grades, extended by a constant 1; by positions fewer positions have the lower loss in any query, and with a
+    constant γ would make all queries navigational. Features are divided by their standard deviation within queries, to
+    which the decay is relative.
 
     With `categories=False` all queries have the loss of all pairs: the plain linear exponential loss, for comparison.
     By positions L is not convex in w, and has a kink where two documents of a grade change places at the last position
@@ -150,8 +151,10 @@ class QueryDependentRankBoost(Ranker):
             "converged": converged,
         }
         if loss.n_categories > 1:
-            means = loss.shares(gamma).mean(axis=0) if loss.rows.n_queries else np.full(3, 1 / 3)
-            details["shares"] = dict(zip(CATEGORIES, means.tolist(), strict=True))
+            shares = loss.shares(gamma) if loss.rows.n_queries else np.full((1, 3), 1 / 3)
+            details["shares"] = dict(zip(CATEGORIES, shares.mean(axis=0).tolist(), strict=True))
+            # How much queries differ: standard deviations, 0 if γ has no effect.
+            details["share_spreads"] = dict(zip(CATEGORIES, shares.std(axis=0).tolist(), strict=True))
             details["reading"] = self._reading_name(loss.rows)
             details["coinciding"] = loss.coinciding()
             details["warnings"] = describe_coincidence(details["coinciding"], details["reading"])
@@ -209,7 +212,7 @@ class QueryLoss:
             pair_potentials(zero, each.levels, rows.log_weights, rows.offsets, each.log_winning)[0]
             for each in reading.pairs(zero)
         ]
-        described = standardise(describe_queries(X, rows, settings.top))
+        described = standardise(describe_queries(X, rows, settings.top), constant=not reading.is_nested)
         return cls(
             X / scales, scales, rows, reading, np.column_stack(counts), described, settings.decay, settings.share_decay
         )
@@ -348,11 +351,11 @@ def describe_queries(X: Floats, rows: GradedRows, top: int) -> Floats:
     return np.asarray(np.add.reduceat((chosen - means[queries]) ** 2 * taken, rows.offsets[:-1]) / sizes)
 
 
-def standardise(described: Floats) -> Floats:
+def standardise(described: Floats, *, constant: bool) -> Floats:
     """Query features with mean 0 and standard deviation 1 over queries, 0 where all are equal; and a column of ones."""
     if not len(described):
-        return np.ones((0, described.shape[1] + 1))
+        return np.ones((0, described.shape[1] + constant))
     spread = described.std(axis=0)
     usable = spread > 1e-12 * np.max(np.abs(described), axis=0)
     centred = (described - described.mean(axis=0)) * usable / np.where(usable, spread, 1.0)
-    return np.column_stack([centred, np.ones(len(described))])
+    return np.column_stack([centred, np.ones(len(described))]) if constant else centred

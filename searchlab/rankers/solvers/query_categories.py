@@ -21,7 +21,7 @@ source counts transactional queries as navigational; here they have their own de
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -42,7 +42,13 @@ class CategoryPairs:
 
 
 class Reading(Protocol):
-    """What the categories mean for some rows."""
+    """What the categories mean for some rows.
+
+    `is_nested` is whether the pairs of a category are among those of another in every query, by which its loss is
+    lower whatever the query.
+    """
+
+    is_nested: ClassVar[bool]
 
     def pairs(self, scores: Floats) -> list[CategoryPairs]:
         """The pairs of each category, if the rows have these scores."""
@@ -52,6 +58,7 @@ class Reading(Protocol):
 class AllPairs:
     """A single category with all pairs."""
 
+    is_nested: ClassVar[bool] = False
     rows: GradedRows
 
     def pairs(self, scores: Floats) -> list[CategoryPairs]:
@@ -63,6 +70,7 @@ class AllPairs:
 class GradePairs:
     """The categories by grades."""
 
+    is_nested: ClassVar[bool] = False
     rows: GradedRows
     relevant: float
 
@@ -78,6 +86,7 @@ class GradePairs:
 class PositionPairs:
     """The categories by positions: the first `depths[c]` positions matter in category c."""
 
+    is_nested: ClassVar[bool] = True
     rows: GradedRows
     depths: tuple[int, int, int]
 
