@@ -43,8 +43,9 @@ class KNNRankSVM(Ranker):
     column from 0, None for the feature that has most training pairs in the right order; `tolerance`, the certified
     duality gap of each Ranking SVM.
 
-    Deviations. The source's reference model is BM25, and its collection is its own: features have no names here, so a
-    column must be named, or the one is taken that is best in training. Training queries without pairs are left out:
+    Deviations. The source's reference model is BM25; columns have no names here, so the number of BM25's has to be
+    given, or the feature is taken that is best in training. `top`, the values of k and the default of C are ours. Of
+    rows with equal values of the reference feature, each counts in part. Training queries without pairs are left out:
     nothing can be learnt from them. With k = all queries this is one Ranking SVM.
 
     Neighbourhoods with the same queries are solved once, and each search starts from the weights of the nearest
@@ -126,9 +127,11 @@ class KNNRankSVM(Ranker):
 
     def _choose_reference(self, training: TrainingData) -> int:
         n_features = training.X.shape[1]
+        if not n_features:
+            raise SettingError("X has no features, expected at least one to choose a reference from")
         if self.reference is None:
             if "reference" not in training.cache:
-                training.cache["reference"] = int(np.argmax(count_ordered_pairs(training))) if n_features else 0
+                training.cache["reference"] = int(np.argmax(count_ordered_pairs(training)))
             return int(training.cache["reference"])
         if self.reference >= n_features:
             raise SettingError(f"reference is {self.reference}, expected a column from 0 to {n_features - 1}")

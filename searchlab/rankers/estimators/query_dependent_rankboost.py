@@ -177,7 +177,7 @@ def describe_coincidence(coinciding: dict[str, float], reading: str) -> list[str
     same = [names for names, share in coinciding.items() if share == 1.0]
     if not same:
         return []
-    which = "all categories" if len(same) == len(coinciding) else " and of ".join(same[0].split(" and "))
+    which = "all categories" if len(same) == len(coinciding) else f"{same[0]} queries"
     effect = "query categories have no effect" if len(same) == len(coinciding) else "these two are one category"
     return [f"by {reading}, the losses of {which} coincide in all training queries: {effect}"]
 

@@ -1,7 +1,7 @@
 """Neighbourhood models: linear weights for each training query, of which a query uses those of its neighbourhood.
 
 A query is described by the means of its features over its first documents by a reference feature (Geng et al., Query
-Dependent Ranking Using K-Nearest Neighbor, SIGIR 2008, §4.1). The training queries nearest to it are its neighbours.
+Dependent Ranking Using K-Nearest Neighbor, SIGIR 2008). The training queries nearest to it are its neighbours.
 """
 
 from __future__ import annotations

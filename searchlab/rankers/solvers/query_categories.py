@@ -6,8 +6,9 @@ By grades, a category has its own levels in place of grades:
     transactional   documents of at least the grade `relevant` before others
     navigational    documents of the query's highest grade before all others
 
-By positions (Bian, Liu, Qin and Zha, Ranking with Query-Dependent Loss for Web Search, WSDM 2010), a category c has a
-set of positions Φ_c on which its users expect accuracy, and only documents that belong there have a loss:
+By positions (Bian, Liu, Qin and Zha, Ranking with Query-Dependent Loss for Web Search, WSDM 2010; as in Liu, Learning
+to Rank for Information Retrieval, eq. 7.5–7.6), a category c has a set of positions Φ_c on which its users expect
+accuracy, and only documents that belong there have a loss:
 
     L_c(f; q) = min over π in Ω_q of Σ_{i: π(i) in Φ_c} Σ_{j: y_j < y_i} exp(−(f(x_i) − f(x_j)))
     Φ_informational = {1, …, k},  Φ_navigational = {1}

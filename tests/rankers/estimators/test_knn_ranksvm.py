@@ -138,6 +138,11 @@ def test_values_to_try_are_halves_of_the_queries_with_pairs():
     assert list(KNNRankSVM().values(TrainingData.of([[1.0]], [1], [1]))) == [1]
 
 
+def test_rows_without_features_are_refused():
+    with pytest.raises(SettingError, match="X has no features, expected at least one to choose a reference from"):
+        KNNRankSVM().fit(np.zeros((2, 0)), [0, 1], [0, 0])
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -158,7 +158,7 @@ def test_losses_are_by_positions_only_if_no_query_has_three_grades():
         ({"losses": "grades"}, "by grades, the losses of all categories coincide in all training queries: "),
         (
             {"transactional_depth": 1},
-            "by positions, the losses of transactional and of navigational coincide in all training queries: ",
+            "by positions, the losses of transactional and navigational queries coincide in all training queries: ",
         ),
         ({"informational_depth": 1, "transactional_depth": 1}, "by positions, the losses of all categories coincide"),
         ({}, None),
