@@ -34,10 +34,11 @@ def explain_parts(
     values = {value.feature: value for value in normalised}
     amounts: dict[str, float] = {}
     hows: dict[str, list[str]] = {}
-    feature_labels = set()
+    feature_labels, notes = set(), set()
     for part in parts:
         if part.feature is None:
             label, _, how = part.text.partition(": ")
+            notes.update([label] if part.is_note else [])
         else:
             column = columns[part.feature]
             # The name of a raw feature may look like the power of another one.
@@ -56,7 +57,7 @@ def explain_parts(
             contributions.append(
                 Contribution(label, amount, None if math.isnan(raw) else raw, meaning=meaning, how=tuple(hows[label]))
             )
-    ordered = sorted(contributions, key=lambda contribution: (-abs(contribution.amount), contribution.label))
+    ordered = sorted(contributions, key=lambda each: (each.label not in notes, -abs(each.amount), each.label))
     return Explanation(docno, score, tuple(ordered))
 
 

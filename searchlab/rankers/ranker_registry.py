@@ -35,6 +35,9 @@ RANKERS: dict[str, RankerEntry] = {
         "ranksvm", "RankSVMIRRank", "RSVM-IR, pairs weighed by grades alone; cost-sensitive SVM"
     ),
     "rsvm-ir-query": RankerEntry("ranksvm", "RankSVMIRQuery", "RSVM-IR, pairs weighed by query alone"),
+    "rsvm-knn": RankerEntry(
+        "knn_ranksvm", "KNNRankSVM", "Ranking SVM on the training queries nearest to the query (Geng et al.)"
+    ),
     "mhr": RankerEntry("ordrank", "MHR", "a hyperplane for each two grades, Borda count"),
     "mhr-weighted": RankerEntry("ordrank", "MHR", "MHR with votes weighed by margins", {"votes": "score"}),
     "ordrank": RankerEntry("ordrank", "OrdRank", "OrdRank: a hyperplane for each two adjacent grades, mean vote"),
