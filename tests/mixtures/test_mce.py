@@ -221,3 +221,22 @@ def test_wrong_starts_are_refused():
         train_mce(one_pair(), [[0.5, 1.0]])
     with pytest.raises(SettingError, match="MCE: start has 1 groups, expected 3"):
         train_mce(replace(one_pair(), groups=np.array([0, 1, 2])), [[0.5, 0.5]])
+
+
+def test_without_watching_the_last_iteration_is_kept():
+    # As on slide 8, which makes 100 iterations. The held-out queries want the opposite: the start is their best.
+    evidence = contrasts(3, 4)
+    opposite = replace(evidence, relevant=~evidence.relevant)
+    start = np.full((1, 4), 0.25)
+    settings = MCE(watch="none", iterations=30, patience=2)
+    found = train_mce(evidence, start, settings, held_out=opposite)
+    assert (found.best, found.n_iterations) == (30, 30)
+    weights = start
+    totals = np.ones(1)
+    for iteration in range(30):
+        loss = mce_loss(evidence, weights, settings)
+        weights = update(
+            weights, loss.gradient, totals, settings.step / (1 + settings.decay * iteration), settings.least
+        )
+    np.testing.assert_allclose(found.weights, weights)
+    assert train_mce(evidence, start, replace(settings, watch="loss"), held_out=opposite).n_iterations < 30
