@@ -2,13 +2,14 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 import typer.main
 
-from searchlab.cli import app
+from searchlab.cli.app import app
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.mixtures.em import EM
 from searchlab.mixtures.mce import MCE
@@ -22,7 +23,7 @@ TEXT = PAGE.read_text(encoding="utf-8")
 VERDICTS = ("faithful", "deviates", "not here")
 
 # What each paper numbers, listed by hand from the papers; Chen's lecture numbers its slides.
-EXPECTED = {
+EXPECTED: dict[str, dict[str, Sequence[object]]] = {
     "Cao et al.": {"Eq.": range(1, 23), "Table": range(1, 4), "Figure": range(1, 9)},
     "Lwin and Kham": {"Eq.": range(1, 10), "Table": [1], "Figure": [1, 2], "Step": range(1, 7)},
     "Chen": {

@@ -16,8 +16,9 @@ In terms of m alone (slide 7), which keeps m_k ≥ 0 and Σ m_k = 1, a step is:
 Weights belong to groups of documents (`Evidence.groups`). With weights per document, as on the slides, only those of D*
 change; with shared weights, D' contributes the same gradient with the opposite sign (`rivals_learn`).
 
-Deviations: one step is made for all pairs at once, by the mean of their gradients in each group, instead of pair by
-pair; and with `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
+The slides write the step of one pair, and leave open how those of several are combined: with `updates="batch"`, the
+default, one step is made for all pairs, by the mean of their gradients in each group; with "online" one for each pair
+in turn. With `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
 (1/η)·ln((1/n)·Σ exp(η·(1/|Q|)·ln P(Q|D'))).
 """
 
@@ -43,6 +44,7 @@ from searchlab.types import Floats, Ints, Progress
 
 RIVALS = ("hardest", "soft")
 WEIGHINGS = ("query", "pair")
+UPDATES = ("batch", "online")
 SCHEDULES = ("decay", "bold")
 WATCHES = ("loss", "AP", "none")
 # With the schedule "bold", a step grows by this factor while the loss falls, and is halved otherwise.
@@ -65,6 +67,9 @@ class MCE:
     alpha: float = setting(5.0, "slope α of the loss 1/(1 + exp(-αE + β))")
     beta: float = setting(0.0, "offset β of the loss; below 0, a relevant document must win by a margin")
     step: float = setting(2.0, "first step size ε(0)")
+    updates: str = setting(
+        "batch", "batch: one step for all pairs, by their mean gradient; online: one for each in turn"
+    )
     schedule: str = setting("decay", "decay: ε(i) = step/(1 + decay·i); bold: longer while the loss falls, else halved")
     decay: float = setting(0.02, "decrease of the step size (schedule decay)")
     iterations: int = setting(100, "largest number of steps")
@@ -86,6 +91,7 @@ class MCE:
         require_number("MCE: least", self.least, 0, 1e-2)
         require_one_of("rivals", self.rivals, RIVALS)
         require_one_of("weighing", self.weighing, WEIGHINGS)
+        require_one_of("updates", self.updates, UPDATES)
         require_one_of("schedule", self.schedule, SCHEDULES)
         require_one_of("watch", self.watch, WATCHES)
 
@@ -155,7 +161,10 @@ def train_mce(
             progress("training", iteration, settings.iterations)
         if not bold:
             step = settings.step / (1 + settings.decay * iteration)
-        next_weights = update(weights, loss.gradient, totals, step, settings.least)
+        if settings.updates == "online":
+            next_weights = update_online(weights, known, settings, step, rivals_learn=rivals_learn)
+        else:
+            next_weights = update(weights, loss.gradient, totals, step, settings.least)
         next_loss = mce_loss(known, next_weights, settings, rivals_learn=rivals_learn)
         if bold:
             fell = next_loss.value <= loss.value
@@ -206,6 +215,16 @@ def update(weights: Floats, gradient: Floats, totals: Floats, step: float, least
     moved = weights.copy()
     moved[learning] = raise_to_minimum(raised / raised.sum(axis=1, keepdims=True), least)
     return moved
+
+
+def update_online(weights: Floats, evidence: Evidence, settings: MCE, step: float, *, rivals_learn: bool) -> Floats:
+    """The weights after a step of slide 7 for each pair of a query and a relevant document, in their order."""
+    for pair in evidence.each_relevant():
+        totals = np.zeros(len(weights))
+        totals[pair.groups[pair.relevant]] = 1.0
+        loss = mce_loss(pair, weights, settings, rivals_learn=rivals_learn)
+        weights = update(weights, loss.gradient, totals, step, settings.least)
+    return weights
 
 
 def average_precision(evidence: Evidence, fits: Floats) -> float:
