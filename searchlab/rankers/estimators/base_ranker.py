@@ -36,6 +36,8 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     # Defaults: whether the models of the best few values are averaged, and whether powers of the features are added.
     averaged: bool = False
     powers: bool = False
+    # Whether the model can be written to a file.
+    storable: bool = True
 
     model_: Model
     details_: dict[str, Any]
