@@ -1,6 +1,6 @@
 """Rankers of several hyperplanes that vote: OrdRank and MHR.
 
-A Ranking SVM trained on documents of two grades is a hyperplane that separates them. OrdRank (Sun et al. 2008) has one
+A Ranking SVM trained on documents of two grades is a hyperplane that separates them. OrdRank (Sun et al. 2009) has one
 for each two *adjacent* grades, k − 1 of k grades (eq. 2); MHR (Qin et al. 2007) one for each two grades. For a query,
 each hyperplane compares every document with every other, and documents are ranked by their mean vote (OrdRank eq. 3–5;
 MHR: Borda count, which gives the same order).
