@@ -26,6 +26,7 @@ from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, r
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.kernel_model import KERNELS, KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.solvers.classification_hinge import solve_classification
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Array, Floats
 
@@ -166,23 +167,23 @@ class SVMClassifier(Ranker):
         }
         if drawn is not examples:
             details["n_rows_given"] = len(examples.X)
-        learn = self._learn_kernel
-        if self.kernel == "linear":
-            learn = self._learn_hinge if self.loss == "hinge" else self._learn_squared_hinge
-        gamma = _scaled_gamma(training) if self.gamma == "scale" else float(self.gamma)
-        model, found = learn(drawn, gamma)
+        if self.kernel != "linear":
+            gamma = _scaled_gamma(training) if self.gamma == "scale" else float(self.gamma)
+            model, found = self._learn_kernel(drawn, gamma)
+        elif self.loss == "hinge":
+            model, found = self._learn_hinge(drawn)
+        else:
+            model, found = self._learn_squared_hinge(drawn)
         return model, details | found
 
-    def _learn_hinge(self, examples: Examples, _: float) -> tuple[Model, dict[str, Any]]:
-        from searchlab.rankers.solvers.classification_hinge import solve_classification
-
+    def _learn_hinge(self, examples: Examples) -> tuple[Model, dict[str, Any]]:
         weights, _, solution = solve_classification(
             examples.X, examples.labels, examples.weights, float(self.C), self.tolerance
         )
         details = {"gap": solution.gap, "n_iterations": solution.n_iterations, "converged": solution.converged}
         return LinearModel(weights), {"objective": self.C * solution.objective, **details}
 
-    def _learn_squared_hinge(self, examples: Examples, _: float) -> tuple[Model, dict[str, Any]]:
+    def _learn_squared_hinge(self, examples: Examples) -> tuple[Model, dict[str, Any]]:
         machine = LinearSVC(
             C=self.C, dual=False, tol=self.tolerance, max_iter=MAX_ITERATIONS, intercept_scaling=INTERCEPT_SCALE
         )
