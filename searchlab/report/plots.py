@@ -5,12 +5,12 @@
     function_curves    lines without markers, each over its own values of x
     differences        gain or loss of each topic, sorted
     precision_recall   interpolated precision at recall 0, .1, …, 1
-    scatter            points of several kinds, and arrows
+    scatter            points of several kinds, filled or hollow, and arrows
     histogram          numbers of values in equal intervals
 
 Each returns an SVG for embedding in a page: no background, text and axes in the colour of the page's text, and colours
-that colour-blind readers can distinguish, with a contrast of at least 3 on white and on black. Systems also differ in
-marker and dash. The same numbers give the same bytes. Names are plain text: `$` is a dollar sign.
+that colour-blind readers can distinguish, with a contrast of at least 3 on white and on black; the seventh system has
+the colour of the text. Systems also differ in marker and dash. The same numbers give the same bytes. Names are plain text: `$` is a dollar sign.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 INK = "#010203"
 MAX_LABELS = 40  # more labels would overlap
 MAX_LABEL_LENGTH = 36
+MAX_TICK_CHARACTERS = 64  # longer names below groups of bars are slanted, or they would overlap
 WIDTH, HEIGHT = 6.0, 3.4  # inches
 
 _STYLE: dict[str, Any] = {
@@ -96,7 +97,9 @@ def bars(groups: Mapping[str, Mapping[str, Interval | float]], *, ylabel: str) -
                 axes.errorbar(
                     xs[has_interval], mean[has_interval], errors, fmt="none", color=INK, elinewidth=1, capsize=2.5
                 )
-        axes.set_xticks(range(len(groups)), [_label(name) for name in groups])
+        labels = [_label(name) for name in groups]
+        slanted = {"rotation": 30, "rotation_mode": "anchor", "ha": "right"}
+        axes.set_xticks(range(len(groups)), labels, **(slanted if sum(map(len, labels)) > MAX_TICK_CHARACTERS else {}))
         axes.tick_params(axis="x", length=0)
 
     return _draw_svg(draw, ylabel=ylabel, legend=len(systems))
@@ -161,20 +164,34 @@ def scatter(
     *,
     xlabel: str,
     ylabel: str,
+    hollow: Mapping[str, str] | None = None,
 ) -> str:
-    """Points (n×2) of each kind, and named arrows from one point to another."""
+    """Points (n×2) of each kind, and named arrows from one point to another.
+
+    `hollow` kinds have no fill, and the colour and marker of the filled kind that they are mapped to.
+    """
     _check_not_empty(bool(groups) or bool(arrows), "scatter")
     for name, points in groups.items():
         if np.ndim(points) != 2 or np.shape(points)[1] != 2:
             raise SettingError(f"scatter: {name!r} has the shape {np.shape(points)}, expected (n, 2)")
 
+    outlined = hollow or {}
+    numbers = {name: number for number, name in enumerate(name for name in groups if name not in outlined)}
+    for name, filled in outlined.items():
+        if name not in groups or filled not in numbers:
+            raise SettingError(f"scatter: {name!r} is hollow for {filled!r}, expected kinds of points, the latter filled")
+
     def draw(axes: Any) -> None:
         axes.grid(True, axis="both")
-        for number, (name, points) in enumerate(groups.items()):
+        for name, points in groups.items():
+            number = numbers[outlined.get(name, name)]
+            colour = _colour(number)
+            style: dict[str, Any] = {"facecolors": colour, "linewidths": 0, "alpha": 0.75}
+            if name in outlined:
+                style = {"facecolors": "none", "edgecolors": colour, "linewidths": 1, "alpha": 0.9}
             marker = MARKERS[number % len(MARKERS)]
-            style: dict[str, Any] = {"s": 20, "alpha": 0.75, "linewidths": 0}
-            axes.scatter(points[:, 0], points[:, 1], color=_colour(number), marker=marker, label=_label(name), **style)
-        for number, (name, (start, end)) in enumerate(arrows.items(), start=len(groups)):
+            axes.scatter(points[:, 0], points[:, 1], 20, marker=marker, label=_label(name), **style)
+        for number, (name, (start, end)) in enumerate(arrows.items(), start=len(numbers)):
             style = {"arrowstyle": "-|>", "color": _colour(number), "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", end, start, arrowprops=style)
             # Legends and axis limits ignore annotations.
@@ -258,7 +275,8 @@ def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", leg
 
 
 def _colour(number: int) -> str:
-    return PALETTE[number % len(PALETTE)]
+    colours = (*PALETTE, INK)
+    return colours[number % len(colours)]
 
 
 def _label(text: str) -> str:
