@@ -10,7 +10,8 @@
 
 Each returns an SVG for embedding in a page: no background, text and axes in the colour of the page's text, and colours
 that colour-blind readers can distinguish, with a contrast of at least 3 on white and on black; the seventh system has
-the colour of the text. Systems also differ in marker and dash. The same numbers give the same bytes. Names are plain text: `$` is a dollar sign.
+the colour of the text. Systems also differ in marker and dash. The same numbers give the same bytes. Names are plain
+text: `$` is a dollar sign.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 INK = "#010203"
 MAX_LABELS = 40  # more labels would overlap
 MAX_LABEL_LENGTH = 36
-MAX_TICK_CHARACTERS = 64  # longer names below groups of bars are slanted, or they would overlap
+MAX_TICK_CHARACTERS = 60  # longer names below groups of bars are slanted, or they would overlap
+MAX_LEGEND_CHARACTERS = 22  # with longer names a legend has two columns, not three
 WIDTH, HEIGHT = 6.0, 3.4  # inches
 
 _STYLE: dict[str, Any] = {
@@ -99,10 +101,11 @@ def bars(groups: Mapping[str, Mapping[str, Interval | float]], *, ylabel: str) -
                 )
         labels = [_label(name) for name in groups]
         slanted = {"rotation": 30, "rotation_mode": "anchor", "ha": "right"}
-        axes.set_xticks(range(len(groups)), labels, **(slanted if sum(map(len, labels)) > MAX_TICK_CHARACTERS else {}))
+        is_crowded = len(labels) * max(map(len, labels)) > MAX_TICK_CHARACTERS
+        axes.set_xticks(range(len(groups)), labels, **(slanted if is_crowded else {}))
         axes.tick_params(axis="x", length=0)
 
-    return _draw_svg(draw, ylabel=ylabel, legend=len(systems))
+    return _draw_svg(draw, ylabel=ylabel, legend=systems)
 
 
 def curves(xs: Values, lines: Mapping[str, Values], *, xlabel: str, ylabel: str, log_x: bool = False) -> str:
@@ -179,7 +182,9 @@ def scatter(
     numbers = {name: number for number, name in enumerate(name for name in groups if name not in outlined)}
     for name, filled in outlined.items():
         if name not in groups or filled not in numbers:
-            raise SettingError(f"scatter: {name!r} is hollow for {filled!r}, expected kinds of points, the latter filled")
+            raise SettingError(
+                f"scatter: {name!r} is hollow for {filled!r}, expected kinds of points, the latter filled"
+            )
 
     def draw(axes: Any) -> None:
         axes.grid(True, axis="both")
@@ -199,7 +204,7 @@ def scatter(
             axes.update_datalim([start, end])
         axes.autoscale_view()
 
-    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=len(groups) + len(arrows))
+    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=[*groups, *arrows])
 
 
 def histogram(values: Values, *, xlabel: str, ylabel: str, bins: int = 20) -> str:
@@ -239,16 +244,17 @@ def _lines(
         if from_zero:
             axes.set_ylim(bottom=0)
 
-    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=len(lines))
+    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=[*lines])
 
 
-def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", legend: int = 0) -> str:
+def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", legend: Sequence[str] = ()) -> str:
     """The SVG of what `draw` draws on axes, in the common style."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    rows = math.ceil(legend / 3) if legend > 1 else 0
+    columns = 3 if max((len(_label(name)) for name in legend), default=0) <= MAX_LEGEND_CHARACTERS else 2
+    rows = math.ceil(len(legend) / columns) if len(legend) > 1 else 0
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()  # overrides the user's matplotlibrc
         matplotlib.rcParams.update(_STYLE)  # type: ignore[arg-type]
@@ -268,7 +274,9 @@ def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", leg
             axis.set_major_formatter(formatter)
             axis.set_minor_formatter(NullFormatter())
         if rows:
-            figure.legend(loc="outside upper center", ncols=min(legend, 3), handlelength=2.6, columnspacing=1.6)
+            figure.legend(
+                loc="outside upper center", ncols=min(len(legend), columns), handlelength=2.6, columnspacing=1.6
+            )
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return tidy_svg(file.getvalue(), ink=INK)

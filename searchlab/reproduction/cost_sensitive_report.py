@@ -13,7 +13,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.solvers.pair_weights import count_pairs, rank_factors, simulate_rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Block, Figure, Table
-from searchlab.reproduction.claims import compare_rankers
+from searchlab.reproduction.claims import claim_blocks, compare_rankers
 from searchlab.reproduction.figures import name_pair
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
 from searchlab.reproduction.sign_test_table import sign_test_table
@@ -38,33 +38,37 @@ def penalties(table: FeatureTable) -> list[Block]:
         for pair in sorted(exact, reverse=True)
     )
     columns = ("grades", "pairs", f"τ, {N_DRAWS:,} draws", "τ, exact")
-    caption = "Penalty τ of each pair of grades, by the simulation of Figure 1 and exactly"
+    caption = "Penalty τ of each pair of grades, by the simulation of the paper's Figure 1 and exactly"
     note = (
-        "Mean over the queries that have both grades. Rankers learn τ from the training set of their fold; this is τ of "
-        "all queries."
+        "Mean over the queries that have both grades. Rankers learn τ from the training set of their fold; here it is "
+        "that of all queries."
     )
     return [Table("cost-sensitive-1", caption, columns, rows, note=note)]
 
 
-def document_search(results: Mapping[str, RankerResult], variant: str = "") -> list[Block]:
-    """Figure 4 with its numbers, the paper's claim, and the sign tests; `variant` ends the names of the blocks."""
+def document_search(results: Mapping[str, RankerResult]) -> list[Block]:
+    """Figure 4, the paper's claim, and the sign tests."""
     if COST_SENSITIVE not in results:
         return []
     shown = {name: results[name] for name in SYSTEMS if name in results}
     measures = [*EQ_20, EQ_21]
     accuracies = {measure: {name: result.mean(measure) for name, result in shown.items()} for measure in measures}
     return [
-        *compare_rankers(COST_SENSITIVE, "rsvm", shown, measures, "its method better than Ranking SVM by all measures"),
+        *claim_blocks(
+            "claim-cost-sensitive",
+            "its method better than Ranking SVM by all measures",
+            compare_rankers(results, COST_SENSITIVE, "rsvm", measures),
+        ),
         Figure(
-            f"cost-sensitive-4{variant}",
-            "Accuracy of cost-sensitive learning (rsvm-ir-rank) and of its baselines (Figure 4)",
+            "cost-sensitive-4",
+            "Accuracy of cost-sensitive learning (rsvm-ir-rank) and of its baselines (the paper's Figure 4)",
             "A group of bars for each measure, a bar for each ranker",
             plots.bars(accuracies, ylabel="mean"),
         ),
         *sign_test_table(
             COST_SENSITIVE,
             results,
-            f"cost-sensitive-tests{variant}",
+            "cost-sensitive-tests",
             "Sign tests of cost-sensitive learning; the paper reports p < .05 for BM25, LMIR and RSVM by NDCG@1",
         ),
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def choose_pairs(pairs: Sequence[GradePair]) -> list[GradePair]:
     if len(pairs) <= MAX_DRAWN_PAIRS:
         return list(pairs)
     grades = sorted({grade for pair in pairs for grade in pair}, reverse=True)
-    wanted = {*zip(grades, grades[1:], strict=False), (grades[0], grades[-1])}
+    wanted = {*pairwise(grades), (grades[0], grades[-1])}
     return [pair for pair in pairs if pair in wanted]
 
 
@@ -249,9 +249,7 @@ def sign_tests(values: Floats, others: Mapping[str, Floats]) -> list[SignTest]:
     tests = []
     for name, outcome, p_corrected in zip(others, outcomes, corrected, strict=True):
         wins = int(outcome.statistic)
-        tests.append(
-            SignTest(name, wins, len(values) - outcome.n, outcome.n - wins, outcome.p, float(p_corrected))
-        )
+        tests.append(SignTest(name, wins, len(values) - outcome.n, outcome.n - wins, outcome.p, float(p_corrected)))
     return tests
 
 

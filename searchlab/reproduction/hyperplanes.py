@@ -31,8 +31,10 @@ def hyperplane_pairs(ranker: str, table: FeatureTable) -> list[GradePair | None]
     """The pairs of grades of the hyperplanes of rsvm (None: all pairs), mhr or ordrank, highest grades first."""
     counted = {pair for pairs in count_pairs(table.group_offsets, _grades(table)) for pair in pairs}
     grades = sorted({float(grade) for pair in counted for grade in pair}, reverse=True)
-    wanted = {"rsvm": [None], "mhr": [*combinations(grades, 2)], "ordrank": [*pairwise(grades)]}[ranker]
-    return [pair for pair in wanted if pair is None or pair in counted]
+    if ranker == "rsvm":
+        return [None]
+    wanted = pairwise(grades) if ranker == "ordrank" else combinations(grades, 2)
+    return [pair for pair in wanted if pair in counted]
 
 
 def time_hyperplane(table: FeatureTable, pair: GradePair | None, C: float) -> HyperplaneTime:

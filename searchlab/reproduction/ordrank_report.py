@@ -1,22 +1,23 @@
 """The tables and figures of OrdRank (Sun et al.): RSVM, MHR and OrdRank compared on folds of features.
 
-    Figures 1, 2   one_query           Figures 3, 4   ordrank_blocks
-    Table II       ordrank_blocks      Table III      training_times
+Figures 1, 2   one_query           Figures 3, 4   ordrank_blocks
+Table II       ordrank_blocks      Table III      training_times
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from searchlab.evaluation.comparison import compare_values
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.solvers.pair_weights import GradePair
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
+from searchlab.reproduction.claims import compare_pairs, comparison_table, describe_order
 from searchlab.reproduction.figures import Plane, find_directions, name_pair
 from searchlab.reproduction.hyperplanes import (
     HyperplaneTime,
@@ -53,7 +54,7 @@ def one_query(table: FeatureTable, recipe: Recipe, qid: str) -> list[Block]:
     grades = np.asarray(rows.grades)
     by_grade = {f"grade {grade:g}": points[grades == grade] for grade in sorted(set(grades.tolist()), reverse=True)}
     of_pairs = {name_pair(pair): directions.pairs[pair] for pair in adjacent}
-    axes = {"xlabel": "first principal component of all queries", "ylabel": "second"}
+    draw = partial(plots.scatter, xlabel="first principal component", ylabel="second")
     orders = {
         "RSVM": rows.values @ directions.together.weights,
         **{f"hyperplane {name}": rows.values @ each.weights for name, each in of_pairs.items()},
@@ -64,15 +65,15 @@ def one_query(table: FeatureTable, recipe: Recipe, qid: str) -> list[Block]:
     return [
         Figure(
             "ordrank-1",
-            f"The documents of query {qid} by grade, and the direction in which RSVM ranks them (Figure 1)",
+            f"The documents of query {qid} by grade, and the direction in which RSVM ranks them (the paper's Figure 1)",
             "The documents of one query in the plane of the first two principal components, with an arrow for RSVM",
-            plots.scatter(by_grade, plane.arrows({"RSVM": directions.together}, points), **axes),
+            draw(by_grade, plane.arrows({"RSVM": directions.together}, points)),
         ),
         Figure(
             "ordrank-2",
-            f"The same documents, and the directions of OrdRank's hyperplanes, one for adjacent grades (Figure 2)",
+            "The same documents, and the directions of OrdRank's hyperplanes (the paper's Figure 2)",
             "The same documents with an arrow for each hyperplane of OrdRank",
-            plots.scatter(by_grade, plane.arrows(of_pairs, points), **axes),
+            draw(by_grade, plane.arrows(of_pairs, points)),
         ),
         Table(
             "ordrank-2",
@@ -90,14 +91,14 @@ def _separation(shares: Mapping[str, Mapping[GradePair, float]], adjacent: Seque
     worst = min(adjacent, key=lambda pair: shares["RSVM"][pair])
     alone = shares[f"hyperplane {name_pair(worst)}"][worst]
     return (
-        f"The paper argues that one hyperplane does not separate all grades well. RSVM, learnt from {n_pairs:,} pairs of "
-        f"this query, is worst at {name_pair(worst)}: {shares['RSVM'][worst]:.1%} of their pairs are in order; by "
+        f"The paper argues that one hyperplane does not separate all grades well. RSVM, learnt from {n_pairs:,} pairs "
+        f"of this query, is worst at {name_pair(worst)}: {shares['RSVM'][worst]:.1%} of their pairs are in order; by "
         f"their own hyperplane {alone:.1%}, by OrdRank's votes {shares['OrdRank'][worst]:.1%}."
     )
 
 
-def ordrank_blocks(results: Mapping[str, RankerResult], *, known: bool, variant: str = "") -> list[Block]:
-    """Table II, Figures 3 and 4; with the paper's numbers if the data is `known`; `variant` ends the names of blocks."""
+def ordrank_blocks(results: Mapping[str, RankerResult], *, known: bool) -> list[Block]:
+    """Table II, Figures 3 and 4; with the paper's numbers if the data is `known` to be the same."""
     shown = {name: results[name] for name in HYPERPLANES if name in results}
     if not shown:
         return []
@@ -105,13 +106,13 @@ def ordrank_blocks(results: Mapping[str, RankerResult], *, known: bool, variant:
     curves = {name: [result.mean(f"NDCG@{rank}") for rank in NDCG_RANKS] for name, result in shown.items()}
     return [
         *_claim(shown),
-        _precisions(shown, known=known, variant=variant),
+        _precisions(shown, known=known),
         Figure(
-            f"ordrank-3{variant}", "MAP (Figure 3)", "A bar of MAP for each ranker", plots.bars(by_map, ylabel="MAP")
+            "ordrank-3", "MAP (the paper's Figure 3)", "A bar of MAP for each ranker", plots.bars(by_map, ylabel="MAP")
         ),
         Figure(
-            f"ordrank-4{variant}",
-            "NDCG@n (Figure 4)",
+            "ordrank-4",
+            "NDCG@n (the paper's Figure 4)",
             "NDCG@n curves, a line for each ranker",
             plots.curves([*NDCG_RANKS], curves, xlabel="n", ylabel="NDCG@n"),
         ),
@@ -119,24 +120,21 @@ def ordrank_blocks(results: Mapping[str, RankerResult], *, known: bool, variant:
 
 
 def _claim(shown: Mapping[str, RankerResult]) -> list[Block]:
-    if len(shown) < 2:
-        return []
-    order = sorted(shown, key=lambda name: -shown[name].mean("MAP"))
     claimed = [name for name in reversed(HYPERPLANES) if name in shown]
-    verdict = {tuple(claimed): "the same", tuple(reversed(claimed)): "the reverse"}.get(tuple(order), "another")
-    sentences = [
-        f"The paper finds the order {' > '.join(claimed)} by MAP; here the order is {verdict}: {' > '.join(order)}"
+    order = describe_order(shown, claimed, "MAP")
+    if order is None:
+        return []
+    text = f"The paper finds the order {' > '.join(claimed)} by MAP; here the order is {order}."
+    if "ordrank" not in shown:
+        return [Paragraph(text)]
+    found = compare_pairs(shown, [("ordrank", name, "MAP") for name in shown if name != "ordrank"])
+    return [
+        Paragraph(text),
+        comparison_table("claim-ordrank", "OrdRank against RSVM and MHR on the test queries", found),
     ]
-    if "ordrank" in shown:
-        ours = shown["ordrank"].values("MAP")
-        others = [name for name in shown if name != "ordrank"]
-        sentences += [
-            compare_values("ordrank", ours, name, shown[name].values("MAP"), "MAP").sentence() for name in others
-        ]
-    return [Paragraph(f"{'. '.join(sentences)}.")]
 
 
-def _precisions(shown: Mapping[str, RankerResult], *, known: bool, variant: str) -> Table:
+def _precisions(shown: Mapping[str, RankerResult], *, known: bool) -> Table:
     names = [f"P@{rank}" for rank in PRECISION_RANKS]
     rows: list[tuple[Cell, ...]] = [
         (name, *(result.mean(measure) for measure in names)) for name, result in shown.items()
@@ -144,7 +142,7 @@ def _precisions(shown: Mapping[str, RankerResult], *, known: bool, variant: str)
     if known:
         rows += [(f"{name} (paper)", *ORDRANK_PRECISIONS[name]) for name in shown]
     caption = "P@n of RSVM, MHR and OrdRank (the paper's Table II)"
-    return Table(f"table-ii{variant}", caption, ("", *names), tuple(rows))
+    return Table("table-ii", caption, ("", *names), tuple(rows))
 
 
 def training_times(

@@ -5,7 +5,7 @@ Only numbers that were printed as such; the papers' bar charts print none.
     LETOR                      baselines of LETOR 3.0, five folds, by its rules; the last row is from a later paper
     Cao et al., SIGIR 2006     the sign test of Table 2, the top five documents of a query in Table 3
     Sun et al., OrdRank        P@n of Table II, minutes of training of Table III
-    Xu et al. 2006             the ranking functions of the simulation in §4.1, NDCG@5 of the same five documents (Table 2)
+    Xu et al. 2006             the ranking functions of the simulation in §4.1, NDCG@5 of these documents (Table 2)
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.imputation import make_imputation
 from searchlab.reproduction import published
 from searchlab.reproduction.letor import FoldData, RankerResult, reproduce
-from searchlab.training.recipe import Recipe
+from searchlab.training.recipe import PAPER, Recipe
 
 BM25, LMIR = "BM25", "LMIR"
 
@@ -61,16 +61,16 @@ def find_retrieval_features(table: FeatureTable) -> RetrievalFeatures | None:
     return next((each for each in known if {each.bm25, *each.lmir.values()} <= set(table.names)), None)
 
 
-def evaluate_retrieval_models(data: FoldData, recipe: Recipe) -> RetrievalModels:
-    """BM25 and LMIR on the test sets of all folds."""
+def evaluate_retrieval_models(data: FoldData, recipe: Recipe, relevant_from: int | None = None) -> RetrievalModels:
+    """BM25 and LMIR on the test sets of all folds; `relevant_from` is as for `reproduce`."""
     features = find_retrieval_features(data.whole)
     if features is None:
         reason = "the names of the features do not tell which of them are scores of BM25 and of language models"
         return RetrievalModels({}, f"BM25 and LMIR are not shown: {reason}.")
     smoothing, tried = _choose_smoothing(data, features, recipe)
     results = {
-        BM25: evaluate_feature(data, features.bm25, recipe),
-        LMIR: evaluate_feature(data, features.lmir[smoothing], recipe),
+        BM25: evaluate_feature(data, features.bm25, recipe, relevant_from),
+        LMIR: evaluate_feature(data, features.lmir[smoothing], recipe, relevant_from),
     }
     means = ", ".join(f"{name} {value:.4f}" for name, value in tried.items())
     return RetrievalModels(
@@ -81,11 +81,13 @@ def evaluate_retrieval_models(data: FoldData, recipe: Recipe) -> RetrievalModels
     )
 
 
-def evaluate_feature(data: FoldData, feature: str, recipe: Recipe) -> RankerResult:
-    """One feature as it is, on the test sets of all folds."""
+def evaluate_feature(data: FoldData, feature: str, recipe: Recipe, relevant_from: int | None = None) -> RankerResult:
+    """One feature as it is, on the test sets of all folds, by the imputation and the measures of a recipe."""
     settings = {"feature": data.whole.names.index(feature)}
-    alone = replace(recipe, ranker="single", settings=settings)
-    (result,) = reproduce(data, ["single"], recipe=alone, n_jobs=1).values()
+    alone = replace(recipe, ranker="single", settings=settings, powers=None, n_best=None)
+    (result,) = reproduce(
+        data, ["single"], recipe=alone, recipe_names=(PAPER,), relevant_from=relevant_from, n_jobs=1
+    ).values()
     return result
 
 

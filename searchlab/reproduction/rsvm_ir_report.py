@@ -1,10 +1,10 @@
 """The figures and tables of Cao et al. (SIGIR 2006): Ranking SVM and RSVM-IR on folds of features.
 
-    Figure 1     two_queries     Figure 5, 8   pair_groups
-    Figure 2     losses          Figure 6      two_queries
-    Figure 4, 7  accuracy        Table 2       sign_tests.py
-    Figure 3 is the algorithm of the ranker rsvm-ir-gd       Table 3       top_documents.py
+    Figures 1, 6   two_queries        Figures 5, 8   pair_groups
+    Figure 2       losses             Table 2        sign_test_table.py
+    Figures 4, 7   accuracy           Table 3        top_documents.py
 
+Figure 3 is the algorithm of the ranker rsvm-ir-gd, Table 1 the feature set table1.
 Figures 7 and 8 are Figures 4 and 5 for the paper's web data, which are not public; folds with as many grades are drawn
 in the same way. All sections take the results of one recipe, by the names of rankers, with BM25 and LMIR beside them.
 """
@@ -12,16 +12,16 @@ in the same way. All sections take the results of one recipe, by the names of ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from searchlab.evaluation.number_text import format_value
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.rankers.solvers.pair_weights import GradePair, query_factors, rank_factors
+from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
 from searchlab.report import plots
-from searchlab.report.content import Block, Figure, Paragraph, Table
-from searchlab.reproduction.claims import compare_rankers
+from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
+from searchlab.reproduction.claims import claim_blocks, compare_rankers
 from searchlab.reproduction.figures import (
     RANKS,
     Direction,
@@ -42,6 +42,8 @@ Results = Mapping[str, RankerResult]
 # The systems of Figure 4, in this order; a ranker of the best single feature stands for BM25 where that is not known.
 FAMILY = ("BM25", "LMIR", "rsvm", "rsvm-ir-rank", "rsvm-ir-query", "rsvm-ir-gd", "rsvm-ir")
 SUBSTITUTE = "single"
+# The measures of Figure 4.
+ACCURACIES = (*EQ_20, EQ_21)
 
 
 def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None) -> list[Block]:
@@ -56,36 +58,36 @@ def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None
     points = plane.project(rows.values)
     levels = sorted(set(grades.tolist()), reverse=True)
     by_both = {
-        f"query {qid}, grade {grade:g}": points[(rows.qids == qid) & (grades == grade)] for qid in two for grade in levels
+        f"query {qid}, grade {grade:g}": points[(rows.qids == qid) & (grades == grade)]
+        for qid in two
+        for grade in levels
     }
     hollow = {f"query {two[1]}, grade {grade:g}": f"query {two[0]}, grade {grade:g}" for grade in levels}
     by_grade = {f"grade {grade:g}": points[grades == grade] for grade in levels}
     by_query = {f"query {qid}": points[rows.qids == qid] for qid in two}
     of_pairs = {name_pair(pair): each for pair, each in directions.pairs.items()}
     of_queries = {f"query {qid}": directions.queries[qid] for qid in two}
-    axes = {"xlabel": "first principal component", "ylabel": "second"}
+    draw = partial(plots.scatter, xlabel="first principal component", ylabel="second")
     shares = f"{plane.shares[0]:.0%} and {plane.shares[1]:.0%} of the variance"
     return [
         Paragraph(_observations(directions, of_pairs, of_queries)),
         Figure(
             "figure-1a",
-            f"The documents of two queries by grade, in the plane of their principal components; {shares} (Figure 1 a)",
-            "Documents of two queries, those of the first filled and of the second hollow, with a marker for each grade",
-            plots.scatter(by_both, {}, hollow=hollow, **axes),
+            f"Documents of two queries in the plane of their principal components, {shares} (the paper's Figure 1 a)",
+            "Documents of two queries, those of the first filled, of the second hollow, with a marker for each grade",
+            draw(by_both, {}, hollow=hollow),
         ),
         Figure(
             "figure-1b",
-            "Documents by grade, and the directions of the hyperplanes of grade pairs (Figure 1 b)",
+            "Documents by grade, and the directions of the hyperplanes of grade pairs (the paper's Figure 1 b)",
             "Documents of two queries in the plane of their first two principal components, an arrow per grade pair",
-            plots.scatter(
-                by_grade, plane.arrows({**directions.drawn_pairs(), "RSVM": directions.together}, points), **axes
-            ),
+            draw(by_grade, plane.arrows({**directions.drawn_pairs(), "RSVM": directions.together}, points)),
         ),
         Figure(
             "figure-1c",
-            "Documents by query, and the directions of RSVM trained on each and on both (Figure 1 c)",
+            "Documents by query, and the directions of RSVM trained on each and on both (the paper's Figure 1 c)",
             "The same documents by query, with arrows for RSVM trained on the first, the second and both",
-            plots.scatter(by_query, plane.arrows(_named_sources(of_queries, directions), points), **axes),
+            draw(by_query, plane.arrows(_named_sources(of_queries, directions), points)),
         ),
         Table(
             "directions",
@@ -95,7 +97,7 @@ def two_queries(table: FeatureTable, recipe: Recipe, two: tuple[str, str] | None
         ),
         Figure(
             "figure-6",
-            "NDCG@N (eq. 20) on the two queries, which are also the training queries, as in the paper (Figure 6)",
+            "NDCG@N (eq. 20) on the two queries, which are also the training queries (the paper's Figure 6)",
             "NDCG@N curves of RSVM and RSVM-IR on two queries",
             plots.curves(RANKS, training_curves(rows), xlabel="N", ylabel="NDCG@N"),
         ),
@@ -123,7 +125,7 @@ def _observations(
 
 
 def losses(table: FeatureTable, two: tuple[str, str] | None) -> list[Block]:
-    """Figure 2: the hinge loss with the slopes τ·μ of grade pairs and of two queries, and the numbers of both factors."""
+    """Figure 2: the hinge loss with the slopes τ·μ of grade pairs in two queries, and the numbers of both factors."""
     if table.grades is None:
         return []
     factors = rank_factors(table.group_offsets, table.grades)
@@ -151,11 +153,11 @@ def losses(table: FeatureTable, two: tuple[str, str] | None) -> list[Block]:
     return [
         Figure(
             "figure-2",
-            "The hinge loss, weighted by τ of the grade pair and μ of the query (Figure 2)",
+            "The hinge loss, weighted by τ of the grade pair and μ of the query (the paper's Figure 2)",
             "Hinge losses, a line for each slope",
             plots.function_curves(functions, xlabel="z · f(x(1) − x(2))", ylabel="loss"),
         ),
-        Table("figure-2", "The slopes of Figure 2", columns, rows),
+        Table("figure-2", "The slopes τ and τ·μ", columns, rows),
         Paragraph(_about_factors(table, mu, shown)),
     ]
 
@@ -181,37 +183,47 @@ def shown_family(results: Results) -> dict[str, RankerResult]:
     return {name: results[name] for name in names if name in results}
 
 
-def accuracy(results: Results, table: FeatureTable, variant: str = "") -> list[Block]:
-    """Figure 4 (7 for six grades), with its numbers and the paper's claim; `variant` ends the names of the blocks."""
+def accuracy(results: Results, table: FeatureTable) -> list[Block]:
+    """Figure 4 (7 for six grades) with its numbers and the paper's claim, and NDCG@N over all test sets."""
     shown = shown_family(results)
     if not shown:
         return []
-    measures = [*EQ_20, EQ_21]
-    accuracies = {measure: {name: result.mean(measure) for name, result in shown.items()} for measure in measures}
+    accuracies = {measure: {name: result.mean(measure) for name, result in shown.items()} for measure in ACCURACIES}
     curves = {name: [result.mean(f"NDCG@{rank}") for rank in RANKS] for name, result in shown.items()}
-    number = "Figure 7" if table.grades is not None and len(set(table.grades.tolist())) == 6 else "Figure 4"
+    number = "Figure 7" if _has_six_grades(table) else "Figure 4"
+    claim = "RSVM-IR better than RSVM by all measures"
     return [
-        *compare_rankers("rsvm-ir", "rsvm", shown, measures, "RSVM-IR better than RSVM by all measures"),
+        *claim_blocks("claim-rsvm-ir", claim, compare_rankers(results, "rsvm-ir", "rsvm", ACCURACIES)),
         Figure(
-            f"figure-4{variant}",
-            f"Accuracy by the paper's measures ({number})",
+            "figure-4",
+            f"Accuracy by the paper's measures (its {number})",
             "A group of bars for each measure, a bar for each ranker",
             plots.bars(accuracies, ylabel="mean"),
         ),
-        Table(
-            f"figure-4{variant}",
-            f"Numbers of {number}, which the paper does not print",
-            ("", *measures),
-            tuple((name, *(accuracies[measure][name] for measure in measures)) for name in shown),
-            best=len(shown) > 1,
-        ),
+        *accuracy_table(results, "", f"Numbers of the paper's {number}, which it does not print"),
         Figure(
-            f"ndcg-at-n{variant}",
-            "NDCG@N on all test sets; Figure 6 shows two queries",
+            "ndcg-at-n",
+            "NDCG@N on all test sets; the paper's Figure 6 has two queries",
             "NDCG@N curves, a line for each ranker",
             plots.curves(RANKS, curves, xlabel="N", ylabel="NDCG@N"),
         ),
     ]
+
+
+def accuracy_table(results: Results, variant: str, caption: str) -> list[Block]:
+    """The numbers of Figure 4; `variant` ends the name of the table."""
+    shown = shown_family(results)
+    if not shown:
+        return []
+    rows: list[tuple[Cell, ...]] = [
+        (name, *(result.mean(measure) for measure in ACCURACIES)) for name, result in shown.items()
+    ]
+    return [Table(f"figure-4{variant}", caption, ("", *ACCURACIES), tuple(rows), best=len(shown) > 1)]
+
+
+def _has_six_grades(table: FeatureTable) -> bool:
+    """Whether the table has as many grades as the paper's web data."""
+    return table.grades is not None and len(set(table.grades.tolist())) == 6
 
 
 def pair_groups(results: Results, table: FeatureTable) -> list[Block]:
@@ -219,13 +231,15 @@ def pair_groups(results: Results, table: FeatureTable) -> list[Block]:
     if table.grades is None:
         return []
     shown = shown_family(results)
+    if not shown:
+        return []
     groups = group_by_pairs(pair_counts(table))
-    number = "Figure 8" if len(set(table.grades.tolist())) == 6 else "Figure 5"
-    rows = []
+    number = "Figure 8" if _has_six_grades(table) else "Figure 5"
+    rows: list[tuple[Cell, ...]] = []
     for group in groups:
         if not group.qids:
             continue
-        means = []
+        means: list[Cell] = []
         for result in shown.values():
             values = dict(zip(result.qids, result.values("NDCG@10").tolist(), strict=True))
             tested = [values[qid] for qid in group.qids if qid in values]
@@ -235,7 +249,7 @@ def pair_groups(results: Results, table: FeatureTable) -> list[Block]:
     return [
         Figure(
             "figure-5",
-            f"Queries by their number of pairs ({number})",
+            f"Queries by their number of pairs (the paper's {number})",
             "A bar for each range of numbers of pairs",
             plots.bars(heights, ylabel="queries"),
         ),

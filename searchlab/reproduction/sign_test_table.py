@@ -1,4 +1,4 @@
-"""Sign tests of a ranker against others on the test queries: Table 2 of Cao et al. (2006), and §4.2 of Xu et al. (2006)."""
+"""Sign tests of a ranker against others on the test queries: Table 2 of Cao et al., and §4.2 of Xu et al. (2006)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sign_test_table(
                 printed = published.get(each.other) if measure == "NDCG@1" else None
                 row = (*row, None if printed is None else f"{printed:.3g}")
             rows.append(row)
-    columns = (f"{ranker} against", "measure", "better", "equal", "worse", "p", "p, corrected")
+    columns: tuple[str, ...] = (f"{ranker} against", "measure", "better", "equal", "worse", "p", "p, corrected")
     if published is not None:
         columns = (*columns, "p in the paper")
     return [Table(name, caption, columns, tuple(rows), note=NOTE)]

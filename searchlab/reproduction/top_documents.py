@@ -39,7 +39,9 @@ def top_documents(results: Mapping[str, RankerResult], table: FeatureTable, qid:
     if has_letters:
         note += " d: definitely, p: possibly, n: not relevant."
     columns = ("", "grades of the top 5", "reversed", *COLUMNS)
-    caption = f"Top five documents of query {qid}, tested by models that were trained on other queries (Table 3)"
+    caption = (
+        f"Top five documents of query {qid}, tested by models that were trained on other queries (the paper's Table 3)"
+    )
     return [Table("table-3", caption, columns, tuple(rows), note=note)]
 
 

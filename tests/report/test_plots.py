@@ -157,9 +157,19 @@ def test_hollow_points_have_the_colour_and_marker_of_the_filled_ones():
 
 
 def test_seven_systems_have_seven_colours():
-    drawing = plots.bars({"AP": {name: 0.5 for name in "abcdefg"}}, ylabel="mean")
+    drawing = plots.bars({"AP": dict.fromkeys("abcdefg", 0.5)}, ylabel="mean")
     for colour in (*plots.PALETTE, "currentColor"):
         assert len(bars_of(drawing, colour)) == 1
+
+
+def test_a_legend_of_long_names_stays_within_the_drawing():
+    names = [f"query {number}, 2 over 1: 3.36" for number in (12, 50, 9)]
+    drawing = plots.function_curves(dict.fromkeys(names, (XS, XS)), xlabel="x", ylabel="y")
+    texts = [text for text in ElementTree.fromstring(drawing).iter(f"{SVG}text") if text.text in names]
+    lefts = [round(float(re.findall(r"[-\d.]+", text.get("x") or text.attrib["transform"])[0])) for text in texts]
+    # In three columns the first name would begin left of the drawing.
+    assert len(set(lefts)) == 2
+    assert min(lefts) > 0
 
 
 def test_many_names_below_groups_of_bars_are_slanted():
