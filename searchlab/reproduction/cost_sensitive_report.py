@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from searchlab.features.feature_table import FeatureTable
-from searchlab.rankers.solvers.pair_weights import count_pairs, rank_factors, simulate_rank_factors
+from searchlab.rankers.solvers.pair_weights import count_pairs, name_pair, rank_factors, simulate_rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Block, Figure, Table
 from searchlab.reproduction.claims import claim_blocks, compare_rankers
-from searchlab.reproduction.figures import name_pair
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
 from searchlab.reproduction.sign_test_table import sign_test_table
 
@@ -40,8 +39,8 @@ def penalties(table: FeatureTable) -> list[Block]:
     columns = ("grades", "pairs", f"τ, {N_DRAWS:,} draws", "τ, exact")
     caption = "Penalty τ of each pair of grades, by the simulation of the paper's Figure 1 and exactly"
     note = (
-        "Mean over the queries that have both grades. Rankers learn τ from the training set of their fold; here it is "
-        "that of all queries."
+        "Mean over all queries; one that lacks a grade has nothing to swap and counts as 0. Rankers learn τ from the "
+        "training set of their fold; this is τ of all sets together."
     )
     return [Table("cost-sensitive-1", caption, columns, rows, note=note)]
 

@@ -18,7 +18,8 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.evaluation.significance import holm, sign_test
 from searchlab.features.feature_table import FeatureTable
-from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs
+from searchlab.rankers.ranker_registry import make_ranker
+from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs, name_pair
 from searchlab.types import Array, Floats
 
 # The ranks of Figure 6, and the number of groups in Figure 5 at most.
@@ -100,11 +101,6 @@ class Directions:
         return {name_pair(pair): self.pairs[pair] for pair in drawn}
 
 
-def name_pair(pair: GradePair) -> str:
-    """A pair of grades in words: 2 over 1."""
-    return f"{pair[0]:g} over {pair[1]:g}"
-
-
 def choose_pairs(pairs: Sequence[GradePair]) -> list[GradePair]:
     """The pairs of grades that a figure has room for: all, or adjacent grades and the two extremes."""
     if len(pairs) <= MAX_DRAWN_PAIRS:
@@ -179,12 +175,9 @@ def find_directions(table: FeatureTable) -> Directions:
 
 def training_curves(table: FeatureTable, ranks: Sequence[int] = RANKS) -> dict[str, Floats]:
     """NDCG@N (eq. 20) of RSVM and RSVM-IR, QP and GD, on the queries they were trained with, as in Figure 6."""
-    from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
-
     curves = {}
-    rankers = {"rsvm": RankSVM(), "rsvm-ir": RankSVMIR(), "rsvm-ir-gd": RankSVMIR(solver="gd")}
-    for name, ranker in rankers.items():
-        scores = ranker.fit(table.values, _grades(table), table.qids).predict(table.values, table.qids)
+    for name in ("rsvm", "rsvm-ir", "rsvm-ir-gd"):
+        scores = make_ranker(name).fit(table.values, _grades(table), table.qids).predict(table.values, table.qids)
         measures = [f"nDCG(dcg='exp-log2')@{rank}" for rank in ranks]
         values = evaluate_scores(scores, _grades(table), table.group_offsets, measures, dialect="letor3")
         curves[name] = np.mean(values, axis=0)

@@ -14,11 +14,11 @@ import numpy as np
 
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.rankers.solvers.pair_weights import GradePair
+from searchlab.rankers.solvers.pair_weights import GradePair, name_pair
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
 from searchlab.reproduction.claims import compare_pairs, comparison_table, describe_order
-from searchlab.reproduction.figures import Plane, find_directions, name_pair
+from searchlab.reproduction.figures import Plane, find_directions
 from searchlab.reproduction.hyperplanes import (
     HyperplaneTime,
     hyperplane_pairs,
@@ -158,10 +158,11 @@ def training_times(
     # The first fit loads compiled code, which is not training.
     _time_trial("rsvm", training_sets[0], 1e-4)
     times = {name: [_time_trial(name, *fold) for fold in _trials(shown[name], training_sets)] for name in shown}
+    has_minutes = known and len(training_sets) == len(ORDRANK_MINUTES["rsvm"][None])
     rows: list[tuple[Cell, ...]] = []
     for name, trials in times.items():
         kinds = list(dict.fromkeys(each.pair for trial in trials for each in trial))
-        printed = ORDRANK_MINUTES[name] if known and len(trials) == len(ORDRANK_MINUTES["rsvm"][None]) else {}
+        printed = ORDRANK_MINUTES[name] if has_minutes else {}
         for pair in kinds:
             found = [next((each for each in trial if each.pair == pair), None) for trial in trials]
             label = "all pairs" if pair is None else name_pair(pair)
@@ -172,7 +173,7 @@ def training_times(
             rows.append((name, "sum", *_time_cells(sums), _mean_or_none(total)))
     trials_of = [fold.fold for fold in next(iter(shown.values())).folds]
     columns = ("", "hyperplane", "pairs", *(f"{trial}, s" for trial in trials_of), "mean, s")
-    if known:
+    if has_minutes:
         columns = (*columns, "minutes in the paper, mean")
     else:
         rows = [row[:-1] for row in rows]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from searchlab.evaluation.number_text import format_value
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.imputation import make_imputation
 from searchlab.reproduction import published
@@ -72,7 +73,7 @@ def evaluate_retrieval_models(data: FoldData, recipe: Recipe, relevant_from: int
         BM25: evaluate_feature(data, features.bm25, recipe, relevant_from),
         LMIR: evaluate_feature(data, features.lmir[smoothing], recipe, relevant_from),
     }
-    means = ", ".join(f"{name} {value:.4f}" for name, value in tried.items())
+    means = ", ".join(f"{name} {format_value(value)}" for name, value in tried.items())
     return RetrievalModels(
         results,
         f"BM25 is the feature {features.bm25}. LMIR is the language model with {smoothing} smoothing, the feature "

@@ -18,7 +18,7 @@ import numpy as np
 
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
+from searchlab.rankers.solvers.pair_weights import name_pair, query_factors, rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
 from searchlab.reproduction.claims import claim_blocks, compare_rankers
@@ -30,7 +30,6 @@ from searchlab.reproduction.figures import (
     choose_pairs,
     find_directions,
     group_by_pairs,
-    name_pair,
     pair_counts,
     training_curves,
 )
@@ -169,8 +168,8 @@ def _about_factors(table: FeatureTable, mu: Mapping[str, float], shown: Sequence
     median = float(np.median([mu[qid] for qid in with_pairs]))
     drawn = "; ".join(f"{mu[qid]:.3g} for query {qid}" for qid in shown)
     return (
-        "τ is the mean drop of NDCG@1 over all queries if two documents of these grades swap in the perfect ranking. "
-        "μ is the largest number of pairs of any query over that of the query (eq. 10): "
+        "τ is the drop of NDCG@1 if two documents of these grades swap in the perfect ranking, a mean over all "
+        "queries. μ is the largest number of pairs of any query over that of the query (eq. 10): "
         + (f"{drawn}; " if drawn else "")
         + f"from 1 for query {many} with {counts[many]:,} pairs to {mu[few]:.3g} for query {few} with {counts[few]:,}, "
         f"in the median {median:.3g}."

@@ -51,7 +51,8 @@ def test_without_a_significant_difference_the_verdict_says_so():
 def test_p_values_are_corrected_over_all_comparisons():
     alone, two = (compare_pairs(RESULTS, [("good", "bad", each) for each in measures]) for measures in ("A", "AB"))
     assert two[0].p == alone[0].p
-    assert two[0].p_corrected == pytest.approx(2 * alone[0].p_corrected)
+    assert alone[0].p_corrected == alone[0].p
+    assert two[0].p_corrected == pytest.approx(2 * alone[0].p)
 
 
 def test_a_ranker_that_was_not_tried_is_not_compared():
@@ -67,10 +68,8 @@ def test_the_claim_is_followed_by_what_is_found_and_by_the_numbers():
     )
     assert isinstance(table, Table)
     assert table.columns[0] == "good against"
-    assert [row[:6] for row in table.rows] == [
-        ("bad", "A", pytest.approx(0.8), 12, 0, 0),
-        ("bad", "C", pytest.approx(0), 6, 0, 6),
-    ]
+    assert [(row[:2], row[3:6]) for row in table.rows] == [(("bad", "A"), (12, 0, 0)), (("bad", "C"), (6, 0, 6))]
+    assert [row[2] for row in table.rows] == pytest.approx([0.8, 0])
 
 
 @pytest.mark.parametrize(
