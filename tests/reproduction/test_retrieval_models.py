@@ -91,7 +91,5 @@ def test_the_names_of_features_are_those_of_the_catalogue():
     # LETOR's numbers and our names are the same features.
     named = retrieval_models.NAMED_FEATURES[0]
     letor = [name for name in CATALOGUE if name.startswith("letor.")]
-    for number, name in zip(
-        (OHSUMED_FEATURES.bm25, *OHSUMED_FEATURES.lmir.values()), (named.bm25, *named.lmir.values()), strict=True
-    ):
-        assert letor[int(number.removeprefix("f")) - 1] == name
+    numbers = [int(number.removeprefix("f")) for number in (OHSUMED_FEATURES.bm25, *OHSUMED_FEATURES.lmir.values())]
+    assert [letor[number - 1] for number in numbers] == [named.bm25, *named.lmir.values()]
