@@ -37,8 +37,11 @@ def hyperplane_pairs(ranker: str, table: FeatureTable) -> list[GradePair | None]
     return [pair for pair in wanted if pair in counted]
 
 
-def time_hyperplane(table: FeatureTable, pair: GradePair | None, C: float) -> HyperplaneTime:
-    """Train a Ranking SVM on the rows of two grades, or on all, with preprocessed features, and take the time."""
+def time_hyperplane(table: FeatureTable, pair: GradePair | None, C: float | None) -> HyperplaneTime:
+    """Train a Ranking SVM on the rows of two grades, or on all, with preprocessed features, and take the time.
+
+    C is as for the Ranking SVM: None for its default.
+    """
     from searchlab.rankers.estimators.ranksvm import RankSVM
 
     chosen = np.ones(table.n_rows, dtype=bool) if pair is None else np.isin(_grades(table), pair)

@@ -14,7 +14,12 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.report.content import Block, Section
 from searchlab.reproduction import published
 from searchlab.reproduction.claims import Claim, claims_table, compare_rankers, describe_order
-from searchlab.reproduction.cost_sensitive_report import COST_SENSITIVE, document_search, penalties
+from searchlab.reproduction.cost_sensitive_report import (
+    COST_SENSITIVE,
+    cost_sensitive_tests,
+    document_search,
+    penalties,
+)
 from searchlab.reproduction.figures import check_queries, choose_queries, pair_counts
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
 from searchlab.reproduction.ordrank_report import HYPERPLANES, one_query, ordrank_blocks, training_times
@@ -85,7 +90,12 @@ def paper_sections(
             ),
         ),
         Section(
-            f"Cost-sensitive learning (Xu et al. 2006; recipe {first})", (*penalties(table), *document_search(drawn))
+            f"Cost-sensitive learning (Xu et al. 2006; recipe {first})",
+            (
+                *penalties(table),
+                *document_search(drawn),
+                *(block for name in others for block in cost_sensitive_tests(with_retrieval[name], name)),
+            ),
         ),
         Section(
             f"OrdRank (Sun et al.; recipe {first})",

@@ -7,8 +7,9 @@ from searchlab.errors import SettingError
 from searchlab.rankers.solvers.pair_weights import rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Figure, Paragraph, Table
-from searchlab.reproduction import published
+from searchlab.reproduction import ordrank_report, published
 from searchlab.reproduction.cost_sensitive_report import document_search, penalties
+from searchlab.reproduction.hyperplanes import HyperplaneTime
 from searchlab.reproduction.letor import FoldData, reproduce, results_of
 from searchlab.reproduction.ordrank_report import one_query, ordrank_blocks, training_times
 from searchlab.reproduction.paper_sections import ShownQueries, choose_shown_queries, paper_sections
@@ -247,3 +248,34 @@ def test_ordrank_says_whether_the_order_is_the_papers(results):
     assert blocks[0].text.startswith("The paper finds the order ordrank > mhr > rsvm by MAP; here the order is ")
     assert [row[0] for row in blocks_of(blocks, Table)["claim-ordrank"].rows] == ["rsvm", "mhr"]
     assert ordrank_blocks({}, known=False) == []
+
+
+def test_a_c_that_was_given_is_the_c_that_is_timed(data, monkeypatch):
+    given = reproduce(data, ["ordrank"], recipe=Recipe("ordrank", {"C": 0.25}), recipe_names=["paper"], n_jobs=1)
+    timed = []
+
+    def keep(table, pair, C):
+        timed.append((pair, C, table.n_features))
+        return HyperplaneTime(pair, 4, 0.5)
+
+    monkeypatch.setattr(ordrank_report, "time_hyperplane", keep)
+    training_times(given, [data.tables[0][0]], known=False)
+    # One fit that loads compiled code, then a hyperplane for each two of six adjacent grades.
+    assert timed == [(None, None, 2), *(((high, high - 1), 0.25, 2) for high in (5, 4, 3, 2, 1))]
+
+
+def test_the_other_recipe_has_its_own_tables(data, retrieval):
+    results = reproduce(data, ["rsvm", "rsvm-ir", "rsvm-ir-rank"], n_jobs=1)
+    by_recipe = {name: results_of(results, name) for name in ("paper", "tuned")}
+    shown = ShownQueries(None, "7", None)
+    sections = paper_sections(by_recipe, retrieval, data.whole, [data.tables[0][0]], Recipe(), shown)
+    tables = blocks_of([block for section in sections for block in section.blocks], Table)
+    assert {"figure-4-tuned", "table-2-tuned", "cost-sensitive-tests", "cost-sensitive-tests-tuned"} <= set(tables)
+    assert tables["figure-4-tuned"].rows[2][1:] == tuple(
+        results["rsvm, tuned"].mean(measure) for measure in tables["figure-4-tuned"].columns[1:]
+    )
+    assert [row[0] for row in tables["table-3"].rows] == [
+        *("BM25", "LMIR", "rsvm", "rsvm-ir", "rsvm-ir-rank"),
+        *("rsvm, tuned", "rsvm-ir, tuned", "rsvm-ir-rank, tuned"),
+    ]
+    assert tables["claims"].columns[2:] == ("found, recipe paper", "found, recipe tuned")
