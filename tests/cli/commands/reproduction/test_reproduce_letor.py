@@ -24,7 +24,7 @@ def test_letor_without_a_folder_prints_the_table_alone(folds, run_cli):
     assert first.split()[:3] == ["rsvm", "1.0000*", "1.0000*"]
     assert second.startswith("rsvm, tuned ")
     assert third.split()[0] == "single"
-    assert "rsvm, tuned: recipe tuned: powers of the features, average over the 5 best values of C." in out
+    assert "rsvm, tuned: powers of the features, average over the 5 best values of C." in out
     assert "The recipes paper and tuned are one and the same for single." in out
     assert "tuned minus paper" in out
     record = json.loads((folds / "x.json").read_text())
