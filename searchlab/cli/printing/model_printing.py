@@ -42,6 +42,7 @@ def print_training(bundle: Bundle) -> None:
             ("model", _title(bundle)),
             ("recipe", bundle.recipe_text),
             ("trained on", _data(bundle)),
+            ("sampled", _sampled(bundle)),
             *_chosen(bundle),
             ("certified", _certified(bundle)),
         ]
@@ -61,6 +62,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
             ("settings", settings),
             ("made by", f"searchlab {bundle.version}, seed {training.get('seed', 'unknown')}"),
             ("trained on", _data(bundle)),
+            ("sampled", _sampled(bundle)),
             ("", " ".join(filter(None, [_source(bundle), f"(fingerprint {training.get('fingerprint', 'unknown')})"]))),
             ("candidates", "those of the file" if stage is None else stage.label),
             ("texts", "" if analyser is None else describe_analysis(analyser)),
@@ -120,6 +122,14 @@ def _data(bundle: Bundle) -> str:
     skipped = training.get("n_skipped_topics", 0)
     left_out = f"; {pluralize(skipped, 'topic')} without a relevant document left out" if skipped else ""
     return ", ".join(parts) + left_out
+
+
+def _sampled(bundle: Bundle) -> str:
+    """A warning if the ranker has learnt from a part of the documents."""
+    samples = [part for part in bundle.training.get("details", []) if "n_rows_given" in part]
+    if not samples:
+        return ""
+    return f"only {samples[0]['n_rows']:,} of {samples[0]['n_rows_given']:,} documents, as max_rows says"
 
 
 def _source(bundle: Bundle) -> str:

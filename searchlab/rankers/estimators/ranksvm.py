@@ -15,6 +15,7 @@ and the values to try are relative to the total cost of all pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -60,34 +61,19 @@ def _solve_exactly(ranker: RankSVM, training: TrainingData, lams: Sequence[float
 
 
 def _descend(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
-    rows = _rows(ranker, training)
-    for lam in lams:
-        yield (
-            solve_by_gradient_descent(
-                *rows,
-                lam,
-                row_weights=training.weights,
-                step=ranker.step,
-                tolerance=ranker.tolerance,
-                max_iterations=ranker.max_iterations,
-            ),
-            None,
-        )
+    return _descend_by(partial(solve_by_gradient_descent, step=ranker.step), ranker, training, lams)
 
 
 def _descend_faster(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
-    rows = _rows(ranker, training)
+    return _descend_by(solve_by_barzilai_borwein, ranker, training, lams)
+
+
+def _descend_by(
+    solve: Callable[..., Solution], ranker: RankSVM, training: TrainingData, lams: Sequence[float]
+) -> Iterator[Solved]:
+    rows, limits = _rows(ranker, training), {"tolerance": ranker.tolerance, "max_iterations": ranker.max_iterations}
     for lam in lams:
-        yield (
-            solve_by_barzilai_borwein(
-                *rows,
-                lam,
-                row_weights=training.weights,
-                tolerance=ranker.tolerance,
-                max_iterations=ranker.max_iterations,
-            ),
-            None,
-        )
+        yield solve(*rows, lam, row_weights=training.weights, **limits), None
 
 
 def _solve_dual(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:

@@ -42,6 +42,18 @@ def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli)
     assert "searchlab rerank m.json" in err
 
 
+def test_a_kernel_machine_that_learns_from_a_sample_says_so(collection, run_cli):
+    run_cli("features", "--features", "table1", "-o", "all.txt")
+    n_rows = (collection / "all.txt").read_text().count(" qid:")
+    options = ["train", "all.txt", "--ranker", "svm", "--set", "kernel=sigmoid", "--set", "C=0.1", "--folds", 2]
+    sampled = rf"^sampled +only 10 of {n_rows} documents, as max_rows says$"
+    code, out, err = run_cli(*options, "--set", "max_rows=10", "-o", "m.json")
+    assert code == 0, err
+    assert re.search(sampled, out, re.M)
+    assert re.search(sampled, run_cli("model", "show", "m.json")[1], re.M)
+    assert "sampled" not in run_cli(*options, "-o", "m.json")[1]
+
+
 def test_the_same_seed_gives_the_same_file_and_another_one_another(collection, run_cli):
     options = ["train", "--features", "table1", "--folds", 2, "--parts", 2]
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
@@ -57,7 +69,10 @@ def test_rankers_are_listed_with_their_settings(run_cli):
     lines = out.splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("rsvm-ir "))
     assert "RSVM-IR" in lines[first]
-    assert lines[first + 1].strip() == 'C=chosen, depth=1, draws=null, seed=0, solver="qp", tolerance=1e-05'
+    assert lines[first + 1].split() == [
+        *("C=chosen,", "depth=1,", "draws=null,", "max_iterations=5000,", "mu=true,", "seed=0,", 'solver="qp",'),
+        *("step=null,", "tau=true,", 'tau_queries="all",', "tolerance=1e-05"),
+    ]
     assert lines[first + 2].strip() == (
         "tuned: powers of the features, average over the 5 best values of C, τ from NDCG@1; "
         "paper: no powers, one value of C, τ from NDCG@1"
