@@ -41,6 +41,9 @@ RANKERS: dict[str, RankerEntry] = {
         "ranksvm", "RankSVMIR", "RSVM-IR, pairs weighed by grades alone; cost-sensitive SVM", {"mu": False}
     ),
     "rsvm-ir-query": RankerEntry("ranksvm", "RankSVMIR", "RSVM-IR, pairs weighed by query alone", {"tau": False}),
+    "rsvm-knn": RankerEntry(
+        "knn_ranksvm", "KNNRankSVM", "Ranking SVM on the training queries nearest to the query (Geng et al.)"
+    ),
     "mhr": RankerEntry("ordrank", "MHR", "a hyperplane for each two grades, Borda count"),
     "mhr-weighted": RankerEntry("ordrank", "MHR", "MHR with votes weighed by margins", {"votes": "score"}),
     "ordrank": RankerEntry("ordrank", "OrdRank", "OrdRank: a hyperplane for each two adjacent grades, mean vote"),

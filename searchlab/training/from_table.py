@@ -36,6 +36,7 @@ def train_from_table(
     Cross-validation runs over the queries of both tables.
     """
     measure = recipe.validation_measure()
+    require_storable(recipe)
     require_different_grades(train)
     both = train if valid is None else _concatenate(train, valid)
     result = None
@@ -71,6 +72,14 @@ def _compare_with_single_feature(
         (compared,),
         inline_name=recipe.inline_label,
     )
+
+
+def require_storable(recipe: Recipe) -> None:
+    """Refuse a ranker whose model cannot be written to a file, before any work is done."""
+    if not recipe.make_ranker().storable:
+        settings = ", ".join(f"{name}={value}" for name, value in recipe.settings.items())
+        found = f"a model of {recipe.ranker} ({settings})"
+        raise SettingError(f"{found} cannot be written to a file, expected a variant that can")
 
 
 def require_different_grades(table: FeatureTable) -> None:

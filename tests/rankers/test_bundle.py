@@ -122,6 +122,7 @@ TRAINED = {
     "svm": {"kernel": "rbf"},
     "maxent": {},
     "rankboost-qd": {"decay": 0.5},
+    "rsvm-knn": {"k": 2},
     "single": {},
 }
 

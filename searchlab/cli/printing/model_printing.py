@@ -45,6 +45,7 @@ def print_training(bundle: Bundle) -> None:
             ("sampled", _sampled(bundle)),
             *_chosen(bundle),
             ("certified", _certified(bundle)),
+            *_warnings(bundle),
         ]
     )
 
@@ -70,6 +71,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
             *_chosen(bundle),
             *_solved(bundle),
             ("certified", _certified(bundle)),
+            *_warnings(bundle),
         ]
     )
     print()
@@ -191,6 +193,11 @@ def _certified(bundle: Bundle) -> str:
     return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)"
 
 
+def _warnings(bundle: Bundle) -> list[tuple[str, str]]:
+    details = bundle.training.get("details", [])
+    return [("warning", text) for text in dict.fromkeys(text for part in details for text in part.get("warnings", []))]
+
+
 def _print_influences(bundle: Bundle, n: int | None) -> None:
     """Print the weights or rules of a model, the most influential first."""
     from searchlab.rankers.bundle import columns_of
@@ -203,7 +210,7 @@ def _print_influences(bundle: Bundle, n: int | None) -> None:
     elif bundle.preprocessor.powers and bundle.model.kind == "linear":
         tables = [_bent(parts, names)]
     else:
-        what = "weight" if bundle.model.kind == "linear" else "slope"
+        what = {"linear": "weight", "neighbourhoods": "mean weight"}.get(bundle.model.kind, "slope")
         ordered = sorted(parts, key=lambda part: -abs(part.amount))
         tables = [[["feature", what], *([_name(part, names), _signed(part.amount)] for part in ordered if part.amount)]]
     print(_INFLUENCES[bundle.model.kind])
@@ -218,6 +225,8 @@ _INFLUENCES = {
     "linear": "weights, the most influential first: a score is the sum of weight × prepared value",
     "votes": "weights of the hyperplanes, the most influential first: a score is the mean of their votes",
     "rules": "rules, the strongest first: a score is the sum of the weights of those that hold",
+    "neighbourhoods": "weights, in the mean over neighbourhoods, the most influential first: a score is the sum of "
+    "weight × prepared value, with the weights of the neighbourhood of the query",
     "kernel": "how steeply the score rises with each prepared value, in the root mean square",
 }
 

@@ -63,6 +63,32 @@ def test_the_same_seed_gives_the_same_file_and_another_one_another(collection, r
     assert a != c
 
 
+def test_coinciding_categories_of_queries_are_printed_as_a_warning(collection, run_cli):
+    run_cli("features", "--features", "table1", "-o", "graded.txt")
+    lines = (collection / "graded.txt").read_text().splitlines(keepends=True)
+    (collection / "binary.txt").write_text("".join("1" + line[1:] if line[:1] == "2" else line for line in lines))
+    options = ["--ranker", "rankboost-qd", "--set", "decay=1", "--folds", 0, "-o", "m.json"]
+    warning = r"^warning +by grades, the losses of all categories coincide in all training queries: "
+    for name, more, is_warned in (
+        ("binary.txt", ["--set", "losses=grades"], True),
+        ("binary.txt", ["--set", "transactional_depth=2"], False),
+        ("graded.txt", ["--set", "losses=grades"], False),
+    ):
+        code, out, err = run_cli("train", name, *options, *more)
+        assert code == 0, err
+        shown = run_cli("model", "show", "m.json")[1]
+        assert [bool(re.search(warning, text, re.M)) for text in (out, shown)] == [is_warned] * 2
+
+
+def test_a_model_that_cannot_be_written_is_refused_before_it_is_trained(collection, run_cli):
+    run_cli("features", "--features", "table1", "-o", "all.txt")
+    for source in ([], ["all.txt"]):
+        code, out, err = run_cli("train", *source, "--ranker", "rsvm-knn", "--set", "variant=online", "-o", "m.json")
+        assert (code, out) == (2, "")
+        assert "a model of rsvm-knn (variant=online) cannot be written to a file" in err
+        assert not (collection / "m.json").exists()
+
+
 def test_rankers_are_listed_with_their_settings(run_cli):
     code, out, _ = run_cli("train", "--list")
     assert code == 0
