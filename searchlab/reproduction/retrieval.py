@@ -24,7 +24,7 @@ from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import require_different_grades
 from searchlab.training.query_folds import deal_folds
-from searchlab.training.recipe import Recipe
+from searchlab.training.recipe import PAPER, Recipe
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")
@@ -61,6 +61,7 @@ class RetrievalResult:
     evaluations: tuple[Evaluation, ...]
     report: ComparisonTable
     left_out: tuple[str, ...]
+    recipe: str = PAPER
 
     def mean(self, system: str, measure: str) -> float:
         """The mean of a measure over topics."""
@@ -98,10 +99,11 @@ def run_retrieval(
     rankers: Sequence[str] = RERANKERS,
     n_folds: int = 5,
     seed: int = 0,
+    recipe_name: str = PAPER,
     progress: Progress = no_progress,
 ) -> RetrievalResult:
     """Run and compare all systems on one collection."""
-    recipes = make_recipes(rankers, n_folds, seed)
+    recipes = make_recipes(rankers, n_folds, seed, recipe_name)
     sets = {each: make_feature_set(each) for each in features}
     all_features = make_feature_set(
         [feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"]
@@ -140,15 +142,26 @@ def run_retrieval(
         tuple(evaluations),
         compare_evaluations(evaluations, baseline=BASELINE, seed=seed),
         tuple(left_out),
+        recipe_name,
     )
 
 
-def make_recipes(rankers: Sequence[str], n_folds: int, seed: int) -> dict[str, Recipe]:
+def make_recipes(rankers: Sequence[str], n_folds: int, seed: int, recipe_name: str = PAPER) -> dict[str, Recipe]:
     """The recipe of each ranker; unknown names and wrong numbers are refused before any work is done."""
     if n_folds < 2:
         raise SettingError(f"folds is {n_folds!r}, expected a whole number from 2")
-    common = {"measure": MEASURES[0], "dialect": "trec", "powers": False, "n_folds": n_folds, "seed": seed}
-    return {ranker: Recipe(ranker, **common) for ranker in rankers}  # type: ignore[arg-type]
+    return {
+        ranker: Recipe(
+            ranker,
+            measure=MEASURES[0],
+            dialect="trec",
+            n_folds=n_folds,
+            seed=seed,
+            name=recipe_name,
+            from_search=True,
+        )
+        for ranker in rankers
+    }
 
 
 def _rerank(
@@ -167,7 +180,7 @@ def _rerank(
                 progress("re-ranking", done * folds + fold, total * folds)
 
             scores = cross_validate_table(limited, selected.table, limited.validation_measure(data.qrels), show)
-            yield RetrievalSystem(f"{ranker}, {label}", label, ranker), selected.rerank(scores)
+            yield RetrievalSystem(f"{recipe.label}, {label}", label, ranker), selected.rerank(scores)
 
 
 def search_with_mixture(

@@ -40,6 +40,7 @@ def print_training(bundle: Bundle) -> None:
     print_entries(
         [
             ("model", _title(bundle)),
+            ("recipe", bundle.recipe_text),
             ("trained on", _data(bundle)),
             ("sampled", _sampled(bundle)),
             *_chosen(bundle),
@@ -58,6 +59,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
     print_entries(
         [
             ("model", _title(bundle)),
+            ("recipe", bundle.recipe_text),
             ("settings", settings),
             ("made by", f"searchlab {bundle.version}, seed {training.get('seed', 'unknown')}"),
             ("trained on", _data(bundle)),
@@ -184,7 +186,11 @@ def _certified(bundle: Bundle) -> str:
     unfinished = sum(part.get("converged") is False for part in details)
     if unfinished:
         return f"no: {unfinished} of {len(details)} solutions stopped before they converged"
-    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)" if gaps else ""
+    if not gaps:
+        return ""
+    if len(details) > 1:
+        return f"each of the {len(details)} averaged members is certified: largest relative duality gap {max(gaps):.1e}"
+    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)"
 
 
 def _warnings(bundle: Bundle) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from searchlab.cli.messages import warn, warn_of_latin1
 from searchlab.cli.options import ReportOption, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.progress import reading_bar, stage_bar
+from searchlab.cli.training_options import RecipeOption
 
 if TYPE_CHECKING:
     from searchlab.corpus import Collection
@@ -31,6 +32,7 @@ def retrieval_command(
     rankers: Annotated[
         str, typer.Option("--rankers", metavar="NAMES", help="Rankers, separated by commas")
     ] = "rsvm,rsvm-ir",
+    recipe_name: RecipeOption = "paper",
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation over topics")] = 5,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for the folds and the tests")] = 0,
 ) -> None:
@@ -46,11 +48,11 @@ def retrieval_command(
     feature_sets = split_names(features, "--features", "table1,semantic")
     ranker_names = split_names(rankers, "--rankers", "rsvm,rsvm-ir")
     # Misspelt names are refused before any work is done.
-    _ = [make_feature_set(name) for name in feature_sets], make_recipes(ranker_names, folds, seed)
+    _ = [make_feature_set(name) for name in feature_sets], make_recipes(ranker_names, folds, seed, recipe_name)
     require_writable_folder(output)
     outcomes: list[RetrievalResult] = []
     for name, collection in find_judged_collections(collections).items():
-        outcomes.append(_run_collection(name, collection, output, feature_sets, ranker_names, folds, seed))
+        outcomes.append(_run_collection(name, collection, output, feature_sets, ranker_names, folds, seed, recipe_name))
         print(format_retrieval_table(outcomes[-1]) + "\n")
         for sentence in outcomes[-1].sentences():
             print(f"{sentence}.")
@@ -58,7 +60,7 @@ def retrieval_command(
             warn(f"left out: {reason}")
         print()
     print(
-        f"Re-rankers and the mixture: held-out topics of {folds} folds, seed {seed}. "
+        f"Re-rankers (recipe {recipe_name}) and the mixture: held-out topics of {folds} folds, seed {seed}. "
         "↑ ↓: significantly better or worse than BM25 (randomisation test, Holm, p < .05)."
     )
     print(compare_with_paper(outcomes))
@@ -67,7 +69,14 @@ def retrieval_command(
 
 
 def _run_collection(
-    name: str, collection: Collection, output: str | None, sets: list[str], rankers: list[str], folds: int, seed: int
+    name: str,
+    collection: Collection,
+    output: str | None,
+    sets: list[str],
+    rankers: list[str],
+    folds: int,
+    seed: int,
+    recipe_name: str,
 ) -> RetrievalResult:
     from searchlab.indexing.index_names import default_folder
     from searchlab.reproduction.judged_collections import refuse_index_of_other_source
@@ -92,5 +101,6 @@ def _run_collection(
             rankers=rankers,
             n_folds=folds,
             seed=seed,
+            recipe_name=recipe_name,
             progress=lambda stage, done, total: progress(f"{name}: {stage}", done, total),
         )

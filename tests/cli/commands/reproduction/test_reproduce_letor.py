@@ -18,19 +18,24 @@ def folds(tmp_path, run_cli):
 def test_letor_without_a_folder_prints_the_table_alone(folds, run_cli):
     code, out, err = run_cli("reproduce", "letor", "ltr", "--rankers", "rsvm,single", "--jobs", "1", "--json", "x.json")
     assert code == 0, err
-    header, first, second, *_ = out.splitlines()
+    header, first, second, third, *_ = out.splitlines()
     assert header.split()[:2] == ["MAP", "NDCG@1"]
     # The first feature is as the grades are: all is perfect.
     assert first.split()[:3] == ["rsvm", "1.0000*", "1.0000*"]
-    assert second.split()[0] == "single"
+    assert second.startswith("rsvm, tuned ")
+    assert third.split()[0] == "single"
+    assert "rsvm, tuned: powers of the features, average over the 5 best values of C." in out
+    assert "The recipes paper and tuned are one and the same for single." in out
+    assert "tuned minus paper" in out
     record = json.loads((folds / "x.json").read_text())
+    assert list(record["rankers"]) == ["rsvm", "rsvm, tuned", "single"]
     assert record["rankers"]["rsvm"]["MAP"] == 1
     assert [fold["fold"] for fold in record["rankers"]["single"]["folds"]] == ["Fold1"]
     assert sorted(path.name for path in folds.iterdir()) == ["ltr", "x.json"]
 
 
 def test_letor_with_a_folder_writes_a_report(folds, run_cli):
-    options = ("--rankers", "rsvm,rsvm-ir", "--jobs", "1", "--queries", "5,1", "-o", "out/deep")
+    options = ("--rankers", "rsvm,rsvm-ir", "--jobs", "1", "--queries", "5,1", "--query", "6", "-o", "out/deep")
     code, out, err = run_cli("reproduce", "letor", "ltr", *options)
     assert code == 0, err
     assert "2 rankers on 1 fold of ltr: rsvm has the best MAP, 1.0000." in out
@@ -45,6 +50,8 @@ def test_a_mistake_ends_in_one_line_before_training(folds, run_cli, monkeypatch)
     (folds / "file").write_text("")
     for options, message in [
         (("--queries", "5,1"), "--queries is for the figures of a report: expected -o FOLDER"),
+        (("--query", "5"), "--query is for the figures of a report: expected -o FOLDER"),
+        (("--query", "99", "-o", "out"), "query 99 is not in the folds, expected one of their 6 queries"),
         (("--queries", "5,99", "-o", "out"), "query 99 is not in the folds, expected two of their 6 queries"),
         (("--queries", "5", "-o", "out"), "expected two different ones"),
         (("-o", "file"), "file: cannot be written"),
