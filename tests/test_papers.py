@@ -10,12 +10,15 @@ import pytest
 import typer.main
 
 from searchlab.cli.app import app
+from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_sets import make_feature_set
 from searchlab.mixtures.em import EM
 from searchlab.mixtures.mce import MCE
 from searchlab.mixtures.setting_checks import change_settings
 from searchlab.rankers.ranker_registry import make_ranker
 from searchlab.scorers.registry import make_scorer
+from searchlab.training.recipe import RECIPES
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "papers.md"
@@ -154,6 +157,11 @@ def test_commands_and_their_settings_exist(line):
     settings = dict(pair.split("=", 1) for pair in given.get("settings") or ())
     if given.get("features"):
         assert [make_feature_set(name) for name in given["features"].split(",")]
+    assert given.get("recipe") in (None, *RECIPES)
+    if given.get("dialect"):
+        assert make_dialect(given["dialect"])
+    measures = given.get("measure") or []
+    assert all(map(parse_measure, [measures] if isinstance(measures, str) else measures))
     names = (given.get("rankers") or given.get("ranker") or "").split(",")
     if names != [""]:
         assert [make_ranker(name, settings) for name in names]
