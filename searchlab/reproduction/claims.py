@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from searchlab.evaluation.comparison import Comparison, compare_values
-from searchlab.evaluation.number_text import format_count
+from searchlab.evaluation.number_text import format_count, format_difference
 from searchlab.evaluation.significance import holm
 from searchlab.report.content import Block, Paragraph, Table
 from searchlab.reproduction.letor import RankerResult
@@ -36,12 +36,14 @@ class RankerComparison:
     comparisons: tuple[Comparison, ...]
 
     def verdict(self) -> str:
-        """In a few words: better by 1 of 4 measures, no difference significant."""
+        """In a few words, with the difference by the last measure: better by 1 of 4 measures (MAP +.002), …"""
         better = sum(each.significant and each.difference > 0 for each in self.comparisons)
         worse = sum(each.significant and each.difference < 0 for each in self.comparisons)
         parts = [*([f"{better} significantly"] if better else []), *([f"{worse} significantly worse"] if worse else [])]
+        last = self.comparisons[-1]
         of_measures = f"better by {self.n_better} of {format_count(len(self.comparisons), 'measure')}"
-        return f"{of_measures}, {' and '.join(parts) or 'no difference significant'}"
+        of_last = f"{last.measure} {format_difference(last.difference)}"
+        return f"{of_measures} ({of_last}), {' and '.join(parts) or 'no difference significant'}"
 
 
 def compare_pairs(results: Results, pairs: Sequence[tuple[str, str, str]]) -> tuple[Comparison, ...]:

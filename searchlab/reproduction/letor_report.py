@@ -1,14 +1,14 @@
 """The report of the experiments on LETOR folds, beside published numbers.
 
-It has a table of all rankers by both recipes, and the tables and figures of Cao et al. (SIGIR 2006), Xu et al. (2006)
-and OrdRank (Sun et al.), computed from the folds (`paper_sections`). If the data is recognised as that of the papers,
-published numbers are shown beside ours.
+It has a table of all rankers by both recipes, the tables and figures of Cao et al. (SIGIR 2006), Xu et al. (2006) and
+OrdRank (Sun et al.), computed from the folds (`paper_sections`), and a comparison of query-dependent rankers. If the
+data is recognised as that of the papers, published numbers are shown beside ours.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from searchlab import __version__
 from searchlab.evaluation.dialects import make_dialect
@@ -27,6 +27,7 @@ from searchlab.reproduction.letor_comparison import (
     shared_rankers,
 )
 from searchlab.reproduction.paper_sections import ShownQueries, choose_shown_queries, paper_sections
+from searchlab.reproduction.query_dependent_report import TimedResult, query_dependent_blocks
 from searchlab.reproduction.retrieval_models import RetrievalModels, evaluate_retrieval_models
 from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
 
@@ -40,8 +41,12 @@ def letor_report(
     queries: ShownQueries | None = None,
     name: str = "the folds",
     relevant_from: int | None = None,
+    query_dependent: Sequence[TimedResult] = (),
 ) -> Report:
-    """The report; `queries` are those that are drawn, by default the choice of `choose_shown_queries`."""
+    """The report; `queries` are those that are drawn, by default the choice of `choose_shown_queries`.
+
+    `query_dependent` is the comparison of query-dependent rankers, if it was made.
+    """
     table = data.whole
     known = published.OHSUMED.matches(table)
     retrieval = evaluate_retrieval_models(data, recipe, relevant_from)
@@ -58,6 +63,9 @@ def letor_report(
             queries or choose_shown_queries(table),
         ),
     ]
+    if query_dependent:
+        blocks = query_dependent_blocks(query_dependent, data)
+        sections.append(Section("Query-dependent rankers (Lwin and Kham; recipe paper)", tuple(blocks)))
     best = max(results, key=lambda each: results[each].mean("MAP"))
     lead = (
         f"{_count(len({result.ranker for result in results.values()}), 'ranker')} on {_count(len(data.names), 'fold')} "

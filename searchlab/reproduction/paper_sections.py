@@ -29,6 +29,8 @@ from searchlab.reproduction.sign_test_table import sign_test_table
 from searchlab.reproduction.top_documents import top_documents
 from searchlab.training.recipe import Recipe
 
+# Lwin and Kham name P@n, NDCG and MAP.
+LWIN_MEASURES = ("P@10", "NDCG@1", "NDCG@10", "MAP")
 RANKED = ("rsvm", "rsvm-ir-rank", "rsvm-ir-query", "rsvm-ir-gd", "rsvm-ir")
 
 
@@ -111,8 +113,7 @@ def paper_sections(
 
 def _claims(by_recipe: Mapping[str, Mapping[str, RankerResult]]) -> list[Claim]:
     """The claims that folds can show; what was not tried is left out."""
-    measures = [*EQ_20, EQ_21]
-    cao, xu, sun = "Cao et al. 2006", "Xu et al. 2006", "Sun et al. (OrdRank)"
+    cao, xu, sun, lwin = "Cao et al. 2006", "Xu et al. 2006", "Sun et al. (OrdRank)", "Lwin and Kham"
     better = [
         (cao, "rsvm-ir", "rsvm", "RSVM-IR is better than RSVM by all measures"),
         (cao, "rsvm-ir-gd", "rsvm", "RSVM-IR-GD is better than RSVM by all measures"),
@@ -122,9 +123,11 @@ def _claims(by_recipe: Mapping[str, Mapping[str, RankerResult]]) -> list[Claim]:
         (cao, "rsvm-ir", "LMIR", "RSVM-IR is better than LMIR by all measures"),
         (xu, COST_SENSITIVE, "rsvm", "cost-sensitive learning (RSVM-IR-Rank) is better than RSVM by all measures"),
         (xu, COST_SENSITIVE, "svm", "cost-sensitive learning is better than an SVM classifier (for definitions)"),
+        (lwin, "rankboost-qd", "exponential", "a query-dependent loss ranks better than one loss for all queries"),
     ]
     claims = []
     for source, ours, other, statement in better:
+        measures = LWIN_MEASURES if source == lwin else (*EQ_20, EQ_21)
         found = {name: compare_rankers(results, ours, other, measures) for name, results in by_recipe.items()}
         verdicts = {name: each.verdict() for name, each in found.items() if each is not None}
         claims.append(Claim(source, statement, verdicts))

@@ -39,13 +39,13 @@ def test_a_ranker_is_better_by_some_measures_and_significantly_by_fewer():
     assert found.n_better == 1
     # All 12 queries agree by A and by B: p = 2/2¹², times 3 and 2 after correction. C is as often better as worse.
     assert [each.significant for each in found.comparisons] == [True, True, False]
-    assert found.verdict() == "better by 1 of 3 measures, 1 significantly and 1 significantly worse"
+    assert found.verdict() == "better by 1 of 3 measures (C +.000000), 1 significantly and 1 significantly worse"
 
 
 def test_without_a_significant_difference_the_verdict_says_so():
     found = compare_rankers(RESULTS, "good", "bad", ["C"])
     assert found is not None
-    assert found.verdict() == "better by 0 of 1 measure, no difference significant"
+    assert found.verdict() == "better by 0 of 1 measure (C +.000000), no difference significant"
 
 
 def test_p_values_are_corrected_over_all_comparisons():
@@ -61,15 +61,16 @@ def test_a_ranker_that_was_not_tried_is_not_compared():
 
 
 def test_the_claim_is_followed_by_what_is_found_and_by_the_numbers():
-    text, table = claim_blocks("x", "good better than bad", compare_rankers(RESULTS, "good", "bad", ["A", "C"]))
+    text, table = claim_blocks("x", "good better than bad", compare_rankers(RESULTS, "good", "bad", ["C", "A"]))
     assert isinstance(text, Paragraph)
     assert text.text == (
-        "The paper finds good better than bad; here, against bad, good is better by 1 of 2 measures, 1 significantly."
+        "The paper finds good better than bad; here, against bad, good is better by 1 of 2 measures (A +.800), "
+        "1 significantly."
     )
     assert isinstance(table, Table)
     assert table.columns[0] == "good against"
-    assert [(row[:2], row[3:6]) for row in table.rows] == [(("bad", "A"), (12, 0, 0)), (("bad", "C"), (6, 0, 6))]
-    assert [row[2] for row in table.rows] == pytest.approx([0.8, 0])
+    assert [(row[:2], row[3:6]) for row in table.rows] == [(("bad", "C"), (6, 0, 6)), (("bad", "A"), (12, 0, 0))]
+    assert [row[2] for row in table.rows] == pytest.approx([0, 0.8])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +85,7 @@ def letor_command(
     By two recipes, the paper's and ours; settings are chosen on the validation sets (Cao et al. 2006; OrdRank).
     """
     from searchlab.reproduction.letor import DEFAULT_RANKERS, make_recipes, read_data, reproduce
-    from searchlab.training.recipe import RECIPES
+    from searchlab.training.recipe import PAPER, RECIPES
 
     names = list(DEFAULT_RANKERS) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
     if settings and len(names) != 1:
@@ -127,10 +128,15 @@ def letor_command(
         print_rankers(results, data.chosen_on)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
+            from searchlab.reproduction.query_dependent_report import choose_systems, compare_query_dependent
 
+            systems = choose_systems(names) if PAPER in recipe_names and not settings else []
+            timed = compare_query_dependent(data, replace(recipe, name=PAPER), systems, progress)
             progress("drawing", 0, 1)
             title = Path(folder).resolve().name
-            report = letor_report(results, data, recipe, shown, name=title, relevant_from=relevant_from)
+            report = letor_report(
+                results, data, recipe, shown, name=title, relevant_from=relevant_from, query_dependent=timed
+            )
     if output is not None:
         print(f"\n{report.summary}")
         write_report_folder(report, output)
