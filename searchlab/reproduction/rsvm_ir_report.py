@@ -142,7 +142,7 @@ def accuracy(results: Results, table: FeatureTable, known: bool) -> list[Block]:
     shown = {name: results[name] for name in FAMILY if name in results}
     if not shown:
         return []
-    measures = [*EQ_20, *(EQ_21 if table.grades is not None and np.max(table.grades) >= 2 else ["MAP"])]
+    measures = [*EQ_20, EQ_21]
     accuracies = {measure: {name: result.mean(measure) for name, result in shown.items()} for measure in measures}
     blocks: list[Block] = [*_claims(shown, measures)]
     blocks += [

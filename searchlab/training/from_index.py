@@ -38,7 +38,7 @@ MEASURES = ("nDCG@10", "AP", "P@10")
 EXPANDED = "RM3"
 # Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
 # the worst match of the query, which the query's minimum would not. Powers were not found to help here.
-USUAL: Mapping[str, Any] = {"imputation": "letor", "powers": False, "measure": "nDCG@10", "dialect": "trec"}
+USUAL: Mapping[str, Any] = {"imputation": "letor", "measure": "nDCG@10", "dialect": "trec", "from_search": True}
 
 
 @dataclass(frozen=True, eq=False)

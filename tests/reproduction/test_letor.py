@@ -10,7 +10,18 @@ from searchlab.evaluation.dialects import DIALECTS
 from searchlab.report import plots
 from searchlab.report.content import Figure, Paragraph, Table
 from searchlab.reproduction import published
-from searchlab.reproduction.letor import DEFAULT_RANKERS, MEASURES, RECORDED_MEASURES, read_data, reproduce
+from searchlab.reproduction.letor import (
+    DEFAULT_RANKERS,
+    EQ_21,
+    MEASURES,
+    FoldData,
+    make_recipes,
+    read_data,
+    recorded_measures,
+    reproduce,
+    results_of,
+    with_relevance,
+)
 from searchlab.reproduction.letor_report import letor_report
 from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, DatasetSize
 from searchlab.training.recipe import Recipe
@@ -70,7 +81,7 @@ def test_the_value_of_each_query_is_recorded(first_feature):
     assert first_feature.values("P@2").tolist() == [1, 1, 0.5, 0.5]
     # A bad query has its relevant documents at ranks 2 and 3; only the one of grade 2 counts for Cao et al.
     assert first_feature.values("MAP")[2] == pytest.approx((1 / 2 + 2 / 3) / 2)
-    assert first_feature.values("MAP (grade 2)")[2] == pytest.approx(1 / 3)
+    assert first_feature.values(EQ_21)[2] == pytest.approx(1 / 3)
     # Grades 0, 1, 2 in this order: .7232 by LETOR's discount, .5869 by eq. 20.
     assert first_feature.values("NDCG@3")[2] == pytest.approx(0.7232, abs=5e-5)
     assert first_feature.values("NDCG@3 (eq. 20)")[2] == pytest.approx(0.5869, abs=5e-5)
@@ -85,10 +96,97 @@ def test_means_are_taken_over_the_queries_of_a_fold_and_then_over_folds(first_fe
 def test_json_has_means_and_folds_and_not_the_values_of_queries(first_feature):
     record = json.loads(json.dumps(first_feature.to_json()))
     times = {"train_seconds", "choose_seconds", "pairs", "gap"}
-    assert set(record) == {*MEASURES, *times, "folds"}
-    assert [set(fold) for fold in record["folds"]] == [{"fold", "chosen", *MEASURES, *times}] * 2
+    assert set(record) == {"ranker", "recipe", *MEASURES, *times, "folds"}
+    assert [set(fold) for fold in record["folds"]] == [{"fold", "tried", "chosen", "averaged", *MEASURES, *times}] * 2
     assert record["NDCG@1"] == pytest.approx(2 / 3)
-    assert set(MEASURES) < set(RECORDED_MEASURES)
+    assert record["recipe"]["label"] == record["ranker"] == "single"
+    assert set(MEASURES) < set(recorded_measures(None, 2))
+
+
+def test_every_ranker_is_trained_by_both_recipes_unless_they_are_the_same(results):
+    assert list(results) == ["rsvm", "rsvm, tuned", "rsvm-ir", "rsvm-ir, tuned", "mhr", "ordrank", "single"]
+    assert [fold.n_averaged for fold in results["rsvm"].folds] == [1, 1]
+    assert [fold.n_averaged for fold in results["rsvm, tuned"].folds] == [5, 5]
+    assert {len(fold.chosen) for fold in results["mhr"].folds} == {1}
+    assert results["rsvm-ir, tuned"].to_json()["recipe"] == {
+        "name": "tuned",
+        "label": "rsvm-ir, tuned",
+        "powers": True,
+        "n_best": 5,
+        "tau_depth": 1,
+    }
+
+
+def test_the_results_of_a_recipe_go_by_the_names_of_rankers(results):
+    paper, tuned = (results_of(results, name) for name in ("paper", "tuned"))
+    assert list(paper) == list(tuned) == ["rsvm", "rsvm-ir", "mhr", "ordrank", "single"]
+    assert paper["rsvm"] is results["rsvm"]
+    assert tuned["rsvm"] is results["rsvm, tuned"]
+    assert paper["mhr"] is tuned["mhr"] is results["mhr"]
+
+
+def test_the_paper_recipe_is_one_c_on_the_features_as_given(data, results):
+    # By hand: the best single C on the validation set, on three features without powers.
+    from searchlab.rankers.estimators.ranksvm import RankSVM
+    from searchlab.training.validation import ValidationMeasure
+
+    train, valid, _ = data.tables[0]
+    preprocessor = Recipe("rsvm", name="paper").preprocessor.fit(train)
+    prepared, aside = preprocessor.transform(train), preprocessor.transform(valid)
+    assert prepared.n_features == 3
+    means = {}
+    for C in results["rsvm"].folds[0].tried:
+        fitted = RankSVM(C=C).fit(prepared.values, prepared.grades, prepared.qids)
+        scores = fitted.predict(aside.values, aside.qids)
+        means[C] = np.mean(ValidationMeasure("AP").per_query(valid, scores))
+    assert len(means) == 16
+    assert results["rsvm"].folds[0].chosen == (max(means, key=lambda C: means[C]),)
+
+
+def test_a_fold_without_a_validation_set_chooses_on_parts_of_its_training_queries(data, tmp_path):
+    whole = [(train, None, test) for train, _, test in data.tables]
+    in_memory = FoldData(data.names, tuple(whole))
+    assert in_memory.chosen_on == "parts of the training queries, held out in turn"
+    assert in_memory.whole.n_queries == 7
+    assert data.chosen_on == "the validation set of each fold"
+    found = reproduce(in_memory, ["rsvm"], recipe_names=["paper"], n_jobs=1)
+    assert list(found) == ["rsvm"]
+    assert [len(fold.tried) for fold in found["rsvm"].folds] == [16, 16]
+    assert found["rsvm"].qids == ["h1", "g3", "b0", "b1"]
+    for part in ("train", "test"):
+        write_part(tmp_path / f"{part}.txt", {f"{part}{number}": GOOD for number in range(4)})
+    assert read_data(tmp_path).tables[0][1] is None
+
+
+def test_folds_without_tables_are_refused(data):
+    with pytest.raises(SettingError, match="folds have 2 names and 1 tables, expected as many of each"):
+        FoldData(data.names, data.tables[:1])
+    with pytest.raises(SettingError, match="0 names and 0 tables"):
+        FoldData((), ())
+
+
+def test_relevance_from_a_grade_holds_for_map_and_precision_alone(folder):
+    recipe = Recipe("single", {"feature": 0})
+    found = reproduce(folder, ["single"], recipe=recipe, relevant_from=2, n_jobs=1)["single"]
+    # A bad query has its document of grade 2 at rank 3.
+    assert found.values("MAP")[2] == found.values(EQ_21)[2] == pytest.approx(1 / 3)
+    assert found.values("P@5").tolist() == [0.2] * 4
+    assert found.values("NDCG@1").tolist() == [1, 1, 0, 0]
+    assert found.recipe.measure == "AP(rel=2)"
+    assert with_relevance("P@5", 3) == "P(rel=3)@5"
+    assert with_relevance("AP(rel=1)", 3) == "AP(rel=1)"
+    assert with_relevance("nDCG@10", 3) == "nDCG@10"
+    # Without it, definitely relevant is the highest grade, whatever that is.
+    assert recorded_measures(None, 5)[EQ_21] == "AP(rel=5)"
+    assert recorded_measures(None, 5)["MAP"] == "AP"
+    with pytest.raises(SettingError, match="relevant_from is 0, expected a grade from 1"):
+        reproduce(folder, ["single"], relevant_from=0)
+
+
+def test_what_is_given_makes_one_recipe_of_two():
+    both = make_recipes(Recipe(powers=False, n_best=1), ["rsvm", "rankboost"], ["paper", "tuned"])
+    assert list(both) == ["rsvm", "rankboost"]
+    assert list(make_recipes(Recipe(), ["rsvm", "rankboost"], ["tuned"])) == ["rsvm, tuned", "rankboost"]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -96,7 +194,7 @@ def test_all_recorded_measures_exist_in_every_dialect(folder, dialect):
     recipe = Recipe("single", {"feature": 0}, dialect=dialect)
     found = reproduce(folder, ["single"], recipe=recipe, n_jobs=1)["single"]
     assert found.values("NDCG@1").tolist() == [1, 1, 0, 0]
-    assert found.values("MAP (grade 2)").tolist() == pytest.approx([1, 1, 1 / 3, 1 / 3])
+    assert found.values(EQ_21).tolist() == pytest.approx([1, 1, 1 / 3, 1 / 3])
     # Only in LETOR 4.0 a list of three documents has no NDCG@5.
     assert found.values("NDCG@5")[1] == (0 if dialect == "letor4" else 1)
 
@@ -144,7 +242,10 @@ def test_the_report_has_the_figures_and_tables_of_both_papers(report, results):
         *("ordrank-3", "ordrank-4"),
     }
     tables = blocks_of(report, Table)
-    assert set(tables) == {"rankers", "names", "directions", "figure-4", "figure-5", "table-2", "table-ii", "table-iii"}
+    assert set(tables) == {
+        *("rankers", "names", "recipes", "directions"),
+        *("figure-4", "figure-5", "table-2", "table-ii", "table-iii"),
+    }
     assert tables["rankers"].rows[0][:2] == ("rsvm", results["rsvm"].mean("MAP"))
     assert [row[0] for row in tables["table-iii"].rows] == ["Fold1", "Fold2", "mean"]
     # 8 queries: 7 with 3 pairs, and h1 with 1·1 + 1·2 + 1·2 = 5.

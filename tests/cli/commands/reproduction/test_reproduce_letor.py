@@ -18,12 +18,17 @@ def folds(tmp_path, run_cli):
 def test_letor_without_a_folder_prints_the_table_alone(folds, run_cli):
     code, out, err = run_cli("reproduce", "letor", "ltr", "--rankers", "rsvm,single", "--jobs", "1", "--json", "x.json")
     assert code == 0, err
-    header, first, second, *_ = out.splitlines()
+    header, first, second, third, *_ = out.splitlines()
     assert header.split()[:2] == ["MAP", "NDCG@1"]
     # The first feature is as the grades are: all is perfect.
     assert first.split()[:3] == ["rsvm", "1.0000*", "1.0000*"]
-    assert second.split()[0] == "single"
+    assert second.startswith("rsvm, tuned ")
+    assert third.split()[0] == "single"
+    assert "rsvm, tuned: recipe tuned: powers of the features, average over the 5 best values of C." in out
+    assert "The recipes paper and tuned are one and the same for single." in out
+    assert "tuned minus paper" in out
     record = json.loads((folds / "x.json").read_text())
+    assert list(record["rankers"]) == ["rsvm", "rsvm, tuned", "single"]
     assert record["rankers"]["rsvm"]["MAP"] == 1
     assert [fold["fold"] for fold in record["rankers"]["single"]["folds"]] == ["Fold1"]
     assert sorted(path.name for path in folds.iterdir()) == ["ltr", "x.json"]
