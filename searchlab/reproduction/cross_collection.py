@@ -244,7 +244,10 @@ class CrossCell:
 
 @dataclass(frozen=True, eq=False)
 class CrossResult:
-    """All cells; `baselines` has BM25's value of each topic, by collection, and `left_out` what could not be trained."""
+    """All cells; `baselines` has BM25's value of each topic, by collection.
+
+    `sizes` are the numbers of documents and topics of each collection, `left_out` lists what could not be trained.
+    """
 
     sizes: Mapping[str, tuple[int, int]]
     baselines: Mapping[str, Floats]
@@ -371,7 +374,9 @@ def _cells_tested_on(
         compare_values(f"{system} trained on {source}", values, BASELINE, baseline, MEASURE, seed=seed)
         for (system, source, _), (values, _) in column.items()
     )
-    moved = {key: each for key, each in column.items() if key[1] != tested_on and (key[0], tested_on, tested_on) in column}
+    moved = {
+        key: each for key, each in column.items() if key[1] != tested_on and (key[0], tested_on, tested_on) in column
+    }
     against_own = _correct(
         compare_values(
             f"{system} trained on {source}",

@@ -5,6 +5,8 @@ Ranking SVM and the variants of RSVM-IR learn from three of them, choose C by cr
 the fourth. They are compared with BM25 and a language model (LMIR), whose settings are tuned on the training topics of
 the first trial and applied to all, as in the paper.
 
+The data of the paper itself are in LETOR 3.0, not as texts but as counts (`read_counted`).
+
 Needed are judged documents of two grades: a pair (eq. 4) consists of documents of different grades. With exactly two
 grades τ is one number, and RSVM-IR-Rank is RSVM with another C.
 """
@@ -14,25 +16,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, SourceError
 from searchlab.features.candidates import Candidates, judged, searched
-from searchlab.features.counts import collect_counts
+from searchlab.features.catalogue import compute_features
+from searchlab.features.counts import Counts, collect_counts
 from searchlab.features.extraction import extract
+from searchlab.features.feature_sets import make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.formulas.stream_formula import score_stream
+from searchlab.features.letor.letor_files import read_letor
+from searchlab.features.letor.meta_files import read_meta_files
 from searchlab.records import Judgments, Topic
 from searchlab.reproduction import retrieval_models
+from searchlab.reproduction.figures import pair_counts
 from searchlab.reproduction.letor import EQ_20, EQ_21, FoldData, RankerResult, reproduce
 from searchlab.reproduction.retrieval_models import evaluate_feature
+from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.base import PostingScorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.training.from_index import DEPTH
 from searchlab.training.from_table import require_different_grades
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
@@ -40,6 +50,8 @@ from searchlab.types import Floats, Progress, no_progress
 
 N_FOLDS = 4
 FEATURES = "table1"
+# LETOR's folder of features as they were computed; its file has the grades of all documents.
+GRADES_FOLDER = "Feature-null"
 RANKERS = ("rsvm", "rsvm-ir", "rsvm-ir-gd", "rsvm-ir-rank", "rsvm-ir-query")
 # The settings that BM25 and the language model are tuned over; the defaults are among them.
 GRIDS: Mapping[str, tuple[PostingScorer, ...]] = {
@@ -61,6 +73,11 @@ class JudgedDocuments:
     n_unjudged: int
     n_missing: int
     n_skipped: int
+
+    @property
+    def n_without_pairs(self) -> int:
+        """How many topics have documents of one grade only: every ranking of them is equally good."""
+        return sum(not n_pairs for n_pairs in pair_counts(self.table).values())
 
     @property
     def grades(self) -> dict[int, int]:
@@ -125,12 +142,13 @@ def gather_judged(
     qrels: Judgments,
     *,
     n_unjudged: int = 0,
+    seed: int = 0,
     progress: Progress = no_progress,
 ) -> JudgedDocuments:
     """The judged documents of each topic that has any, with features and scores.
 
-    Many collections list relevant documents only. With `n_unjudged`, the best documents of BM25 and of the language
-    model that are not judged are added to each topic, that many of each, and count as not relevant.
+    Many collections list relevant documents only. With `n_unjudged`, that many documents without a judgment are added
+    to each topic, and count as not relevant: they are drawn at random from what BM25 and the language model find.
     """
     if isinstance(n_unjudged, bool) or not isinstance(n_unjudged, int) or n_unjudged < 0:
         raise SettingError(f"unjudged is {n_unjudged!r}, expected a whole number from 0")
@@ -139,16 +157,47 @@ def gather_judged(
     candidates = found = judged(engine, wanted)
     if n_unjudged:
         with_judgments = [topic for topic in listed if topic.qid in wanted]
-        for scorer in (BM25(), Dirichlet()):
-            candidates = candidates.union(_best_unjudged(engine, scorer, with_judgments, wanted, n_unjudged))
+        candidates = found.union(_draw_unjudged(engine, with_judgments, wanted, n_unjudged, seed))
     used = [topic for topic in listed if len(candidates.of(topic.qid))]
     if not used:
         raise SettingError(f"none of {len(listed)} topics has a judged document in the index, expected at least one")
     table = extract(engine, used, candidates, FEATURES, qrels=qrels, progress=progress)
     _require_two_grades(table)
-    scores = _score(engine, used, candidates, progress)
+    counts = [_count(engine, topic, candidates.of(topic.qid)) for topic in used]
+    scores = _score(counts)
     added = table.n_rows - sum(len(found.of(topic.qid)) for topic in used)
     return JudgedDocuments(table, scores, added, candidates.only(used).n_missing, len(listed) - len(used))
+
+
+def read_counted(folder: Path) -> tuple[JudgedDocuments, int]:
+    """The judged documents of LETOR's OHSUMED, from the counts in its Meta files, and the size of the collection.
+
+    Features and scores are computed by the same functions as from an index, on title and abstract together.
+    """
+    meta = read_meta_files(folder)
+    files = sorted(folder.glob(f"{GRADES_FOLDER}/**/*.txt"))
+    if len(files) != 1:
+        raise SourceError(folder, f"expected one file of features with grades in {GRADES_FOLDER}, found {len(files)}")
+    graded = read_letor(files[0])
+    if graded.grades is None:
+        raise SourceError(files[0], "expected a grade in each row, found none")
+    pairs = zip(graded.qids.tolist(), graded.docnos.tolist(), strict=True)
+    grades = dict(zip(pairs, graded.grades.tolist(), strict=True))
+    rows = [(query.qid, docno) for query in meta.queries for docno in query.docnos]
+    ungraded = [row for row in rows if row not in grades]
+    if ungraded:
+        qid, docno = ungraded[0]
+        raise SourceError(files[0], f"expected a grade of document {docno} for query {qid}, found none")
+    features = make_feature_set(FEATURES)
+    table = FeatureTable(
+        features.names,
+        [qid for qid, _ in rows],
+        [docno for _, docno in rows],
+        np.concatenate([compute_features(features.features, query.counts) for query in meta.queries]),
+        [grades[row] for row in rows],
+    )
+    _require_two_grades(table)
+    return JudgedDocuments(table, _score([query.counts for query in meta.queries]), 0, 0, 0), meta.n_docs
 
 
 def deal_trials(table: FeatureTable, n_folds: int = N_FOLDS, seed: int = 0) -> FoldData:
@@ -183,37 +232,38 @@ def run_ohsumed(
     return OhsumedResult(name, n_docs, documents, data, results | trained, tuned)
 
 
-def _best_unjudged(
-    engine: SearchEngine, scorer: PostingScorer, topics: Sequence[Topic], qrels: Judgments, n_best: int
+def _draw_unjudged(
+    engine: SearchEngine, topics: Sequence[Topic], qrels: Judgments, n_drawn: int, seed: int
 ) -> Candidates:
-    """The best documents of a search that are not judged, `n_best` for each topic."""
-    most_judged = max(map(len, qrels.values()))
-    found = searched(Pipeline(engine, scorer), topics, k=n_best + most_judged)
-    unjudged = {}
-    for qid, documents in found.documents.items():
+    """For each topic `n_drawn` documents at random of those that the searches find and nobody has judged.
+
+    The best of them would not do: a model would learn that documents with high scores are not relevant.
+    """
+    by_bm25, by_lmir = (searched(Pipeline(engine, scorer), topics, k=DEPTH) for scorer in (BM25(), Dirichlet()))
+    rng = np.random.default_rng(seed)
+    drawn = {}
+    for qid, documents in by_bm25.union(by_lmir).documents.items():
         rows = [row for row, docno in enumerate(documents.docnos) if docno not in qrels[qid]]
-        unjudged[qid] = documents.take(rows[:n_best])
-    return Candidates(unjudged)
+        drawn[qid] = documents.take(sorted(rng.permutation(rows)[:n_drawn].tolist()))
+    return Candidates(drawn)
 
 
-def _score(
-    engine: SearchEngine, topics: Sequence[Topic], candidates: Candidates, progress: Progress
-) -> dict[str, Floats]:
+def _count(engine: SearchEngine, topic: Topic, documents: DocumentList) -> Counts:
+    terms = Counter(engine.snapshot.analyzer.terms(topic.text))
+    return collect_counts(engine.snapshot, terms, documents.shards, documents.docs, ["both"])
+
+
+def _score(queries: Sequence[Counts]) -> dict[str, Floats]:
     """The scores of all documents by each scorer of the grids: equal to those of a search, without searching."""
-    columns: dict[str, list[Floats]] = {model: [] for model in GRIDS}
-    for number, topic in enumerate(topics):
-        progress("scoring", number, len(topics))
-        documents = candidates.of(topic.qid)
-        terms = Counter(engine.snapshot.analyzer.terms(topic.text))
-        counts = collect_counts(engine.snapshot, terms, documents.shards, documents.docs, ["both"])
-        known = counts.streams["both"].known
-        for model, grid in GRIDS.items():
-            columns[model].append(np.array([score_stream(known, scorer) for scorer in grid]))
-    return {model: np.concatenate(blocks, axis=1) for model, blocks in columns.items()}
+    known = [counts.streams["both"].known for counts in queries]
+    return {
+        model: np.array([np.concatenate([score_stream(counts, scorer) for counts in known]) for scorer in grid])
+        for model, grid in GRIDS.items()
+    }
 
 
 def _tune(documents: JudgedDocuments, data: FoldData, model: str, recipe: Recipe) -> int:
-    """The number of the grid's scorer that is best on the training queries of the first trial; of equal ones, the first."""
+    """The number of the scorer that is best on the training queries of the first trial; of equal ones the first."""
     train, _, _ = data.tables[0]
     rows = np.isin(documents.table.qids, train.query_ids)
     measure = recipe.validation_measure()
@@ -228,6 +278,6 @@ def _require_two_grades(table: FeatureTable) -> None:
         grades = [] if table.grades is None else table.grades.tolist()
         found = ", ".join(map(str, sorted(set(grades))))
         raise SettingError(
-            f"the judged documents of each topic have one grade only ({found}), expected documents of two grades: pairs "
-            "are made of them; --unjudged N adds documents that are not judged as not relevant"
+            f"the judged documents of each topic have one grade only ({found}), expected two grades to make pairs of; "
+            "--unjudged N adds documents that are not judged as not relevant"
         ) from None

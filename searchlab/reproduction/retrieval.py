@@ -165,9 +165,7 @@ def make_recipes(
     """The recipe of each ranker; unknown names and wrong numbers are refused before any work is done."""
     if n_folds < 2:
         raise SettingError(f"folds is {n_folds!r}, expected a whole number from 2")
-    common = Recipe(
-        measure=measure, dialect="trec", n_folds=n_folds, seed=seed, name=recipe_name, from_search=True
-    )
+    common = Recipe(measure=measure, dialect="trec", n_folds=n_folds, seed=seed, name=recipe_name, from_search=True)
     return [replace(common, ranker=ranker) for ranker in rankers]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import searchlab
 from searchlab.cli.commands.reproduction.collection_index import open_collection
 from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
+from searchlab.cli.messages import warn
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.terminal_text import pluralize
@@ -16,11 +18,19 @@ from searchlab.cli.progress import stage_bar
 from searchlab.cli.training_options import RecipeOption
 from searchlab.errors import SettingError
 
+if TYPE_CHECKING:
+    from searchlab.reproduction.ohsumed import JudgedDocuments
+    from searchlab.types import Progress
+
 
 @reproduce_app.command("ohsumed")
 def ohsumed_command(
     folder: Annotated[
-        str, typer.Argument(metavar="COLLECTION", help="A folder with documents, topics and graded qrels")
+        str,
+        typer.Argument(
+            metavar="COLLECTION",
+            help="A folder with documents, topics and graded qrels, or LETOR 3.0's OHSUMED with its Meta files",
+        ),
     ],
     output: ReportOption = None,
     json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON")] = None,
@@ -29,7 +39,7 @@ def ohsumed_command(
         typer.Option(
             "--unjudged",
             metavar="N",
-            help="Add the N best documents of BM25 and of LMIR that are not judged, as not relevant",
+            help="Add N documents that are not judged to each topic, drawn from what searches find, as not relevant",
         ),
     ] = 0,
     recipe_name: RecipeOption = "paper",
@@ -44,7 +54,9 @@ def ohsumed_command(
     query: Annotated[
         str | None,
         typer.Option(
-            "--query", metavar="QID", help="The query whose best documents are shown [default: where RSVM-IR gains most]"
+            "--query",
+            metavar="QID",
+            help="The query whose best documents are shown [default: where RSVM-IR gains most]",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -55,8 +67,7 @@ def ohsumed_command(
     index is made in FOLDER/indexes, or in indexes/ without -o.
     """
     from searchlab.reproduction.figures import check_queries
-    from searchlab.reproduction.judged_collections import find_judged_collections
-    from searchlab.reproduction.ohsumed import gather_judged, run_ohsumed
+    from searchlab.reproduction.ohsumed import run_ohsumed
     from searchlab.reproduction.ohsumed_report import format_ohsumed_table, ohsumed_report, verdicts
 
     require_jobs(jobs)
@@ -65,37 +76,58 @@ def ohsumed_command(
     for option, given in (("--queries", queries), ("--query", query)):
         if given is not None and output is None:
             raise SettingError(f"{option} is for the figures of a report: expected -o FOLDER")
-    ((name, collection),) = find_judged_collections([folder]).items()
     require_writable_folder(output)
-    with open_collection(name, collection, output) as (engine, topics, qrels), stage_bar() as progress:
-        documents = gather_judged(engine, topics, qrels, n_unjudged=unjudged, progress=progress)
+    with stage_bar() as progress:
+        name, n_docs, documents = _read_documents(folder, output, unjudged, seed, progress)
         if drawn is not None:
             check_queries(documents.table, drawn)
         if query is not None and query not in documents.table.query_ids:
             raise SettingError(f"query {query} has no judged documents, expected one of {documents.table.n_queries}")
-        result = run_ohsumed(
-            documents, name=name, n_docs=engine.snapshot.n_docs, recipe=recipe, n_jobs=jobs, progress=progress
-        )
+        result = run_ohsumed(documents, name=name, n_docs=n_docs, recipe=recipe, n_jobs=jobs, progress=progress)
         if output is not None:
             progress("drawing", 0, 1)
             report = ohsumed_report(result, recipe, drawn, query)
     print(format_ohsumed_table(result))
-    topics_said = pluralize(documents.table.n_queries, "topic")
+    table = documents.table
     print(
-        f"\n{topics_said}, {documents.table.n_rows:,} judged documents ({_describe_grades(documents.grades)}); means over "
-        f"the test sets of {len(result.data.names)} folds, seed {seed}, * the best of a column."
+        f"\n{pluralize(table.n_queries, 'topic')}, {table.n_rows:,} documents ({_describe_grades(documents.grades)}); "
+        f"means over the test sets of {len(result.data.names)} folds, seed {seed}, * the best of a column."
     )
     print(
-        f"NDCG by eq. 20; MAP counts grade {result.data.highest_grade} alone (eq. 21). Sign tests on NDCG@1, two-sided "
-        f"(Table 2). C chosen by {recipe.validation_measure().name} within the training folds; recipe {recipe.name}: "
+        f"NDCG by eq. 20; MAP counts grade {result.data.highest_grade} alone (eq. 21). Sign tests of rsvm-ir, the "
+        f"paper's RSVM-IR-QP, on NDCG@1, two-sided (Table 2). C chosen by {recipe.validation_measure().name} within the training folds; "
         f"{recipe.describe()}."
     )
+    if documents.n_without_pairs:
+        warn(
+            f"{pluralize(documents.n_without_pairs, 'topic')} of {table.n_queries:,} have documents of one grade only: all "
+            "systems are equally good there; --unjudged N adds documents that are not relevant"
+        )
     for sentence in verdicts(result):
         print(sentence)
     if output is not None:
         write_report_folder(report, output)
     if json_file is not None:
         write_json_results(result.to_json(), json_file)
+
+
+def _read_documents(
+    folder: str, output: str | None, unjudged: int, seed: int, progress: Progress
+) -> tuple[str, int, JudgedDocuments]:
+    """The name of a collection, its number of documents, and the judged ones: from its index, or from LETOR's counts."""
+    from searchlab.features.letor.meta_files import has_meta_files
+    from searchlab.reproduction.judged_collections import find_judged_collections
+    from searchlab.reproduction.ohsumed import gather_judged, read_counted
+
+    if has_meta_files(Path(folder)):
+        if unjudged:
+            raise SettingError("--unjudged needs the texts of a collection, found counts of LETOR")
+        documents, n_docs = read_counted(Path(folder))
+        return "OHSUMED", n_docs, documents
+    ((name, collection),) = find_judged_collections([folder]).items()
+    with open_collection(name, collection, output) as (engine, topics, qrels):
+        documents = gather_judged(engine, topics, qrels, n_unjudged=unjudged, seed=seed, progress=progress)
+        return name, engine.snapshot.n_docs, documents
 
 
 def _describe_grades(grades: dict[int, int]) -> str:
