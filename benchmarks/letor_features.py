@@ -39,7 +39,9 @@ def read_features(path: Path) -> Published:
     return found
 
 
-def compare(queries: Sequence[QueryCounts], features: tuple[Feature, ...], published: Published) -> tuple[np.ndarray, np.ndarray]:
+def compare(
+    queries: Sequence[QueryCounts], features: tuple[Feature, ...], published: Published
+) -> tuple[np.ndarray, np.ndarray]:
     """For each feature and pair, our value and LETOR's."""
     ours = [compute_features(features, query.counts) for query in queries]
     theirs = [[published.pop((query.qid, docid)) for docid in query.docnos] for query in queries]

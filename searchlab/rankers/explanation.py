@@ -36,7 +36,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class ScoreExplanation:
-    """A score and the contributions that add up to it, the largest first.
+    """A score and the contributions that add up to it, the largest first, after notes, whose amount is 0.
 
     `found` is whether the query finds the document: one that does not match the query may still contain words of it.
     """
@@ -62,10 +62,11 @@ def explain_parts(
     values = {value.feature: value for value in normalised}
     amounts: dict[str, float] = {}
     hows: dict[str, list[str]] = {}
-    feature_labels = set()
+    feature_labels, notes = set(), set()
     for part in parts:
         if part.feature is None:
             label, _, how = part.text.partition(": ")
+            notes.update([label] if part.is_note else [])
         else:
             column = columns[part.feature]
             # The name of a raw feature may look like the power of another one.
@@ -84,7 +85,7 @@ def explain_parts(
             contributions.append(
                 Contribution(label, amount, None if math.isnan(raw) else raw, meaning, tuple(hows[label]))
             )
-    ordered = sorted(contributions, key=lambda contribution: (-abs(contribution.amount), contribution.label))
+    ordered = sorted(contributions, key=lambda each: (each.label not in notes, -abs(each.amount), each.label))
     return ScoreExplanation(docno, score, tuple(ordered))
 
 

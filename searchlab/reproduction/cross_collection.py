@@ -398,7 +398,9 @@ def _cells_tested_on(
 def _correct(comparisons: Iterable[Comparison]) -> list[Comparison]:
     """The comparisons with p-values corrected by Holm's method over all of them."""
     listed = list(comparisons)
-    corrected = holm([each.p for each in listed]) if listed else []
+    if not listed:
+        return []
+    corrected = holm([each.p for each in listed])
     return [replace(each, p_corrected=float(p)) for each, p in zip(listed, corrected, strict=True)]
 
 

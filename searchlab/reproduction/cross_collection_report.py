@@ -84,7 +84,7 @@ def _table_blocks(result: CrossResult) -> list[Block]:
     rows: list[tuple[Cell, ...]] = [
         ("–", BASELINE, "", *(float(np.mean(result.baselines[name])) for name in names)),
     ]
-    marks = {}
+    marks: dict[tuple[int, int], str] = {}
     for source in names:
         for system in result.systems:
             cells = [result.cell(system, source, target) for target in names]

@@ -41,6 +41,8 @@ MEASURES = {
 # definitely relevant documents, those of the highest grade, as relevant (eq. 21).
 EQ_20 = {f"NDCG@{k} (eq. 20)": f"nDCG(dcg='exp-log2')@{k}" for k in (1, 3, 5)}
 EQ_21 = "MAP (eq. 21)"
+# The documents of a query that Table 3 of Cao et al. shows.
+TOP_DOCUMENTS = 5
 # The ranker "linear" needs weights given by hand.
 DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "linear")
 
@@ -79,7 +81,7 @@ class FoldResult:
 
     `tried` are the values of the tuned setting, `chosen` the best of them, `n_averaged` the models that are averaged,
     and `gap` the largest certified duality gap of one of them. `per_query` has the values of each recorded measure for
-    `qids`, the queries of the test set.
+    `qids`, the queries of the test set, and `top_grades` the grades of the best five documents of each.
     """
 
     fold: str
@@ -93,6 +95,7 @@ class FoldResult:
     n_averaged: int
     qids: tuple[str, ...]
     per_query: Mapping[str, Floats]
+    top_grades: Mapping[str, tuple[int, ...]]
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON."""
@@ -312,7 +315,8 @@ def _run_fold(
     ranker.fit(prepared.values, np.asarray(prepared.grades), prepared.qids)
     training = time.perf_counter() - began
     distinct = list(dict.fromkeys(measures.values()))
-    values = dict(zip(distinct, measure.values(test, choice.scores(test), distinct).T.copy(), strict=True))
+    scores = choice.scores(test)
+    values = dict(zip(distinct, measure.values(test, scores, distinct).T.copy(), strict=True))
     per_query = {name: values[each] for name, each in measures.items()}
     details = [each.details_ for each in choice.rankers]
     gaps = [each["gap"] for each in details if each.get("gap") is not None]
@@ -328,5 +332,6 @@ def _run_fold(
         len(choice.rankers),
         tuple(test.query_ids),
         per_query,
+        measure.top_grades(test, scores, TOP_DOCUMENTS),
     )
     return recipe.label, number, result

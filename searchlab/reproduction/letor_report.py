@@ -1,14 +1,14 @@
 """The report of the experiments on LETOR folds, beside published numbers.
 
-It has a table of all rankers by both recipes, and the tables and figures of Cao et al. (SIGIR 2006) and of OrdRank (Sun
-et al.), computed from the folds. These show the paper's recipe, or the other one if the paper's was not tried. If the
-data is recognised as that of the papers, published numbers are shown beside ours.
+It has a table of all rankers by both recipes, and the tables and figures of Cao et al. (SIGIR 2006), Xu et al. (2006)
+and OrdRank (Sun et al.), computed from the folds (`paper_sections`). If the data is recognised as that of the papers,
+published numbers are shown beside ours.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from searchlab import __version__
 from searchlab.evaluation.dialects import make_dialect
@@ -18,7 +18,6 @@ from searchlab.rankers.estimators.ranksvm import STRENGTHS
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
 from searchlab.reproduction import published
-from searchlab.reproduction.figures import check_queries, choose_queries
 from searchlab.reproduction.letor import EQ_21, MEASURES, FoldData, RankerResult, results_of
 from searchlab.reproduction.letor_comparison import (
     BASELINE,
@@ -27,8 +26,8 @@ from searchlab.reproduction.letor_comparison import (
     mark_differences,
     shared_rankers,
 )
-from searchlab.reproduction.ordrank_report import ordrank_blocks
-from searchlab.reproduction.rsvm_ir_report import accuracy, losses, two_queries
+from searchlab.reproduction.paper_sections import ShownQueries, choose_shown_queries, paper_sections
+from searchlab.reproduction.retrieval_models import RetrievalModels, evaluate_retrieval_models
 from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
 
 Results = Mapping[str, RankerResult]
@@ -38,26 +37,26 @@ def letor_report(
     results: Results,
     data: FoldData,
     recipe: Recipe,
-    queries: Sequence[str] | None = None,
+    queries: ShownQueries | None = None,
     name: str = "the folds",
     relevant_from: int | None = None,
 ) -> Report:
-    """The report; `queries` are the two queries of Figure 1, by default those with the fewest and the most pairs."""
+    """The report; `queries` are those that are drawn, by default the choice of `choose_shown_queries`."""
     table = data.whole
     known = published.OHSUMED.matches(table)
-    two = choose_queries(table) if queries is None else check_queries(table, queries)
-    shown_recipe = PAPER if any(result.recipe.name == PAPER for result in results.values()) else TUNED
-    shown = results_of(results, shown_recipe)
+    retrieval = evaluate_retrieval_models(data, recipe, relevant_from)
+    names = [each for each in (PAPER, TUNED) if any(result.recipe.name == each for result in results.values())]
     sections = [
-        Section("All rankers", tuple(_all_rankers(results, known))),
+        Section("All rankers", tuple(_all_rankers(results, retrieval, known))),
         Section("The two recipes", tuple(_recipes(results))),
-        Section("Ranking SVM for IR (Cao et al. 2006): two queries", tuple(two_queries(table, recipe, two))),
-        Section("Ranking SVM for IR: the loss", tuple(losses(table))),
-        Section(
-            f"Ranking SVM for IR: accuracy (recipe {shown_recipe})",
-            tuple(accuracy(shown, table, known)),
+        *paper_sections(
+            {each: results_of(results, each) for each in names},
+            retrieval,
+            table,
+            [train for train, _, _ in data.tables],
+            recipe,
+            queries or choose_shown_queries(table),
         ),
-        Section(f"OrdRank (Sun et al.; recipe {shown_recipe})", tuple(ordrank_blocks(shown, known=known))),
     ]
     best = max(results, key=lambda each: results[each].mean("MAP"))
     lead = (
@@ -125,11 +124,12 @@ def _compare_with_letor(results: Results, known: bool) -> str:
     )
 
 
-def _all_rankers(results: Results, known: bool) -> list[Block]:
+def _all_rankers(results: Results, retrieval: RetrievalModels, known: bool) -> list[Block]:
     rows: list[tuple[Cell, ...]] = [
         (label, *(result.mean(measure) for measure in MEASURES), result.train_seconds)
         for label, result in results.items()
     ]
+    rows += [(label, *(each.mean(measure) for measure in MEASURES), None) for label, each in retrieval.results.items()]
     labels, measures = list(results), list(MEASURES)
     marks = {
         (labels.index(label), 1 + measures.index(measure)): mark
@@ -157,6 +157,7 @@ def _all_rankers(results: Results, known: bool) -> list[Block]:
     return [
         *blocks,
         Table("rankers", caption, ("", *MEASURES, "seconds"), tuple(rows), best=not known, marks=marks, note=note),
+        Paragraph(retrieval.description),
         Table("names", "The rankers and what their recipes do", ("", "description", "recipe"), about),
         *_certificates(results),
     ]

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,7 @@ class OhsumedResult:
             "rows": self.documents.table.n_rows,
             "unjudged": self.documents.n_unjudged,
             "grades": {str(grade): n for grade, n in self.documents.grades.items()},
-            "tuned": {model: asdict(scorer) for model, scorer in self.tuned.items()},
+            "tuned": {model: vars(scorer) for model, scorer in self.tuned.items()},
             "systems": {
                 label: {
                     "recipe": None if label in GRIDS else result.recipe.to_json(),

@@ -128,8 +128,8 @@ def _documents(result: OhsumedResult) -> list[Block]:
     ]
     if documents.n_without_pairs:
         said.append(
-            f"{format_count(documents.n_without_pairs, 'topic')} of them have documents of one grade only, so that all "
-            "rankings are equally good."
+            f"In {documents.n_without_pairs:,} of the topics all documents have the same grade, so that all rankings "
+            "are equally good."
         )
     if any(left_out):
         said.append(f"Left out: {', '.join(filter(None, left_out))}.")

@@ -62,6 +62,7 @@ class RetrievalResult:
     evaluations: tuple[Evaluation, ...]
     report: ComparisonTable
     left_out: tuple[str, ...]
+    recipe: str = PAPER
 
     def mean(self, system: str, measure: str) -> float:
         """The mean of a measure over topics."""
@@ -156,6 +157,7 @@ def run_retrieval(
         tuple(evaluations),
         compare_evaluations(evaluations, baseline=BASELINE, seed=seed),
         tuple(left_out),
+        recipe_name,
     )
 
 

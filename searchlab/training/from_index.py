@@ -28,7 +28,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
 from searchlab.retrieval.results import Hits
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
-from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.from_table import make_bundle, require_different_grades, require_storable
 from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
@@ -151,6 +151,7 @@ def train_prepared(
 ) -> Bundle:
     """A model trained on prepared data."""
     require_different_grades(data.table)
+    require_storable(recipe)
     measure = recipe.validation_measure(data.qrels)
     result = None
     if recipe.n_folds:
@@ -173,7 +174,7 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     """The measures of the model and of the baselines on held-out topics, and their differences."""
     measures = list(dict.fromkeys([recipe.validation_measure().name, *MEASURES]))
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
-    runs = {recipe.ranker: data.rerank(scores)} | dict(data.baselines)
+    runs = {recipe.label: data.rerank(scores)} | dict(data.baselines)
     evaluations = {
         name: evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, name=name)
         for name, run in runs.items()
@@ -181,7 +182,7 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     model, *others = evaluations.values()
     comparisons = tuple(
         compare_values(
-            model.name,
+            recipe.inline_label,
             model.values_of(measures[0]),
             other.name,
             other.values_of(measures[0]),
@@ -193,5 +194,12 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     means = {name: {measure: each.mean(measure) for measure in measures} for name, each in evaluations.items()}
     n_judgments = sum(map(len, qrels.values()))
     return CrossValidationResult(
-        recipe.ranker, model.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments
+        recipe.label,
+        model.n_topics,
+        recipe.n_folds,
+        recipe.dialect,
+        means,
+        comparisons,
+        n_judgments,
+        recipe.inline_label,
     )

@@ -36,6 +36,7 @@ def train_from_table(
     Cross-validation runs over the queries of both tables.
     """
     measure = recipe.validation_measure()
+    require_storable(recipe)
     require_different_grades(train)
     both = train if valid is None else _concatenate(train, valid)
     result = None
@@ -56,13 +57,29 @@ def _compare_with_single_feature(
     single = replace(recipe, ranker="single", settings={}, powers=None)
     values = {
         name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
-        for name, each in ((recipe.ranker, recipe), (BASELINE, single))
+        for name, each in ((recipe.label, recipe), (BASELINE, single))
     }
     means = {name: {measure.name: float(np.mean(each))} for name, each in values.items()}
     compared = compare_values(
-        recipe.ranker, values[recipe.ranker], BASELINE, values[BASELINE], measure.name, seed=recipe.seed
+        recipe.inline_label, values[recipe.label], BASELINE, values[BASELINE], measure.name, seed=recipe.seed
     )
-    return CrossValidationResult(recipe.ranker, table.n_queries, recipe.n_folds, recipe.dialect, means, (compared,))
+    return CrossValidationResult(
+        recipe.label,
+        table.n_queries,
+        recipe.n_folds,
+        recipe.dialect,
+        means,
+        (compared,),
+        inline_name=recipe.inline_label,
+    )
+
+
+def require_storable(recipe: Recipe) -> None:
+    """Refuse a ranker whose model cannot be written to a file, before any work is done."""
+    if not recipe.make_ranker().storable:
+        settings = ", ".join(f"{name}={value}" for name, value in recipe.settings.items())
+        found = f"a model of {recipe.ranker} ({settings})"
+        raise SettingError(f"{found} cannot be written to a file, expected a variant that can")
 
 
 def require_different_grades(table: FeatureTable) -> None:
@@ -120,7 +137,15 @@ def make_bundle(
             "chosen": [_plain(trial.value) for trial in choice.chosen],
         },
         trial=None if result is None else result.to_json(),
+        recipe=_recipe_record(recipe, choice),
     )
+
+
+def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
+    """What the recipe has done; fewer models are averaged than it asks for if fewer values were tried."""
+    n_averaged = len(choice.rankers)
+    summary = replace(recipe.rules, n_averaged=n_averaged).describe()
+    return {**recipe.to_json(), "averaged": n_averaged, "summary": summary}
 
 
 def _concatenate(train: FeatureTable, valid: FeatureTable) -> FeatureTable:

@@ -129,14 +129,13 @@ class Recipe:
     @property
     def label(self) -> str:
         """The ranker, marked as tuned if that differs from the paper's recipe, and with what was given otherwise."""
-        rules = self.rules
-        paper = self._usual_rules(PAPER)
-        if rules == paper:
-            return self.ranker
-        marks = (
-            [TUNED, *rules.differences(self._usual_rules(TUNED))] if self.name == TUNED else rules.differences(paper)
-        )
-        return ", ".join([self.ranker, *marks])
+        return ", ".join([self.ranker, *self._marks()])
+
+    @property
+    def inline_label(self) -> str:
+        """The label within a sentence: rsvm-ir (tuned)."""
+        marks = self._marks()
+        return f"{self.ranker} ({', '.join(marks)})" if marks else self.ranker
 
     def describe(self) -> str:
         """The recipe in a few words: recipe paper: no powers, one value of C, τ from NDCG@1."""
@@ -190,6 +189,13 @@ class Recipe:
             seed=self.seed,
             progress=progress,
         )
+
+    def _marks(self) -> list[str]:
+        """How the recipe differs from the paper's."""
+        rules, paper = self.rules, self._usual_rules(PAPER)
+        if rules == paper or self.name == PAPER:
+            return rules.differences(paper)
+        return [TUNED, *rules.differences(self._usual_rules(TUNED))]
 
     def _make_ranker(self, name: str, settings: Mapping[str, Any]) -> Ranker:
         ranker = make_ranker(self.ranker, settings)

@@ -19,6 +19,7 @@ from searchlab.rankers.explanation import (
 from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models
+from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel, QuerySpace
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.retrieval.results import Explanation
@@ -208,3 +209,15 @@ def test_influences_name_the_columns_largest_first():
         ("a > 0.1", -4.0),
         ("c > 0.5", 3.0),
     ]
+
+
+def test_the_neighbourhood_comes_before_the_largest_contribution():
+    space = QuerySpace(np.array([[0.0, 0.0, 0.0], [5.0, 5.0, 5.0]]), 0, 3)
+    bundle = make_bundle(NeighbourhoodModel(space, np.array([[0], [1]]), np.array([[1.0, 2.0, 3.0], [9.0, 9.0, 9.0]])))
+    explanation = bundle.explain(some_table(), 2)
+    note, *others = explanation.contributions
+    assert (note.label, note.amount) == ("neighbourhood of training query 1", 0.0)
+    assert note.how == ("has 1 of the 1 nearest training queries",)
+    assert [abs(each.amount) for each in others] == sorted((abs(each.amount) for each in others), reverse=True)
+    assert {each.label for each in others} == set(FEATURES)
+    assert sum(each.amount for each in others) == pytest.approx(explanation.score)

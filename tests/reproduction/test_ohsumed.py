@@ -1,4 +1,4 @@
-"""The experiment on OHSUMED: which documents are ranked, who learns from which topics, and how BM25 and LMIR are tuned."""
+"""The experiment on OHSUMED: which documents are ranked, who learns from which topics, how BM25 and LMIR are tuned."""
 
 from dataclasses import replace
 
@@ -136,7 +136,10 @@ def by_hand(perfect, seed=0):
     grades = np.array([2, 1, 0] * 4)
     table = FeatureTable(["x"], qids, [str(row) for row in range(12)], grades[:, None] + 0.5, grades)
     trained = np.isin(table.qids, deal_trials(table, seed=seed).tables[0][0].query_ids)
-    scores = {model: np.tile(np.where(trained, -grades, grades).astype(float), (len(grid), 1)) for model, grid in GRIDS.items()}
+    scores = {
+        model: np.tile(np.where(trained, -grades, grades).astype(float), (len(grid), 1))
+        for model, grid in GRIDS.items()
+    }
     for model in GRIDS:
         scores[model][perfect] *= -1
     return JudgedDocuments(table, scores, 0, 0, 0), trained

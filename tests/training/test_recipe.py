@@ -66,7 +66,10 @@ def test_a_recipe_decides_on_powers_averaging_and_depth_unless_they_are_given(se
     ],
 )
 def test_the_label_marks_the_tuned_recipe_and_what_was_given(settings, label):
-    assert Recipe(**settings).label == label
+    recipe = Recipe(**settings)
+    assert recipe.label == label
+    ranker, comma, marks = label.partition(", ")
+    assert recipe.inline_label == (f"{ranker} ({marks})" if comma else ranker)
 
 
 def test_recipes_are_shared_exactly_where_both_do_the_same():

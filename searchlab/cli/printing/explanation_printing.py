@@ -21,7 +21,13 @@ TABLE_INDENT = 5
 MAX_CONTRIBUTIONS = 10
 
 # The column that shows how a contribution was computed, by the kind of model.
-_COMPUTATION_HEADERS = {"linear": "weight × scaled", "votes": "votes", "rules": "rules that hold", "kernel": "scaled"}
+_COMPUTATION_HEADERS = {
+    "linear": "weight × scaled",
+    "votes": "votes",
+    "rules": "rules that hold",
+    "kernel": "scaled",
+    "neighbourhoods": "weight × scaled",
+}
 
 
 def print_terms(explanation: Explanation) -> None:
@@ -134,7 +140,7 @@ def _amount(contribution: Contribution | None) -> str:
 
 def _computation(contribution: Contribution, bundle: Bundle) -> str:
     """How a contribution was computed, in a few words."""
-    if bundle.model.kind == "linear":
+    if bundle.model.kind in ("linear", "neighbourhoods"):
         return " + ".join(contribution.how)
     if bundle.model.kind == "rules" and len(contribution.how) > 1:
         value, _, _ = contribution.how[0].partition(" > ")

@@ -22,7 +22,7 @@ def print_rankers(results: Mapping[str, RankerResult], chosen_on: str) -> None:
     width = max(map(len, results))
     best = {name: max(result.mean(name) for result in results.values()) for name in MEASURES}
     marks = mark_differences(results)
-    print(f"{'':{width}}  " + " ".join(f"{name:>9}" for name in MEASURES) + "    seconds      pairs      gap")
+    print(f"{'':{width}}  " + " ".join(f"{name:>7}  " for name in MEASURES) + "    seconds      pairs      gap")
     for label, result in results.items():
         means = {each: result.mean(each) for each in MEASURES}
         cells = [
@@ -43,8 +43,11 @@ def print_rankers(results: Mapping[str, RankerResult], chosen_on: str) -> None:
     print("Seconds: one fit with the chosen setting. Gap: the relative duality gap; – for rankers without one.")
     if any(result.n_averaged > 1 and result.gap is not None for result in results.values()):
         print("† an average: each of its members is certified, the gap is their largest.")
+    by_rules: dict[str, list[str]] = {}
     for label, result in results.items():
-        print(f"{label}: {result.recipe.describe()}.")
+        by_rules.setdefault(result.recipe.rules.describe(), []).append(label)
+    for rules, labels in by_rules.items():
+        print(f"{'; '.join(labels)}: {rules}.")
     shared = shared_rankers(results)
     if shared:
         print(f"The recipes paper and {TUNED} are one and the same for {', '.join(shared)}.")

@@ -40,9 +40,12 @@ def print_training(bundle: Bundle) -> None:
     print_entries(
         [
             ("model", _title(bundle)),
+            ("recipe", bundle.recipe_text),
             ("trained on", _data(bundle)),
+            ("sampled", _sampled(bundle)),
             *_chosen(bundle),
             ("certified", _certified(bundle)),
+            *_warnings(bundle),
         ]
     )
 
@@ -56,9 +59,11 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
     print_entries(
         [
             ("model", _title(bundle)),
+            ("recipe", bundle.recipe_text),
             ("settings", settings),
             ("made by", f"searchlab {bundle.version}, seed {training.get('seed', 'unknown')}"),
             ("trained on", _data(bundle)),
+            ("sampled", _sampled(bundle)),
             ("", " ".join(filter(None, [_source(bundle), f"(fingerprint {training.get('fingerprint', 'unknown')})"]))),
             ("candidates", "those of the file" if stage is None else stage.label),
             ("texts", "" if analyser is None else describe_analysis(analyser)),
@@ -66,6 +71,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
             *_chosen(bundle),
             *_solved(bundle),
             ("certified", _certified(bundle)),
+            *_warnings(bundle),
         ]
     )
     print()
@@ -120,6 +126,14 @@ def _data(bundle: Bundle) -> str:
     return ", ".join(parts) + left_out
 
 
+def _sampled(bundle: Bundle) -> str:
+    """A warning if the ranker has learnt from a part of the documents."""
+    samples = [part for part in bundle.training.get("details", []) if "n_rows_given" in part]
+    if not samples:
+        return ""
+    return f"only {samples[0]['n_rows']:,} of {samples[0]['n_rows_given']:,} documents, as max_rows says"
+
+
 def _source(bundle: Bundle) -> str:
     source, index = str(bundle.training.get("source", "")), bundle.training.get("index")
     if index is None:
@@ -172,7 +186,16 @@ def _certified(bundle: Bundle) -> str:
     unfinished = sum(part.get("converged") is False for part in details)
     if unfinished:
         return f"no: {unfinished} of {len(details)} solutions stopped before they converged"
-    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)" if gaps else ""
+    if not gaps:
+        return ""
+    if len(details) > 1:
+        return f"each of the {len(details)} averaged members is certified: largest relative duality gap {max(gaps):.1e}"
+    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)"
+
+
+def _warnings(bundle: Bundle) -> list[tuple[str, str]]:
+    details = bundle.training.get("details", [])
+    return [("warning", text) for text in dict.fromkeys(text for part in details for text in part.get("warnings", []))]
 
 
 def _print_influences(bundle: Bundle, n: int | None) -> None:
@@ -187,7 +210,7 @@ def _print_influences(bundle: Bundle, n: int | None) -> None:
     elif bundle.preprocessor.powers and bundle.model.kind == "linear":
         tables = [_bent(parts, names)]
     else:
-        what = "weight" if bundle.model.kind == "linear" else "slope"
+        what = {"linear": "weight", "neighbourhoods": "mean weight"}.get(bundle.model.kind, "slope")
         ordered = sorted(parts, key=lambda part: -abs(part.amount))
         tables = [[["feature", what], *([_name(part, names), _signed(part.amount)] for part in ordered if part.amount)]]
     print(_INFLUENCES[bundle.model.kind])
@@ -202,6 +225,8 @@ _INFLUENCES = {
     "linear": "weights, the most influential first: a score is the sum of weight × prepared value",
     "votes": "weights of the hyperplanes, the most influential first: a score is the mean of their votes",
     "rules": "rules, the strongest first: a score is the sum of the weights of those that hold",
+    "neighbourhoods": "weights, in the mean over neighbourhoods, the most influential first: a score is the sum of "
+    "weight × prepared value, with the weights of the neighbourhood of the query",
     "kernel": "how steeply the score rises with each prepared value, in the root mean square",
 }
 

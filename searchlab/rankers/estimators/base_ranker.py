@@ -37,6 +37,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     # In the tuned recipe: whether models of the best few values are averaged, and powers of the features added.
     averaged: bool = False
     powers: bool = False
+    # Whether the model can be written to a file.
+    storable: bool = True
 
     model_: Model
     details_: dict[str, Any]

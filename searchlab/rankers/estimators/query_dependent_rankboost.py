@@ -5,22 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
+from searchlab.rankers.solvers.query_categories import (
+    CATEGORIES,
+    READINGS,
+    AllPairs,
+    GradePairs,
+    PositionPairs,
+    Reading,
+    coinciding_queries,
+    has_three_grades,
+)
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
 # The value and the gradient at a point.
 Objective = Callable[[Floats], tuple[float, Floats]]
-
-CATEGORIES = ("informational", "transactional", "navigational")
 
 # A descent ends at a gradient, or a step, no longer than these: ε_g and ε_x.
 MIN_GRADIENT = 1e-8
@@ -46,19 +55,30 @@ class QueryDependentRankBoost(Ranker):
     more than `tolerance`, ε. The model is w: one for all queries. L never rises, and pairs are not enumerated.
 
     Deviations. Eq. 3 and 5 print −f − f, a misprint. As printed, the three losses are identical, and γ has no effect;
-    here a category is a ranking objective: all pairs in order for informational queries, relevant documents (those of
-    at least the grade `relevant`) before others for transactional ones, and documents of the query's highest grade
-    before all others for navigational ones. Each loss is divided by the number of its pairs, so that queries and
-    categories have equal weights; a category without pairs has no share. Unregularised, γ would give each query the
-    category of the lowest loss, and w would grow without bound on separable data: both are penalised, by δ
-    (`share_decay`) and λ (`decay`). A descent that would diverge (step 5, where f(x_{t+1}) > f(x_t) is meant) halves
-    the step instead of ending, and steps are those of Barzilai and Borwein; it also ends when ten steps lower L by no
-    more than ε. The start is w = 0 and γ = 0, equal shares, not random. z_q is standardised over queries and extended
-    by a constant 1. Features are divided by their standard deviation within queries, to which the decay is relative.
+    here a category is a ranking objective, which `losses` defines (formulas in `query_categories.py`):
 
-    With `categories=False` all queries are informational: the plain linear exponential loss, for comparison. For
-    queries with only two grades that is the same. `turns` and `iterations` limit the alternations and the steps of each
-    descent.
+        grades      informational: all pairs in order; transactional: relevant documents (of at least the grade
+                    `relevant`) before others; navigational: documents of the query's highest grade before all others
+        positions   as in the paper's source [3]: the first `informational_depth` positions of a perfect ranking matter,
+                    the first `transactional_depth`, or the first one
+        auto        grades if some training query has three grades or more, otherwise positions, because by grades the
+                    three losses of a query with two grades coincide
+
+    Where losses coincide in all training queries, `details_` has a warning. Each loss is divided by the number of its
+    pairs, so that queries and categories have equal weights; a category without pairs has no share. Unregularised, γ
+    would give each query the category of the lowest loss, and w would grow without bound on separable data: both are
+    penalised, by δ (`share_decay`) and λ (`decay`). A descent that would diverge (step 5, where f(x_{t+1}) > f(x_t) is
+    meant) halves the step instead of ending, and steps are those of Barzilai and Borwein; it also ends when ten steps
+    lower L by no more than ε. The start is w = 0 and γ = 0, equal shares, not random. z_q is standardised over queries
+    and, by grades, extended by a constant 1; by positions fewer positions have the lower loss in any query, and with a
+    constant γ would make all queries navigational. Features are divided by their standard deviation within queries, to
+    which the decay is relative.
+
+    With `categories=False` all queries have the loss of all pairs: the plain linear exponential loss, for comparison.
+    By positions L is not convex in w, and has a kink where two documents of a grade change places at the last position
+    that matters; L being a minimum there, a step along the gradient lowers it all the same.
+
+    `turns` and `iterations` limit the alternations and the steps of each descent.
     """
 
     name: ClassVar[str] = "rankboost-qd"
@@ -75,6 +95,9 @@ class QueryDependentRankBoost(Ranker):
         tolerance: float = 1e-4,
         turns: int = 20,
         iterations: int = 200,
+        losses: str = "auto",
+        informational_depth: int = 10,
+        transactional_depth: int = 3,
     ) -> None:
         self.decay = decay
         self.categories = categories
@@ -84,6 +107,9 @@ class QueryDependentRankBoost(Ranker):
         self.tolerance = tolerance
         self.turns = turns
         self.iterations = iterations
+        self.losses = losses
+        self.informational_depth = informational_depth
+        self.transactional_depth = transactional_depth
 
     def _check_settings(self) -> None:
         for name in ("decay", "share_decay", "tolerance"):
@@ -91,6 +117,10 @@ class QueryDependentRankBoost(Ranker):
         require_whole("top", self.top, 2)
         require_whole("turns", self.turns)
         require_whole("iterations", self.iterations)
+        require_whole("informational_depth", self.informational_depth)
+        require_whole("transactional_depth", self.transactional_depth)
+        if self.losses != "auto" and self.losses not in READINGS:
+            raise unknown_name("reading of losses", str(self.losses), ("auto", *READINGS))
         if not isinstance(self.categories, bool):
             raise SettingError(f"categories is {self.categories!r}, expected True or False")
         if isinstance(self.relevant, bool) or not isinstance(self.relevant, (int, float)):
@@ -115,25 +145,55 @@ class QueryDependentRankBoost(Ranker):
                 break
         else:
             converged = False
-        details = {"n_queries_with_pairs": loss.rows.n_queries, "losses": losses, "converged": converged}
+        details: dict[str, Any] = {
+            "n_queries_with_pairs": loss.rows.n_queries,
+            "losses": losses,
+            "converged": converged,
+        }
         if loss.n_categories > 1:
-            means = loss.shares(gamma).mean(axis=0) if loss.rows.n_queries else np.full(3, 1 / 3)
-            details["shares"] = dict(zip(CATEGORIES, means.tolist(), strict=True))
+            shares = loss.shares(gamma) if loss.rows.n_queries else np.full((1, 3), 1 / 3)
+            details["shares"] = dict(zip(CATEGORIES, shares.mean(axis=0).tolist(), strict=True))
+            # How much queries differ: standard deviations, 0 if γ has no effect.
+            details["share_spreads"] = dict(zip(CATEGORIES, shares.std(axis=0).tolist(), strict=True))
+            details["reading"] = self._reading_name(loss.rows)
+            details["coinciding"] = loss.coinciding()
+            details["warnings"] = describe_coincidence(details["coinciding"], details["reading"])
         return LinearModel(w / loss.scales), details
+
+    def _reading_name(self, rows: GradedRows) -> str:
+        return ("grades" if has_three_grades(rows) else "positions") if self.losses == "auto" else self.losses
+
+    def read_categories(self, rows: GradedRows) -> Reading:
+        """The pairs of each category in these rows."""
+        if not self.categories:
+            return AllPairs(rows)
+        if self._reading_name(rows) == "grades":
+            return GradePairs(rows, self.relevant)
+        return PositionPairs(rows, (self.informational_depth, self.transactional_depth, 1))
+
+
+def describe_coincidence(coinciding: dict[str, float], reading: str) -> list[str]:
+    """A sentence if categories have the same loss in all training queries, so that they cannot be told apart."""
+    same = [names for names, share in coinciding.items() if share == 1.0]
+    if not same:
+        return []
+    which = "all categories" if len(same) == len(coinciding) else f"{same[0]} queries"
+    effect = "query categories have no effect" if len(same) == len(coinciding) else "these two are one category"
+    return [f"by {reading}, the losses of {which} coincide in all training queries: {effect}"]
 
 
 @dataclass(frozen=True, eq=False)
 class QueryLoss:
     """L(w, γ) and its gradients.
 
-    `X` has the rows of `rows`, divided by `scales`. `levels` replace the grades in each category: its pairs are those
-    of different levels. `log_counts` has ln of the number of pairs for each query and category.
+    `X` has the rows of `rows`, divided by `scales`, and `reading` the pairs of each category. `log_counts` has ln of
+    the number of pairs for each query and category.
     """
 
     X: Floats
     scales: Floats
     rows: GradedRows
-    levels: list[Floats]
+    reading: Reading
     log_counts: Floats
     query_features: Floats
     decay: float
@@ -145,23 +205,22 @@ class QueryLoss:
         rows = GradedRows.of(training)
         X = training.X[rows.rows]
         scales = spreads_within(X, rows)
-        levels = [rows.grades]
-        if settings.categories:
-            last = rows.offsets[1:] - 1
-            highest = rows.grades[last][rows.query_of_rows()]
-            wanted = rows.grades >= settings.relevant, rows.grades == highest
-            levels += [each.astype(np.float64) for each in wanted]
+        reading = settings.read_categories(rows)
+        # By positions, scores decide which of equal documents are counted, but not how many.
         zero = np.zeros(len(X))
-        log_counts = np.empty((rows.n_queries, len(levels)))
-        for category, category_levels in enumerate(levels):
-            log_counts[:, category] = pair_potentials(zero, category_levels, rows.log_weights, rows.offsets)[0]
-        described = standardise(describe_queries(X, rows, settings.top))
-        return cls(X / scales, scales, rows, levels, log_counts, described, settings.decay, settings.share_decay)
+        counts = [
+            pair_potentials(zero, each.levels, rows.log_weights, rows.offsets, each.log_winning)[0]
+            for each in reading.pairs(zero)
+        ]
+        described = standardise(describe_queries(X, rows, settings.top), constant=not reading.is_nested)
+        return cls(
+            X / scales, scales, rows, reading, np.column_stack(counts), described, settings.decay, settings.share_decay
+        )
 
     @property
     def n_categories(self) -> int:
         """Three, or one if all queries are informational."""
-        return len(self.levels)
+        return int(self.log_counts.shape[1])
 
     def by_weights(self, share_weights: Floats) -> Objective:
         """L as a function of w, with its gradient."""
@@ -205,13 +264,28 @@ class QueryLoss:
         """L_c of each query and category, 0 where there are no pairs, and the slopes of ln L_c for each category."""
         scores = self.X @ w
         losses, slopes = np.zeros_like(self.log_counts), []
-        for category, levels in enumerate(self.levels):
-            logs, category_slopes = pair_potentials(scores, levels, self.rows.log_weights, self.rows.offsets)
+        for category, pairs in enumerate(self.reading.pairs(scores)):
+            rows = self.rows.log_weights, self.rows.offsets
+            logs, category_slopes = pair_potentials(scores, pairs.levels, *rows, pairs.log_winning)
             found = np.isfinite(logs)
             means = logs[found] - self.log_counts[found, category]
             losses[found, category] = np.exp(np.minimum(means, MAX_LOG_LOSS))
             slopes.append(category_slopes)
         return losses, slopes
+
+    def coinciding(self) -> dict[str, float]:
+        """For each two categories, the share of queries in which they have the same pairs, or one of them none."""
+        if not self.rows.n_queries:
+            return {}
+        pairs = self.reading.pairs(np.zeros(len(self.X)))
+        return {
+            f"{CATEGORIES[one]} and {CATEGORIES[other]}": float(
+                coinciding_queries(
+                    pairs[one], pairs[other], (self.log_counts[:, one], self.log_counts[:, other]), self.rows
+                ).mean()
+            )
+            for one, other in combinations(range(self.n_categories), 2)
+        }
 
 
 def minimise(function: Objective, start: Floats, iterations: int, tolerance: float) -> tuple[Floats, bool]:
@@ -277,11 +351,11 @@ def describe_queries(X: Floats, rows: GradedRows, top: int) -> Floats:
     return np.asarray(np.add.reduceat((chosen - means[queries]) ** 2 * taken, rows.offsets[:-1]) / sizes)
 
 
-def standardise(described: Floats) -> Floats:
+def standardise(described: Floats, *, constant: bool) -> Floats:
     """Query features with mean 0 and standard deviation 1 over queries, 0 where all are equal; and a column of ones."""
     if not len(described):
-        return np.ones((0, described.shape[1] + 1))
+        return np.ones((0, described.shape[1] + constant))
     spread = described.std(axis=0)
     usable = spread > 1e-12 * np.max(np.abs(described), axis=0)
     centred = (described - described.mean(axis=0)) * usable / np.where(usable, spread, 1.0)
-    return np.column_stack([centred, np.ones(len(described))])
+    return np.column_stack([centred, np.ones(len(described))]) if constant else centred

@@ -3,10 +3,11 @@
 A model is the result of training a ranker: numbers, and a formula that turns them into scores. It depends on NumPy
 alone, is written as JSON, and decomposes every score into `parts` that add up to it.
 
-    linear     Σ_k w_k · x_k
-    votes      each hyperplane compares every document of the query with every other (OrdRank, MHR)
-    rules      Σ of the weights of all rules `x_k > threshold` that hold (RankBoost)
-    kernel     Σ of coefficients times kernels with support vectors, + intercept (SVM)
+    linear           Σ_k w_k · x_k
+    votes            each hyperplane compares every document of the query with every other (OrdRank, MHR)
+    rules            Σ of the weights of all rules `x_k > threshold` that hold (RankBoost)
+    kernel           Σ of coefficients times kernels with support vectors, + intercept (SVM)
+    neighbourhoods   Σ_k w_k · x_k, with weights w that depend on the query (Ranking SVM of the nearest queries)
 
 The rows of a query are adjacent: query q has the rows `offsets[q]:offsets[q + 1]`.
 """
@@ -24,11 +25,15 @@ from searchlab.types import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class ScorePart:
-    """A summand of a score: the number of its feature (None if it belongs to no single one), and how it is computed."""
+    """A summand of a score: the number of its feature (None if it belongs to no single one), and how it is computed.
+
+    A note has the amount 0 and says on which numbers of the model the others depend; it is shown first.
+    """
 
     feature: int | None
     amount: float
     text: str
+    is_note: bool = False
 
 
 class Model(Protocol):

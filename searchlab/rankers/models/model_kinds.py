@@ -9,6 +9,7 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
 
@@ -17,6 +18,7 @@ MODEL_KINDS: dict[str, type[Model]] = {
     VotingModel.kind: VotingModel,
     RuleModel.kind: RuleModel,
     KernelModel.kind: KernelModel,
+    NeighbourhoodModel.kind: NeighbourhoodModel,
 }
 
 

@@ -1,9 +1,10 @@
 """The exponential loss of all pairs of a query and its derivatives, without enumerating pairs (compiled).
 
-    L_q(f) = Σ_{i,j in q: y_i > y_j} w_i·w_j·exp(f_j − f_i)
+    L_q(f) = Σ_{i,j in q: y_i > y_j} v_i·w_j·exp(f_j − f_i)
 
-Each term is a product, so the sum over the pairs of a row is the row's factor times a sum over the rows of lower (or
-higher) levels. Where scores are too far apart for that, sums are computed as logarithms.
+w are the weights of rows, and v, their weights as the better row of a pair, are the same unless given. Each term is a
+product, so the sum over the pairs of a row is the row's factor times a sum over the rows of lower (or higher) levels.
+Where scores are too far apart for that, sums are computed as logarithms.
 """
 
 from __future__ import annotations
@@ -64,18 +65,23 @@ class GradedRows:
         return np.repeat(np.arange(self.n_queries), np.diff(self.offsets))
 
 
-def pair_potentials(scores: Floats, levels: Floats, log_weights: Floats, offsets: Ints) -> tuple[Floats, Floats]:
+def pair_potentials(
+    scores: Floats, levels: Floats, log_weights: Floats, offsets: Ints, log_winning: Floats | None = None
+) -> tuple[Floats, Floats]:
     """ln L_q of each query, and −∂ ln L_q / ∂f of each row.
 
     Levels must be ascending within a query. A query without pairs has −∞, and its rows 0. With all scores 0, ln L_q is
-    the logarithm of the number of its pairs, each weighted by its rows.
+    the logarithm of the number of its pairs, each weighted by its rows. `log_winning` is ln v, by default ln w.
     """
-    logs, slopes = _pair_potentials(scores, levels, log_weights, offsets)
+    winning = log_weights if log_winning is None else log_winning
+    logs, slopes = _pair_potentials(scores, levels, log_weights, winning, offsets)
     return logs, slopes
 
 
 @compiled  # type: ignore[untyped-decorator]
-def _pair_potentials(scores: Array, levels: Array, log_weights: Array, offsets: Array) -> tuple[Array, Array]:
+def _pair_potentials(
+    scores: Array, levels: Array, log_weights: Array, log_winning: Array, offsets: Array
+) -> tuple[Array, Array]:
     logs = np.full(len(offsets) - 1, -np.inf)
     slopes = np.zeros(len(scores))
     won = np.empty(len(scores))
@@ -83,17 +89,24 @@ def _pair_potentials(scores: Array, levels: Array, log_weights: Array, offsets: 
         begin, end = offsets[query], offsets[query + 1]
         if end - begin < 2 or levels[begin] == levels[end - 1]:
             continue
-        loss = _add_products(scores, levels, log_weights, begin, end, won, slopes)
+        loss = _add_products(scores, levels, log_weights, log_winning, begin, end, won, slopes)
         if MIN_LOSS < loss < MAX_LOSS:
             logs[query] = np.log(loss)
         else:
-            logs[query] = _add_logarithms(scores, levels, log_weights, begin, end, won, slopes)
+            logs[query] = _add_logarithms(scores, levels, log_weights, log_winning, begin, end, won, slopes)
     return logs, slopes
 
 
 @compiled  # type: ignore[untyped-decorator]
 def _add_products(
-    scores: Array, levels: Array, log_weights: Array, begin: int, end: int, won: Array, slopes: Array
+    scores: Array,
+    levels: Array,
+    log_weights: Array,
+    log_winning: Array,
+    begin: int,
+    end: int,
+    won: Array,
+    slopes: Array,
 ) -> float:
     """L_q of one query and its slopes, in plain numbers; NaN if its scores are too far apart."""
     low, high = np.inf, -np.inf
@@ -110,9 +123,10 @@ def _add_products(
         while stop < end and levels[stop] == levels[start]:
             lift = np.exp(scores[stop] - middle)
             weight = 1.0 if log_weights[stop] == 0.0 else np.exp(log_weights[stop])
+            winning = 1.0 if log_winning[stop] == 0.0 else np.exp(log_winning[stop])
             # Stored here for the backward pass.
             slopes[stop] = weight * lift
-            won[stop] = weight / lift * below
+            won[stop] = winning / lift * below
             loss += won[stop]
             group += weight * lift
             stop += 1
@@ -126,8 +140,9 @@ def _add_products(
         level = levels[stop - 1]
         while start > begin and levels[start - 1] == level:
             start -= 1
-            weight = 1.0 if log_weights[start] == 0.0 else np.exp(2.0 * log_weights[start])
-            group += weight / slopes[start]
+            log_product = log_weights[start] + log_winning[start]
+            product = 1.0 if log_product == 0.0 else np.exp(log_product)
+            group += product / slopes[start]
             slopes[start] = (won[start] - slopes[start] * above) / loss
         above += group
         stop = start
@@ -136,7 +151,14 @@ def _add_products(
 
 @compiled  # type: ignore[untyped-decorator]
 def _add_logarithms(
-    scores: Array, levels: Array, log_weights: Array, begin: int, end: int, won: Array, slopes: Array
+    scores: Array,
+    levels: Array,
+    log_weights: Array,
+    log_winning: Array,
+    begin: int,
+    end: int,
+    won: Array,
+    slopes: Array,
 ) -> float:
     """ln L_q of one query and its slopes, however far apart its scores are.
 
@@ -148,7 +170,7 @@ def _add_logarithms(
         stop = start
         below = largest + np.log(total) if total > 0 else -np.inf
         while stop < end and levels[stop] == levels[start]:
-            won[stop] = below + log_weights[stop] - scores[stop]
+            won[stop] = below + log_winning[stop] - scores[stop]
             top = max(top, won[stop])
             stop += 1
         for row in range(start, stop):
@@ -167,13 +189,15 @@ def _add_logarithms(
             start -= 1
             slopes[start] = (won[start] - np.exp(above + log_weights[start] + scores[start])) / loss
         for row in range(start, stop):
-            largest, total = _add_term(largest, total, log_weights[row] - scores[row])
+            largest, total = _add_term(largest, total, log_winning[row] - scores[row])
         stop = start
     return float(top + np.log(loss))
 
 
 @compiled  # type: ignore[untyped-decorator]
 def _add_term(largest: float, total: float, term: float) -> tuple[float, float]:
+    if term == -np.inf:
+        return largest, total
     if term > largest:
         return term, total * np.exp(largest - term) + 1.0
     return largest, total + np.exp(term - largest)

@@ -11,6 +11,7 @@ MODELS = {
     "powers": ["--powers", "--set", "C=0.5"],
     "ordrank": ["--ranker", "ordrank", "--set", "C=0.5"],
     "rankboost": ["--ranker", "rankboost", "--set", "rounds=5"],
+    "rsvm-knn": ["--ranker", "rsvm-knn", "--set", "k=2"],
     "svm": ["--ranker", "svm", "--set", "kernel=rbf", "--set", "C=1"],
 }
 

@@ -30,6 +30,8 @@ X = RANDOM.normal(size=(N, 4)) + Y[:, None] * [0.6, 0.3, 0.0, -0.2]
 # Rankers that ignore pairs of grades, and rankers that ignore weights.
 UNWEIGHTED = {"single"}
 VOTING = {"mhr", "mhr-weighted", "ordrank", "ordrank-weighted"}
+# Rankers whose score of a row depends on the other rows of its query.
+BY_QUERY = VOTING | {"rsvm-knn"}
 CLASSIFYING = {"svm", "maxent"}
 QUICK = {"rankboost": {"rounds": 20}}
 
@@ -233,7 +235,7 @@ def test_without_qids_all_rows_are_of_one_query(name):
     fitted = make(name).fit(X, Y, QID)
     assert np.array_equal(fitted.predict(X), fitted.predict(X, np.zeros(N)))
     within = fitted.predict(X, QID)
-    assert np.array_equal(fitted.predict(X), within) == (name not in VOTING)
+    assert np.array_equal(fitted.predict(X), within) == (name not in BY_QUERY)
 
 
 @pytest.mark.parametrize("name", [name for name in RANKERS if name not in CLASSIFYING | VOTING])
@@ -293,6 +295,10 @@ def test_a_grid_of_settings_can_be_searched_by_scikit_learn():
     [
         ("rsvm-ir", {"C": "0.01", "depth": "10", "draws": "null"}, {"C": 0.01, "depth": 10, "draws": None}),
         ("rsvm-ir", {"C": 2, "solver": "gd"}, {"C": 2, "solver": "gd"}),
+        ("rsvm-ir", {"tau": '{"2-1": 0.5}', "mu": "false"}, {"tau": {"2-1": 0.5}, "mu": False}),
+        ("rsvm-ir-gd", {"step": "1e-4"}, {"solver": "gd", "step": 1e-4, "tau": True, "mu": True}),
+        ("rsvm-ir-rank", {}, {"tau": True, "mu": False}),
+        ("rsvm-ir-query", {}, {"tau": False, "mu": True}),
         ("mhr-weighted", {}, {"votes": "score", "C": None}),
         ("ordrank", {}, {"votes": "count"}),
         ("linear", {"weights": "[1, 2.5]"}, {"weights": [1, 2.5]}),
@@ -307,7 +313,7 @@ def test_settings_are_given_as_texts_or_values(name, settings, expected):
     ("name", "settings", "message"),
     [
         ("rsvmir", {}, "unknown ranker 'rsvmir' .did you mean rsvm-ir"),
-        ("rsvm", {"c": 1}, "unknown setting of rsvm 'c'.*; there is: C, tolerance"),
+        ("rsvm", {"c": 1}, "unknown setting of rsvm 'c'.*; there is: C, max_iterations, solver, step, tolerance"),
         ("rsvm", {"C": "-1"}, "rsvm: C is -1, expected a number above 0"),
         ("rsvm", {"C": "1e999"}, "rsvm: C is inf"),
         ("rsvm", {"C": "much"}, "rsvm: C is 'much', expected a number above 0"),
@@ -315,7 +321,14 @@ def test_settings_are_given_as_texts_or_values(name, settings, expected):
         ("rsvm-ir", {"depth": "0"}, "rsvm-ir: depth is 0, expected a whole number from 1"),
         ("rsvm-ir", {"draws": "1.5"}, "rsvm-ir: draws is 1.5"),
         ("rsvm-ir", {"seed": "-1"}, "rsvm-ir: seed is -1, expected a whole number from 0"),
-        ("rsvm-ir", {"solver": "qd"}, "rsvm-ir: unknown solver 'qd'.*there is: gd, qp"),
+        ("rsvm-ir", {"solver": "qd"}, "rsvm-ir: unknown solver 'qd'.*there is: barzilai-borwein, cvxopt, gd, qp"),
+        ("rsvm", {"step": "0.1"}, "rsvm: step is 0.1 with solver=qp, expected solver=gd"),
+        ("rsvm", {"step": "0", "solver": "gd"}, "rsvm: step is 0, expected a number above 0"),
+        ("rsvm", {"max_iterations": "0"}, "rsvm: max_iterations is 0, expected a whole number from 1"),
+        ("rsvm-ir", {"tau": '{"2": 1}'}, "rsvm-ir: tau has the key '2', expected a grade and a lower one"),
+        ("rsvm-ir", {"tau": "much"}, "rsvm-ir: tau is 'much', expected true, false, or numbers by grades"),
+        ("rsvm-ir", {"mu": "2"}, "rsvm-ir: mu is 2, expected true or false"),
+        ("rsvm-ir", {"tau_queries": "some"}, "rsvm-ir: unknown tau_queries 'some'; there is: all, with-both"),
         ("mhr", {"votes": "none"}, "mhr: unknown way to vote 'none'; there is: count, score"),
     ],
 )

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.query_dependent_rankboost import (
@@ -88,6 +89,111 @@ def test_loss_is_that_of_explicit_pairs_and_gradients_are_its_slopes(weighted):
     )
 
 
+def two_grade_training(n_queries=12, seed=4):
+    """Queries of two grades with several relevant documents each, in which one feature finds some and one finds all."""
+    random = np.random.default_rng(seed)
+    grades = np.tile([1] * 6 + [0] * 14, n_queries)
+    qid = np.repeat(np.arange(n_queries), 20)
+    X = random.normal(size=(len(grades), 3))
+    # In even queries the first feature lifts one relevant document far up, in odd ones the second lifts all a little.
+    even = qid % 2 == 0
+    X[(np.arange(len(grades)) % 20 == 0) & even, 0] += 4.0
+    X[(grades == 1) & ~even, 1] += 1.5
+    return TrainingData.of(X, grades, qid)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gradients_by_positions_are_the_slopes_of_the_loss(weighted):
+    training = some_training(n_grades=2 + weighted, n_rows=80, weighted=weighted)
+    depths = {"informational_depth": 4, "transactional_depth": 2}
+    ranker = QueryDependentRankBoost(decay=0.3, share_decay=0.2, top=3, losses="positions", **depths)
+    loss = QueryLoss.of(training, ranker)
+    random = np.random.default_rng(2)
+    for _ in range(5):
+        w, share_weights = random.normal(size=4), random.normal(size=(3, 4))
+        by_weights, by_shares = loss.by_weights(share_weights), loss.by_shares(w)
+        assert by_weights(w)[0] == pytest.approx(by_shares(share_weights)[0])
+        assert by_weights(w)[1] == pytest.approx(finite_differences(by_weights, w), rel=1e-5, abs=1e-7)
+        assert by_shares(share_weights)[1] == pytest.approx(
+            finite_differences(by_shares, share_weights), rel=1e-5, abs=1e-7
+        )
+
+
+def test_with_two_grades_shares_move_and_categories_differ():
+    training = two_grade_training()
+    (ranker,) = QueryDependentRankBoost().fit_path(training, [0.01])
+    assert ranker.details_["reading"] == "positions"
+    assert ranker.details_["warnings"] == []
+    assert max(ranker.details_["coinciding"].values()) == 0.0
+    # A third each in all queries would be no movement.
+    assert ranker.details_["shares"]["informational"] < 0.25
+    assert min(ranker.details_["share_spreads"].values()) > 0.05
+    (by_grades,) = QueryDependentRankBoost(losses="grades").fit_path(training, [0.01])
+    assert by_grades.details_["shares"] == pytest.approx(dict.fromkeys(by_grades.details_["shares"], 1 / 3))
+    assert max(by_grades.details_["share_spreads"].values()) < 1e-9
+    losses = QueryLoss.of(training, ranker).category_losses(np.array([1.0, 0.5, 0.0]))[0]
+    assert (losses[:, 2] < losses[:, 1]).all()
+    assert (losses[:, 1] < losses[:, 0]).all()
+    (plain,) = QueryDependentRankBoost(categories=False).fit_path(training, [0.01])
+    directions = [each.model_.weights / np.linalg.norm(each.model_.weights) for each in (ranker, plain)]
+    assert directions[0] @ directions[1] < 0.999
+
+
+def test_losses_are_by_positions_only_if_no_query_has_three_grades():
+    graded, binary = some_training(), two_grade_training()
+    for training, expected in ((graded, "grades"), (binary, "positions")):
+        (auto,) = QueryDependentRankBoost().fit_path(training, [0.1])
+        (given,) = QueryDependentRankBoost(losses=expected).fit_path(training, [0.1])
+        (other,) = QueryDependentRankBoost(losses={"grades": "positions"}.get(expected, "grades")).fit_path(
+            training, [0.1]
+        )
+        assert auto.details_["reading"] == expected
+        assert np.array_equal(auto.model_.weights, given.model_.weights)
+        assert not np.allclose(auto.model_.weights, other.model_.weights, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"losses": "grades"}, "by grades, the losses of all categories coincide in all training queries: "),
+        (
+            {"transactional_depth": 1},
+            "by positions, the losses of transactional and navigational queries coincide in all training queries: ",
+        ),
+        ({"informational_depth": 1, "transactional_depth": 1}, "by positions, the losses of all categories coincide"),
+        ({}, None),
+    ],
+)
+def test_coinciding_categories_are_reported(settings, expected):
+    (ranker,) = QueryDependentRankBoost(**settings).fit_path(two_grade_training(), [0.1])
+    warnings = ranker.details_["warnings"]
+    assert len(warnings) == (expected is not None)
+    assert all(text.startswith(expected) for text in warnings)
+
+
+def test_one_relevant_document_a_query_leaves_one_category():
+    X, y, qid = np.arange(8.0)[:, None], [0, 0, 0, 1] * 2, [0] * 4 + [1] * 4
+    ranker = QueryDependentRankBoost().fit(X, y, qid)
+    assert ranker.details_["reading"] == "positions"
+    assert ranker.details_["warnings"] == [
+        "by positions, the losses of all categories coincide in all training queries: query categories have no effect"
+    ]
+    plain = QueryDependentRankBoost(categories=False).fit(X, y, qid)
+    assert ranker.model_.weights == pytest.approx(plain.model_.weights, rel=1e-3)
+
+
+def test_by_positions_a_row_of_weight_two_counts_as_if_it_occurred_twice():
+    random = np.random.default_rng(5)
+    X, y, qid = random.normal(size=(60, 3)), random.integers(0, 2, 60), random.integers(0, 3, 60)
+    times = random.integers(0, 3, 60)
+    ranker = QueryDependentRankBoost(top=5, informational_depth=6, transactional_depth=2)
+    weighted = clone(ranker).fit(X, y, qid, sample_weight=times)
+    repeated = clone(ranker).fit(np.repeat(X, times, 0), np.repeat(y, times), np.repeat(qid, times))
+    assert weighted.details_["reading"] == "positions"
+    assert weighted.model_.weights == pytest.approx(repeated.model_.weights, rel=1e-4)
+    assert weighted.details_["shares"] == pytest.approx(repeated.details_["shares"], rel=1e-4)
+
+
 def test_query_features_are_variances_over_the_top_documents_by_mean_value():
     X = [[0.0, 2.0], [9.0, 9.0], [4.0, 6.0], [0.0, 0.0], [1.0, 1.0], [3.0, 1.0]]
     training = TrainingData.of(X, [0, 1, 2, 0, 1, 0], ["a"] * 3 + ["b"] * 3)
@@ -101,7 +207,9 @@ def test_query_features_are_variances_over_the_top_documents_by_mean_value():
 
 
 def test_standardised_query_features_have_a_constant_and_ignore_what_does_not_vary():
-    assert standardise(np.array([[1.0, 0.1], [3.0, 0.1]])).tolist() == [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+    described = np.array([[1.0, 0.1], [3.0, 0.1]])
+    assert standardise(described, constant=True).tolist() == [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+    assert standardise(described, constant=False).tolist() == [[-1.0, 0.0], [1.0, 0.0]]
 
 
 def test_spreads_are_those_within_queries():
@@ -122,9 +230,11 @@ def test_minimum_of_one_pair_is_where_its_gradient_vanishes():
 
 @pytest.mark.parametrize("decay", [10.0, 0.1, 0.001])
 @pytest.mark.parametrize("share_decay", [1.0, 0.01])
-def test_the_loss_never_rises_and_shares_do_not_collapse(decay, share_decay):
+@pytest.mark.parametrize("reading", ["grades", "positions"])
+def test_the_loss_never_rises_and_shares_do_not_collapse(decay, share_decay, reading):
     training = some_training(n_rows=80)
-    (ranker,) = QueryDependentRankBoost(share_decay=share_decay, tolerance=1e-8).fit_path(training, [decay])
+    ranker = QueryDependentRankBoost(share_decay=share_decay, tolerance=1e-8, losses=reading)
+    (ranker,) = ranker.fit_path(training, [decay])
     losses = ranker.details_["losses"]
     assert losses[0] == pytest.approx(1.0)
     assert all(after <= before for before, after in pairwise(losses))
@@ -145,10 +255,10 @@ def test_strongly_penalised_shares_stay_equal_where_all_categories_have_pairs():
     assert shares["informational"] == pytest.approx((4 / 3 + 1 / 2) / 5, abs=1e-4)
 
 
-def test_two_grades_make_all_categories_one():
+def test_by_grades_two_grades_make_all_categories_one():
     training = some_training(n_grades=2)
     plain, dependent = (
-        next(QueryDependentRankBoost(categories=categories, tolerance=1e-10).fit_path(training, [0.1]))
+        next(QueryDependentRankBoost(categories=categories, tolerance=1e-10, losses="grades").fit_path(training, [0.1]))
         for categories in (False, True)
     )
     assert dependent.model_.weights == pytest.approx(plain.model_.weights, rel=1e-3)
@@ -210,6 +320,9 @@ def test_descent_halves_steps_that_would_diverge():
         ({"tolerance": math.nan}, "tolerance is nan"),
         ({"top": 1}, "top is 1, expected a whole number from 2"),
         ({"turns": 0}, "turns is 0"),
+        ({"losses": "ranks"}, "unknown reading of losses 'ranks'; there is: auto, grades, positions"),
+        ({"informational_depth": 0}, "informational_depth is 0, expected a whole number from 1"),
+        ({"transactional_depth": 1.5}, "transactional_depth is 1.5, expected a whole number from 1"),
         ({"iterations": 0}, "iterations is 0"),
         ({"categories": 3}, "categories is 3, expected True or False"),
         ({"relevant": "d"}, "relevant is 'd', expected the least grade that is relevant"),

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.models.model_kinds import model_from_json
+from searchlab.rankers.models.model_kinds import average_models, model_from_json
+from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel, QuerySpace, describe_queries
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel, clip_margins, count_votes
 
@@ -23,10 +24,13 @@ OFFSETS = np.array([0, 5, 5, 6, 13])
 VECTORS = RANDOM.normal(size=(6, 3))
 COEFFICIENTS = RANDOM.normal(size=6)
 GRADES = ((2.0, 1.0), (1.0, 0.0))
+SPACE = QuerySpace(RANDOM.normal(size=(4, 3)), reference=1, top=2)
+NEIGHBOURS = np.array([[0, 1], [1, 3], [2, 0], [3, 1]])
 
 MODELS = {
     "linear": LinearModel(np.array([0.1, -2.5, 1 / 3])),
     "counted votes": VotingModel(RANDOM.normal(size=(2, 3)), GRADES, "count"),
+    "shared votes": VotingModel(np.round(RANDOM.normal(size=(2, 3))), GRADES, "count", 0.5),
     "weighed votes": VotingModel(RANDOM.normal(size=(2, 3)), GRADES, "score"),
     "rules": RuleModel(
         RANDOM.integers(0, 3, 40), RANDOM.choice([-0.5, 0.0, 0.7], 40), RANDOM.normal(size=40), n_columns=3
@@ -35,8 +39,15 @@ MODELS = {
     "linear kernel": KernelModel(VECTORS, COEFFICIENTS, 0.3, "linear"),
     "poly": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=3, coef0=1.0),
     "poly of degree 1": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=1, coef0=0.0),
+    "sigmoid": KernelModel(VECTORS, COEFFICIENTS, 0.3, "sigmoid", gamma=0.4, coef0=0.5),
     "rbf": KernelModel(VECTORS, COEFFICIENTS, -1.7, "rbf", gamma=0.6),
+    "offline-1": NeighbourhoodModel(SPACE, NEIGHBOURS, RANDOM.normal(size=(4, 3)), "offline-1"),
+    "offline-2": NeighbourhoodModel(SPACE, NEIGHBOURS, RANDOM.normal(size=(4, 3)), "offline-2"),
+    "no neighbourhoods": NeighbourhoodModel(
+        QuerySpace(np.zeros((0, 3)), 0, 2), np.zeros((0, 1), dtype=np.int64), np.zeros((0, 3))
+    ),
 }
+VOTES = {"kind": "votes", "votes": "count", "ties": 0, "grades": [[1, 0]], "planes": [[1, 2, 3]]}
 all_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
@@ -88,7 +99,7 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
     [
         ([1, 2], "a model is malformed .found list, expected names with values"),
         ({}, "unknown kind of model ''"),
-        ({"kind": "forest"}, "unknown kind of model 'forest'; there is: kernel, linear, rules, votes"),
+        ({"kind": "forest"}, "unknown kind of model 'forest'; there is: kernel, linear, neighbourhoods, rules, votes"),
         ({"kind": ["linear"]}, "unknown kind of model"),
         ({"kind": "linear", "weights": [1, math.nan, 3]}, "expected finite numbers in 1 dimension"),
         ({"kind": "linear", "weights": [[1, 2, 3]]}, "expected finite numbers in 1 dimension"),
@@ -98,13 +109,22 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
         ({"kind": "rules", "n_features": 3, "rules": [[0, 0.5]]}, "expected rules of feature, threshold and weight"),
         ({"kind": "rules", "n_features": 3, "rules": [[]]}, "expected rules of feature, threshold and weight"),
         ({"kind": "rules", "n_features": math.inf, "rules": []}, "a rules model is malformed"),
-        ({"kind": "votes", "votes": "count", "grades": [[1, 0]], "planes": [[1, 2, 3]] * 2}, "do not fit together"),
-        ({"kind": "votes", "votes": "veto", "grades": [[1, 0]], "planes": [[1, 2, 3]]}, "do not fit together"),
-        ({"kind": "votes", "votes": "count", "grades": [[1]], "planes": [[1, 2, 3]]}, "a votes model is malformed"),
-        (MODELS["rbf"].to_json() | {"kernel": "sigmoid"}, "do not fit together"),
+        (VOTES | {"planes": [[1, 2, 3]] * 2}, "do not fit together"),
+        (VOTES | {"votes": "veto"}, "do not fit together"),
+        (VOTES | {"ties": 1}, "do not fit together"),
+        (VOTES | {"grades": [[1]]}, "a votes model is malformed"),
+        (MODELS["rbf"].to_json() | {"kernel": "cosine"}, "do not fit together"),
         (MODELS["rbf"].to_json() | {"coefficients": [1.0]}, "do not fit together"),
         (MODELS["rbf"].to_json() | {"gamma": math.inf}, "do not fit together"),
         (MODELS["rbf"].to_json() | {"degree": math.inf}, "a kernel model is malformed"),
+        (MODELS["offline-1"].to_json() | {"variant": "online"}, "do not fit together"),
+        (MODELS["offline-1"].to_json() | {"reference": 3}, "do not fit together"),
+        (MODELS["offline-1"].to_json() | {"reference": True}, "expected a whole number, found bool"),
+        (MODELS["offline-1"].to_json() | {"top": 0}, "do not fit together"),
+        (MODELS["offline-1"].to_json() | {"neighbours": [[0], [1], [2], [4]]}, "do not fit together"),
+        (MODELS["offline-1"].to_json() | {"neighbours": [[0], [1], [2], [0.5]]}, "do not fit together"),
+        (MODELS["offline-1"].to_json() | {"neighbours": [[0], [1], [2]]}, "do not fit together"),
+        (MODELS["offline-1"].to_json() | {"planes": [[1, 2]] * 4}, "do not fit together"),
     ],
 )
 def test_malformed_models_are_refused(record, message):
@@ -124,8 +144,11 @@ values = st.lists(st.integers(-4, 4).map(lambda number: number / 2), min_size=1,
 @given(values)
 def test_votes_are_counted_against_each_other_document(numbers):
     n = len(numbers)
-    expected = [sum((a > b) - (a < b) for b in numbers) / max(n - 1, 1) for a in numbers]
-    assert count_votes(np.array(numbers)).tolist() == pytest.approx(expected)
+    wins = [sum(a > b for b in numbers) / max(n - 1, 1) for a in numbers]
+    assert count_votes(np.array(numbers)).tolist() == pytest.approx(wins)
+    equal = [(sum(a == b for b in numbers) - 1) / max(n - 1, 1) for a in numbers]
+    half = [win + tie / 2 for win, tie in zip(wins, equal, strict=True)]
+    assert count_votes(np.array(numbers), 0.5).tolist() == pytest.approx(half)
 
 
 @given(values, st.sampled_from([1.0, 0.37]))
@@ -140,7 +163,7 @@ def test_votes_are_taken_within_queries():
     model = VotingModel(np.array([[1.0]]), ((1.0, 0.0),), "count")
     scores = model.score(np.array([[1.0], [2.0], [9.0], [9.0], [0.0]]), np.array([0, 2, 5]))
     # 1 against 1 other; 9 ties with 9 and beats 0, which is beaten by both.
-    assert scores.tolist() == [-1.0, 1.0, 0.5, 0.5, -1.0]
+    assert scores.tolist() == [0.0, 1.0, 0.5, 0.5, 0.0]
     assert model.score(np.array([[5.0]]), np.array([0, 1])).tolist() == [0.0]
 
 
@@ -161,12 +184,13 @@ def test_rules_that_hold_add_their_weights(found, rows):
     assert len(model.influences()) == len({rule[:2] for rule in found})
 
 
-@pytest.mark.parametrize("name", ["linear kernel", "poly", "poly of degree 1", "rbf"])
+@pytest.mark.parametrize("name", ["linear kernel", "poly", "poly of degree 1", "rbf", "sigmoid"])
 def test_kernel_scores_are_sums_over_support_vectors_and_gradients_their_slopes(name):
     model = MODELS[name]
     kernels = {
         "linear": lambda x, v: x @ v,
         "poly": lambda x, v: (model.gamma * (x @ v) + model.coef0) ** model.degree,
+        "sigmoid": lambda x, v: math.tanh(model.gamma * (x @ v) + model.coef0),
         "rbf": lambda x, v: math.exp(-model.gamma * ((x - v) ** 2).sum()),
     }
     K = kernels[model.kernel]
@@ -198,3 +222,43 @@ def test_many_rows_are_scored_in_blocks_as_if_at_once():
     rows = RANDOM.normal(size=(3000, 2))
     whole = model.score(rows, np.array([0, 3000]))
     assert whole[[0, 1332, 1333, 2999]] == pytest.approx(model.score(rows[[0, 1332, 1333, 2999]], np.array([0, 4])))
+
+
+def test_query_features_are_means_over_the_first_documents_by_the_reference_feature():
+    rows = np.array([[1.0, 5.0], [2.0, 7.0], [6.0, 5.0], [9.0, 1.0]])
+    # The first is (2, 7); two share the second place.
+    assert describe_queries(rows, np.array([0, 4]), 1, 2).tolist() == [[(2 + 3.5) / 2, 6.0]]
+    assert describe_queries(rows, np.array([0, 0, 4]), 0, 1).tolist() == [[0.0, 0.0], [9.0, 1.0]]
+    # The second row twice, the third not at all.
+    weighted = describe_queries(rows, np.array([0, 4]), 1, 3, np.array([1.0, 2.0, 0.0, 1.0]))
+    assert weighted.tolist() == [[pytest.approx(5 / 3), pytest.approx(19 / 3)]]
+
+
+def test_a_query_uses_the_neighbourhood_that_its_variant_chooses():
+    # Training queries at 0, 1, 3 and 10 with their two nearest. A query at 2.1 is nearest to 3, then to 1.
+    space = QuerySpace(np.array([[0.0], [1.0], [3.0], [10.0]]), 0, 1)
+    neighbours = np.array([[0, 1], [1, 0], [2, 1], [3, 2]])
+    planes = np.array([[1.0], [2.0], [3.0], [4.0]])
+    rows = np.array([[2.1], [-1.0]])
+    for variant in ("offline-1", "offline-2"):
+        model = NeighbourhoodModel(space, neighbours, planes, variant)
+        assert model.score(rows, np.array([0, 2])).tolist() == pytest.approx([6.3, -3.0])
+    # The neighbourhood of the nearest query may have less in common than another: 3 is nearest, {3, 1} are its two.
+    other = np.array([[0, 1], [1, 2], [2, 3], [3, 2]])
+    chosen = {
+        variant: NeighbourhoodModel(space, other, planes, variant).parts(rows, 0)
+        for variant in ("offline-1", "offline-2")
+    }
+    texts = {variant: parts[0].text for variant, parts in chosen.items()}
+    assert texts == {
+        "offline-1": "neighbourhood of training query 2: has 2 of the 2 nearest training queries",
+        "offline-2": "neighbourhood of training query 3: has 1 of the 2 nearest training queries",
+    }
+    assert [part.amount for part in chosen["offline-1"]] == pytest.approx([0.0, 4.2])
+    influence = NeighbourhoodModel(space, other, planes).influences()
+    assert [(part.amount, part.text) for part in influence] == [(2.5, "from 1 to 4")]
+
+
+def test_models_of_neighbourhoods_are_not_averaged():
+    with pytest.raises(SettingError, match="neighbourhoods models cannot be averaged"):
+        average_models([MODELS["offline-1"]] * 2, [1.0, 1.0])  # type: ignore[list-item]

@@ -144,8 +144,16 @@ def _list_rankers() -> None:
         }
         print(f"{name:{width}}  {kind.description}")
         print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in settings.items())}")
+        print(f"{'':{width}}    {_describe_recipes(name)}")
     print("\nSettings shown as `chosen` are chosen on held-out queries, unless --set gives them.")
-    print("With --measure nDCG@k, depth is k, unless --set gives it.")
+    print("From an index, recipe tuned adds no powers; with --measure nDCG@k, it derives τ from NDCG@k.")
+
+
+def _describe_recipes(ranker: str) -> str:
+    paper, tuned = (searchlab.Recipe(ranker, name=name) for name in ("paper", "tuned"))
+    if paper.is_shared:
+        return f"both recipes: {paper.rules.describe()}"
+    return f"tuned: {tuned.rules.describe()}; paper: {paper.rules.describe()}"
 
 
 def _refuse_foreign_options(context: typer.Context, *, from_file: bool) -> None:

@@ -46,7 +46,18 @@ def letor_command(
     queries: Annotated[
         str | None,
         typer.Option(
-            "--queries", metavar="QID,QID", help="Two queries to draw [default: those with the fewest and most pairs]"
+            "--queries",
+            metavar="QID,QID",
+            help="Two queries to draw [default: 12,50 for the papers' data, else those with the fewest and most pairs]",
+        ),
+    ] = None,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query",
+            metavar="QID",
+            help="The query whose top five and whose hyperplanes are shown "
+            "[default: 9 and 43 for the papers' data, else the second of --queries]",
         ),
     ] = None,
     settings: RankerSettingsOption = None,
@@ -94,14 +105,15 @@ def letor_command(
     recipe_names = tuple(RECIPES) if recipe_name is None else (recipe_name,)
     _ = make_recipes(recipe, names, recipe_names, relevant_from)
     drawn_queries = None if queries is None else split_names(queries, "--queries", "12,50")
-    if drawn_queries is not None and output is None:
-        raise SettingError("--queries is for the figures of a report: expected -o FOLDER")
+    for option, given in (("--queries", queries), ("--query", query)):
+        if given is not None and output is None:
+            raise SettingError(f"{option} is for the figures of a report: expected -o FOLDER")
     require_writable_folder(output)
     data = read_data(folder)
-    if drawn_queries is not None:
-        from searchlab.reproduction.figures import check_queries
+    if output is not None:
+        from searchlab.reproduction.paper_sections import choose_shown_queries
 
-        check_queries(data.whole, drawn_queries)
+        shown = choose_shown_queries(data.whole, drawn_queries, query)
     with stage_bar() as progress:
         results = reproduce(
             data,
@@ -118,7 +130,7 @@ def letor_command(
 
             progress("drawing", 0, 1)
             title = Path(folder).resolve().name
-            report = letor_report(results, data, recipe, drawn_queries, name=title, relevant_from=relevant_from)
+            report = letor_report(results, data, recipe, shown, name=title, relevant_from=relevant_from)
     if output is not None:
         print(f"\n{report.summary}")
         write_report_folder(report, output)

@@ -95,13 +95,13 @@ def ohsumed_command(
     )
     print(
         f"NDCG by eq. 20; MAP counts grade {result.data.highest_grade} alone (eq. 21). Sign tests of rsvm-ir, the "
-        f"paper's RSVM-IR-QP, on NDCG@1, two-sided (Table 2). C chosen by {recipe.validation_measure().name} within the training folds; "
-        f"{recipe.describe()}."
+        "paper's RSVM-IR-QP, on NDCG@1, two-sided (Table 2). "
+        f"C chosen by {recipe.validation_measure().name} within the training folds; {recipe.describe()}."
     )
     if documents.n_without_pairs:
         warn(
-            f"{pluralize(documents.n_without_pairs, 'topic')} of {table.n_queries:,} have documents of one grade only: all "
-            "systems are equally good there; --unjudged N adds documents that are not relevant"
+            f"in {documents.n_without_pairs:,} of {table.n_queries:,} topics all documents have the same grade, and "
+            "all systems are equally good; --unjudged N adds documents that are not relevant"
         )
     for sentence in verdicts(result):
         print(sentence)
@@ -114,7 +114,7 @@ def ohsumed_command(
 def _read_documents(
     folder: str, output: str | None, unjudged: int, seed: int, progress: Progress
 ) -> tuple[str, int, JudgedDocuments]:
-    """The name of a collection, its number of documents, and the judged ones: from its index, or from LETOR's counts."""
+    """The name of a collection, its number of documents, and the judged ones, by its index or by LETOR's counts."""
     from searchlab.features.letor.meta_files import has_meta_files
     from searchlab.reproduction.judged_collections import find_judged_collections
     from searchlab.reproduction.ohsumed import gather_judged, read_counted

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import Collection
     from searchlab.reproduction.retrieval import RetrievalResult
     from searchlab.training.recipe import Recipe
+    from searchlab.types import Progress
 
 
 @reproduce_app.command("retrieval")
@@ -99,7 +100,11 @@ def _compare(
 
     outcomes: list[RetrievalResult] = []
     for name, collection in collections.items():
-        with open_collection(name, collection, output) as (engine, topics, qrels), stage_bar() as progress:
+        with open_collection(name, collection, output) as (engine, topics, qrels), stage_bar() as show:
+
+            def progress(stage: str, done: int, total: int, name: str = name, show: Progress = show) -> None:
+                show(f"{name}: {stage}", done, total)
+
             outcome = run_retrieval(
                 engine,
                 topics,
@@ -110,7 +115,7 @@ def _compare(
                 recipe_name=recipe,
                 n_folds=folds,
                 seed=seed,
-                progress=lambda stage, done, total, name=name: progress(f"{name}: {stage}", done, total),
+                progress=progress,
             )
         outcomes.append(outcome)
         print(format_retrieval_table(outcome) + "\n")
@@ -120,7 +125,7 @@ def _compare(
             warn(f"left out: {reason}")
         print()
     print(
-        f"Re-rankers and the mixture: held-out topics of {folds} folds, seed {seed}. "
+        f"Re-rankers (recipe {recipe}) and the mixture: held-out topics of {folds} folds, seed {seed}. "
         "↑ ↓: significantly better or worse than BM25 (randomisation test, Holm, p < .05)."
     )
     print(compare_with_paper(outcomes))

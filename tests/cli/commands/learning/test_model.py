@@ -41,6 +41,12 @@ def test_a_model_is_shown_with_its_weights(collection, run_cli, train, name):
         strongest = max(model.influences(), key=lambda part: abs(part.amount))
         feature = load_bundle("rankboost.json").features[strongest.feature]
         assert table_of(out, "rule")[0] == [f"{feature} {strongest.text}", f"{strongest.amount:+.4f}"]
+    elif name == "rsvm-knn":
+        rows = table_of(out, "feature")
+        means = model.planes.mean(axis=0).tolist()
+        assert [float(row[-1]) for row in rows] == pytest.approx(
+            sorted((mean for mean in means if mean), key=abs, reverse=True), abs=5e-5
+        )
     else:
         assert re.search(r"feature +slope\n", out)
 

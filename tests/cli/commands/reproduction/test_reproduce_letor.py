@@ -24,7 +24,7 @@ def test_letor_without_a_folder_prints_the_table_alone(folds, run_cli):
     assert first.split()[:3] == ["rsvm", "1.0000*", "1.0000*"]
     assert second.startswith("rsvm, tuned ")
     assert third.split()[0] == "single"
-    assert "rsvm, tuned: recipe tuned: powers of the features, average over the 5 best values of C." in out
+    assert "rsvm, tuned: powers of the features, average over the 5 best values of C." in out
     assert "The recipes paper and tuned are one and the same for single." in out
     assert "tuned minus paper" in out
     record = json.loads((folds / "x.json").read_text())
@@ -35,7 +35,7 @@ def test_letor_without_a_folder_prints_the_table_alone(folds, run_cli):
 
 
 def test_letor_with_a_folder_writes_a_report(folds, run_cli):
-    options = ("--rankers", "rsvm,rsvm-ir", "--jobs", "1", "--queries", "5,1", "-o", "out/deep")
+    options = ("--rankers", "rsvm,rsvm-ir", "--jobs", "1", "--queries", "5,1", "--query", "6", "-o", "out/deep")
     code, out, err = run_cli("reproduce", "letor", "ltr", *options)
     assert code == 0, err
     assert "2 rankers on 1 fold of ltr: rsvm has the best MAP, 1.0000." in out
@@ -50,6 +50,8 @@ def test_a_mistake_ends_in_one_line_before_training(folds, run_cli, monkeypatch)
     (folds / "file").write_text("")
     for options, message in [
         (("--queries", "5,1"), "--queries is for the figures of a report: expected -o FOLDER"),
+        (("--query", "5"), "--query is for the figures of a report: expected -o FOLDER"),
+        (("--query", "99", "-o", "out"), "query 99 is not in the folds, expected one of their 6 queries"),
         (("--queries", "5,99", "-o", "out"), "query 99 is not in the folds, expected two of their 6 queries"),
         (("--queries", "5", "-o", "out"), "expected two different ones"),
         (("-o", "file"), "file: cannot be written"),

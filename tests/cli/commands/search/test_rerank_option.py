@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 
@@ -63,6 +64,15 @@ def test_contributions_add_up_to_the_score_exactly_and_as_they_are_printed(colle
     assert [row[0] for row in others] == ([f"{n_parts - 10} others"] if n_parts > 10 else [])
     slack = 0 if others else len(contributions)  # without others to take it, what rounding left stays
     assert abs(sum(in_units(row[-1]) for row in contributions) - in_units(total[-1])) <= slack
+
+
+def test_the_neighbourhood_of_a_query_is_shown_first(collection, run_cli, train):
+    train("rsvm-knn", "--features", "letor45")
+    out = run_cli("query", "heat word1", "--rerank", "rsvm-knn.json", "--explain", "-k", 1)[1]
+    first = table_of(out, "feature")[0]
+    assert re.fullmatch(r"neighbourhood of training query [1-5]", first[0])
+    assert re.fullmatch(r"has [12] of the 2 nearest training queries", first[1])
+    assert first[-1] == "+0.0000"
 
 
 def test_what_lies_beyond_the_candidates_is_listed_but_not_explained(collection, run_cli, train):
