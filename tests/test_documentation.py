@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from searchlab.analysis.stemmers import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import STREAMS
+from searchlab.mixtures.latent_topic_training import DEFAULT_MCE
+from searchlab.mixtures.weight_training import PER_DOCUMENT_MCE, SHARED_MCE
 from searchlab.scorers.registry import SCORERS
 
 ROOT = Path(__file__).parents[1]
@@ -104,6 +107,18 @@ def test_every_scorer_is_documented():
     documented = {name for row in rows for name in re.findall(r"`([a-z0-9-]+)`", row)}
     assert SCORERS
     assert set(SCORERS) <= documented
+
+
+def test_the_defaults_of_language_model_training_are_documented():
+    text = (ROOT / "docs" / "language-models.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)`[^|]* \| (\S+) \| (\S+) \| (\S+) \|$", text, re.MULTILINE)
+    in_print = [
+        {name: default if isinstance(default, str) else f"{default:g}" for name, default in asdict(settings).items()}
+        for settings in (SHARED_MCE, PER_DOCUMENT_MCE, DEFAULT_MCE)
+    ]
+    assert {name: defaults for name, *defaults in rows} == {
+        name: [defaults[name] for defaults in in_print] for name in in_print[0]
+    }
 
 
 def test_the_help_of_the_commands_names_every_choice(folder):

@@ -63,6 +63,7 @@ ALLOWED_IMPORTERS = {
         "mixtures/latent_topic_training.py",
     ],
     "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
+    "cvxopt": ["rankers/solvers/quadratic_programme.py"],
     "nltk": ["analysis/stemmers.py"],
     "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
     "typer": ["cli/*.py"],

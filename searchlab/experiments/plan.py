@@ -44,7 +44,9 @@ there are any:
     parts = 4                              # of the training topics, held out in turn to choose settings on
     impute = "letor"
     normalise = "query-minmax"
-    powers = false
+    recipe = "tuned"                       # or "paper": the source's system as it is
+    powers = false                         # [default: the recipe's; tuned adds none to candidates of a search]
+    n_best = 5                             # how many of the best values are averaged [default: the recipe's]
 
 Paths are relative to the file. Unknown keys are errors (`plan_file.py`).
 """
@@ -117,7 +119,8 @@ class SystemPlan:
                 f" ({self.features.name})" if self.features.name != "chosen" else ""
             )
             settings = _in_brackets(self.settings)
-            return f"{self.recipe.ranker}{settings} on {features}, {self.recipe.preprocessor.label}"
+            prepared = f"{self.recipe.imputation}, {self.recipe.normalisation}"
+            return f"{self.recipe.ranker}{settings} on {features}, {prepared}; {self.recipe.describe()}"
         chosen = f", {' and '.join(self.grid)} chosen on the other folds" if self.grid else ""
         return f"{self.scorer}{_in_brackets(self.settings)}{' with RM3' if self.expansion else ''}{chosen}"
 
@@ -133,7 +136,7 @@ class SystemPlan:
                 "parts": recipe.n_parts,
                 "impute": recipe.imputation,
                 "normalise": recipe.normalisation,
-                "powers": recipe.powers,
+                "recipe": recipe.to_json(),
                 "measure": recipe.measure,
                 "dialect": recipe.dialect,
                 "seed": recipe.seed,

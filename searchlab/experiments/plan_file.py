@@ -21,7 +21,8 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.registry import SCORERS, make_scorer
-from searchlab.training.recipe import Recipe
+from searchlab.training.from_index import USUAL
+from searchlab.training.recipe import RECIPES, TUNED, Recipe
 
 DEFAULT_FEATURES = "semantic"
 
@@ -215,11 +216,12 @@ def _read_ranker(
 ) -> SystemPlan:
     ranker = section.string("ranker") or ""
     settings = section.settings("settings")
-    name = section.string("name", ranker) or ""
+    recipe_name = section.string("recipe", TUNED) or ""
     n_parts = section.integer("parts", 4, 2)
-    imputation = section.string("impute", "letor") or ""
+    imputation = section.string("impute", USUAL["imputation"]) or ""
     normalisation = section.string("normalise", "query-minmax") or ""
-    powers = section.boolean("powers", False)
+    powers = section.boolean("powers", False) if section.has("powers") else None
+    n_best = section.integer("n_best", 1, 1) if section.has("n_best") else None
     if section.has("features"):
         if isinstance(section.values["features"], list):
             names = section.strings("features")
@@ -227,14 +229,29 @@ def _read_ranker(
         else:
             set_name = section.string("features") or ""
             features = section.make("features", lambda: _named_set(set_name, file))
+    given_name = section.string("name")
     section.refuse_unknown_keys()
+    if recipe_name not in RECIPES:
+        section.make("recipe", lambda: _refuse("recipe", recipe_name, list(RECIPES)))
     if ranker not in RANKERS:
         section.make("ranker", lambda: _refuse("ranker", ranker, list(RANKERS)))
     section.make("settings", lambda: make_ranker(ranker, settings))
     recipe = section.make(
         "",
         lambda: Recipe(
-            ranker, settings, imputation, normalisation, powers, measure, dialect, n_parts=n_parts, n_folds=0, seed=seed
+            ranker,
+            settings,
+            imputation,
+            normalisation,
+            powers,
+            measure,
+            dialect,
+            n_parts,
+            n_folds=0,
+            seed=seed,
+            name=recipe_name,
+            n_best=n_best,
+            from_search=True,
         ),
     )
-    return SystemPlan(name, settings=settings, recipe=recipe, features=features)
+    return SystemPlan(given_name or recipe.label, settings=settings, recipe=recipe, features=features)

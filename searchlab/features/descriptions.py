@@ -56,6 +56,9 @@ _FAMILY_DESCRIPTIONS = {
     ("table1", "log_idf"): "how rare those words of the query are that {} has, by documents (log)",
     ("nallapati", "log_idf"): "how rare those words of the query are that {} has, by documents (log)",
     ("nallapati", "icf"): "how rare those words of the query are that {} has, by occurrences",
+    ("ordrank", "idf"): "how rare those words of the query are that {} has, by documents",
+    ("ordrank", "log_idf"): "how rare those words of the query are that {} has, by documents (log)",
+    ("ordrank", "icf"): "how rare those words of the query are that {} has, by occurrences",
     ("near", "bigrams"): "how often {} has neighbouring words of the query side by side",
     ("mixture", "bigrams"): "language model with pairs of words",
 }

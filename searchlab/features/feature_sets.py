@@ -22,7 +22,7 @@ from typing import Any
 from searchlab.errors import SettingError, SourceError, unknown_name
 from searchlab.features.catalogue import CATALOGUE, Feature
 from searchlab.features.formulas.letor_formulas import LETOR
-from searchlab.features.formulas.paper_formulas import NALLAPATI, ORDRANK, TABLE1
+from searchlab.features.formulas.paper_formulas import NALLAPATI, ORDRANK, ORDRANK_AS_LETOR, TABLE1
 from searchlab.features.formulas.stream_formula import StreamFormula
 from searchlab.indexing.storage.columns import STREAMS
 
@@ -73,6 +73,7 @@ FEATURE_SETS: dict[str, tuple[str, ...]] = {
     "nallapati": _family_names("nallapati", NALLAPATI),
     "letor45": _family_names("letor", LETOR, STREAMS),
     "ordrank": _family_names("ordrank", ORDRANK),
+    "ordrank-letor": _family_names("letor", ORDRANK_AS_LETOR),
     "semantic": _SEMANTIC,
     "topics": (*_SEMANTIC, *_names_with_prefix("topic")),
     "full": _distinct_formulas(),

@@ -26,7 +26,7 @@ from searchlab.mixtures.likelihood import (
     responsibilities,
     sum_segments,
 )
-from searchlab.mixtures.setting_checks import require_number, require_one_of
+from searchlab.mixtures.setting_checks import require_number, require_one_of, setting
 from searchlab.types import Floats
 
 # How pairs of a query and a relevant document are weighted.
@@ -35,16 +35,17 @@ WEIGHINGS = ("query", "pair", "word")
 
 @dataclass(frozen=True)
 class EM:
-    """Settings of EM: it stops after `iterations`, or when the mean ln P of a word rises by less than `tolerance`.
+    """Settings of EM; `describe_settings` lists them with their meanings.
 
-    `weighing` says what counts equally: each `query`, each `pair` of a query and a relevant document, or each `word` of
-    a pair, which is plain maximum likelihood. No final weight is below `least`.
+    With `weighing="word"` EM maximises the plain likelihood of all words of all pairs.
     """
 
-    iterations: int = 200
-    tolerance: float = 1e-7
-    weighing: str = "query"
-    least: float = 1e-6
+    iterations: int = setting(200, "largest number of iterations")
+    tolerance: float = setting(1e-7, "EM ends when the mean ln P of a word rises by less")
+    weighing: str = setting(
+        "query", "what counts equally: each query, each pair with a relevant document, or each word"
+    )
+    least: float = setting(1e-6, "no final weight is below this, so that the collection always smooths")
 
     def __post_init__(self) -> None:
         require_number("EM: iterations", self.iterations, 1, 1_000_000, whole=True)

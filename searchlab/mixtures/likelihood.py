@@ -11,7 +11,7 @@ Arrays are flat: rows (a word of a query in a document) form pairs (a query and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -115,9 +115,8 @@ class Evidence:
             self.groups[pairs],
         )
 
-    def only_relevant(self) -> Evidence:
-        """The evidence of relevant documents alone; queries without any are left out."""
-        pairs = np.flatnonzero(self.relevant)
+    def with_pairs(self, pairs: Ints) -> Evidence:
+        """The evidence of some pairs, by number, ascending; queries without any are left out."""
         rows = expand_ranges(self.pair_offsets[pairs], self.pair_offsets[pairs + 1])
         sizes = np.bincount(self.query_of_pair[pairs], minlength=self.n_queries)
         return Evidence(
@@ -128,6 +127,19 @@ class Evidence:
             self.relevant[pairs],
             self.groups[pairs],
         )
+
+    def only_relevant(self) -> Evidence:
+        """The evidence of relevant documents alone; queries without any are left out."""
+        return self.with_pairs(np.flatnonzero(self.relevant))
+
+    def each_relevant(self) -> Iterator[Evidence]:
+        """For each relevant document of each query, the evidence of it and of the query's irrelevant documents."""
+        for begin, end in pairwise(self.query_offsets.tolist()):
+            relevant = self.relevant[begin:end]
+            for position in np.flatnonzero(relevant).tolist():
+                is_used = ~relevant
+                is_used[position] = True
+                yield self.with_pairs(begin + np.flatnonzero(is_used))
 
 
 def join(pieces: Sequence[Evidence]) -> Evidence:

@@ -16,8 +16,9 @@ In terms of m alone (slide 7), which keeps m_k ≥ 0 and Σ m_k = 1, a step is:
 Weights belong to groups of documents (`Evidence.groups`). With weights per document, as on the slides, only those of D*
 change; with shared weights, D' contributes the same gradient with the opposite sign (`rivals_learn`).
 
-Deviations: one step is made for all pairs at once, by the mean of their gradients in each group, instead of pair by
-pair; and with `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
+The slides write the step of one pair, and leave open how those of several are combined: with `updates="batch"`, the
+default, one step is made for all pairs, by the mean of their gradients in each group; with "online" one for each pair
+in turn. With `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
 (1/η)·ln((1/n)·Σ exp(η·(1/|Q|)·ln P(Q|D'))).
 """
 
@@ -38,13 +39,14 @@ from searchlab.mixtures.likelihood import (
     responsibilities,
     sum_segments,
 )
-from searchlab.mixtures.setting_checks import require_number, require_one_of
+from searchlab.mixtures.setting_checks import require_number, require_one_of, setting
 from searchlab.types import Floats, Ints, Progress
 
 RIVALS = ("hardest", "soft")
 WEIGHINGS = ("query", "pair")
+UPDATES = ("batch", "online")
 SCHEDULES = ("decay", "bold")
-WATCHES = ("loss", "AP")
+WATCHES = ("loss", "AP", "none")
 # With the schedule "bold", a step grows by this factor while the loss falls, and is halved otherwise.
 STEP_GROWTH = 1.3
 # Training stops at steps smaller than this share of the first.
@@ -53,30 +55,30 @@ MIN_STEP_SHARE = 1e-6
 
 @dataclass(frozen=True)
 class MCE:
-    """Settings of MCE: α and β of the loss, the first step ε, and the number of iterations.
+    """Settings of MCE; `describe_settings` lists them with their meanings.
 
-    With the schedule `decay`, ε(i) = step/(1 + decay·i). With `bold`, steps grow while the loss falls; a step that
-    would raise it is not made, but halved. `rivals` is the hardest irrelevant document, or a soft maximum over all of
-    them with sharpness η. `weighing` says what counts equally: each `query`, or each `pair` of a query and a relevant
-    document.
+    With the schedule `decay`, ε(i) = step/(1 + decay·i); with decay=0 it is constant. With `bold`, steps grow while
+    the loss falls; a step that would raise it is not made, but halved.
 
-    `watch` is the `loss` or the `AP` of held-out queries, or of the training queries if none are held out. The best
-    iteration is kept. With `patience` above 0, training ends after as many iterations without a better one. No weight
-    falls below `least`.
+    What is watched is that of the held-out queries, or of the training queries if none are held out. The slides watch
+    nothing and make 100 iterations: `watch="none"`.
     """
 
-    alpha: float = 5.0
-    beta: float = 0.0
-    step: float = 2.0
-    schedule: str = "decay"
-    decay: float = 0.02
-    iterations: int = 100
-    rivals: str = "hardest"
-    sharpness: float = 10.0
-    weighing: str = "query"
-    watch: str = "loss"
-    patience: int = 20
-    least: float = 1e-6
+    alpha: float = setting(5.0, "slope α of the loss 1/(1 + exp(-αE + β))")
+    beta: float = setting(0.0, "offset β of the loss; below 0, a relevant document must win by a margin")
+    step: float = setting(2.0, "first step size ε(0)")
+    updates: str = setting(
+        "batch", "batch: one step for all pairs, by their mean gradient; online: one for each in turn"
+    )
+    schedule: str = setting("decay", "decay: ε(i) = step/(1 + decay·i); bold: longer while the loss falls, else halved")
+    decay: float = setting(0.02, "decrease of the step size (schedule decay)")
+    iterations: int = setting(100, "largest number of steps")
+    rivals: str = setting("hardest", "D': hardest, the best irrelevant document; soft, a soft maximum of all")
+    sharpness: float = setting(10.0, "η of the soft maximum; towards 0 it is the mean (rivals soft)")
+    weighing: str = setting("query", "what counts equally: each query, or each pair of query and relevant document")
+    watch: str = setting("loss", "what decides the iteration that is kept: loss, AP, or none for the last one")
+    patience: int = setting(20, "iterations without a better one before training ends; 0 makes all")
+    least: float = setting(1e-6, "no weight falls below this, so that the collection always smooths")
 
     def __post_init__(self) -> None:
         require_number("MCE: alpha", self.alpha, 1e-6, 1e6)
@@ -89,6 +91,7 @@ class MCE:
         require_number("MCE: least", self.least, 0, 1e-2)
         require_one_of("rivals", self.rivals, RIVALS)
         require_one_of("weighing", self.weighing, WEIGHINGS)
+        require_one_of("updates", self.updates, UPDATES)
         require_one_of("schedule", self.schedule, SCHEDULES)
         require_one_of("watch", self.watch, WATCHES)
 
@@ -158,7 +161,10 @@ def train_mce(
             progress("training", iteration, settings.iterations)
         if not bold:
             step = settings.step / (1 + settings.decay * iteration)
-        next_weights = update(weights, loss.gradient, totals, step, settings.least)
+        if settings.updates == "online":
+            next_weights = update_online(weights, known, settings, step, rivals_learn=rivals_learn)
+        else:
+            next_weights = update(weights, loss.gradient, totals, step, settings.least)
         next_loss = mce_loss(known, next_weights, settings, rivals_learn=rivals_learn)
         if bold:
             fell = next_loss.value <= loss.value
@@ -192,11 +198,11 @@ class _TrainingLog:
         if self._held_out is not None:
             evidence, loss = self._held_out, mce_loss(self._held_out, weights, self._settings, rivals_learn=False)
             self.held_out.append(loss.value)
-        by_loss = self._settings.watch == "loss"
-        self.watched.append(loss.value if by_loss else average_precision(evidence, loss.fits))
-        best = self.watched[self.best]
-        now = self.watched[-1]
-        if len(self.watched) == 1 or (now < best if by_loss else now > best):
+        watch = self._settings.watch
+        self.watched.append(average_precision(evidence, loss.fits) if watch == "AP" else loss.value)
+        now, best = self.watched[-1], self.watched[self.best]
+        improves = {"loss": now < best, "AP": now > best, "none": True}[watch]
+        if improves or len(self.watched) == 1:
             self.best, self.best_weights = len(self.watched) - 1, weights
 
 
@@ -209,6 +215,16 @@ def update(weights: Floats, gradient: Floats, totals: Floats, step: float, least
     moved = weights.copy()
     moved[learning] = raise_to_minimum(raised / raised.sum(axis=1, keepdims=True), least)
     return moved
+
+
+def update_online(weights: Floats, evidence: Evidence, settings: MCE, step: float, *, rivals_learn: bool) -> Floats:
+    """The weights after a step of slide 7 for each pair of a query and a relevant document, in their order."""
+    for pair in evidence.each_relevant():
+        totals = np.zeros(len(weights))
+        totals[pair.groups[pair.relevant]] = 1.0
+        loss = mce_loss(pair, weights, settings, rivals_learn=rivals_learn)
+        weights = update(weights, loss.gradient, totals, step, settings.least)
+    return weights
 
 
 def average_precision(evidence: Evidence, fits: Floats) -> float:

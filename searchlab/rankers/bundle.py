@@ -1,8 +1,8 @@
 """Bundles: a trained model and everything that its scores depend on, in one JSON file.
 
 A bundle holds the features with their formulas, how they are imputed, normalised and extended by powers, how candidates
-are found, how texts are analysed, the training data, and the results on queries that were not trained on. A table or
-an index that does not fit is refused, with the difference in the message.
+are found, how texts are analysed, the recipe, the training data, and the results on queries that were not trained on. A
+table or an index that does not fit is refused, with the difference in the message.
 
 The same training data, settings and seed give the same file, byte for byte.
 """
@@ -47,7 +47,9 @@ class Bundle:
 
     `ranker` and `settings` are those of the ranker that was trained. `definitions` has the formula of each feature that
     searchlab computes itself. `analyser` and `first_stage` are None if the model was trained from a file of features.
-    `training` describes the data, `choice` the settings that were tried, and `trial` is the cross-validation.
+    `training` describes the data, `choice` the settings that were tried, and `trial` is the cross-validation. `recipe`
+    says by which recipe the ranker was trained, and what that does; it is empty if the model was not made by training,
+    or before recipes had names.
     """
 
     ranker: str
@@ -62,6 +64,20 @@ class Bundle:
     choice: Mapping[str, Any] = field(default_factory=dict)
     trial: Mapping[str, Any] | None = None
     version: str = __version__
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The ranker with the mark of its recipe."""
+        return str(self.recipe.get("label", self.ranker))
+
+    @property
+    def recipe_text(self) -> str:
+        """The recipe's name and what it does; empty if it is not known."""
+        if not self.recipe:
+            return ""
+        name, summary = self.recipe["name"], self.recipe["summary"]
+        return f"{name}: {summary}" if self.label != self.ranker or name == "paper" else f"the paper's: {summary}"
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features, which may have further columns."""
@@ -147,6 +163,7 @@ class Bundle:
             "format": FORMAT,
             "searchlab": self.version,
             "ranker": {"name": self.ranker, "settings": dict(self.settings)},
+            "recipe": dict(self.recipe),
             "features": [
                 {"name": name} | ({"formula": self.definitions[name]} if name in self.definitions else {})
                 for name in self.features
@@ -206,7 +223,15 @@ def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
         _mapping(record, "choice"),
         None if record["cross_validation"] is None else _mapping(record, "cross_validation"),
         _text(record, "searchlab"),
+        _recipe(record),
     )
+
+
+def _recipe(record: Mapping[str, Any]) -> dict[str, Any]:
+    recipe = _mapping(record, "recipe") if "recipe" in record else {}
+    if recipe:
+        _ = [_text(recipe, name) for name in ("name", "label", "summary")]
+    return recipe
 
 
 def _mapping(record: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -28,13 +28,19 @@ class RankerEntry:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
+# RSVM-IR-GD stops earlier than the exact solver: near the optimum its steps gain little.
+GRADIENT_DESCENT = {"solver": "gd", "tolerance": 1e-3}
+
 RANKERS: dict[str, RankerEntry] = {
     "rsvm": RankerEntry("ranksvm", "RankSVM", "Ranking SVM"),
     "rsvm-ir": RankerEntry("ranksvm", "RankSVMIR", "RSVM-IR: pairs weighed by grades (τ) and by query (μ)"),
-    "rsvm-ir-rank": RankerEntry(
-        "ranksvm", "RankSVMIRRank", "RSVM-IR, pairs weighed by grades alone; cost-sensitive SVM"
+    "rsvm-ir-gd": RankerEntry(
+        "ranksvm", "RankSVMIR", "RSVM-IR by gradient descent instead of the exact solver", GRADIENT_DESCENT
     ),
-    "rsvm-ir-query": RankerEntry("ranksvm", "RankSVMIRQuery", "RSVM-IR, pairs weighed by query alone"),
+    "rsvm-ir-rank": RankerEntry(
+        "ranksvm", "RankSVMIR", "RSVM-IR, pairs weighed by grades alone; cost-sensitive SVM", {"mu": False}
+    ),
+    "rsvm-ir-query": RankerEntry("ranksvm", "RankSVMIR", "RSVM-IR, pairs weighed by query alone", {"tau": False}),
     "rsvm-knn": RankerEntry(
         "knn_ranksvm", "KNNRankSVM", "Ranking SVM on the training queries nearest to the query (Geng et al.)"
     ),

@@ -117,7 +117,7 @@ class ModelSystem(NamedPipeline):
 
     @property
     def label(self) -> str:
-        """The model's name, and the ranker that learnt it."""
+        """The model's name, and the ranker that learnt it, with the mark of its recipe."""
         return f"{self.name.removeprefix(MODEL)} ({self.ranker})"
 
 
@@ -131,7 +131,7 @@ def make_system(
         if wanted not in openers:
             raise unknown_name("model", wanted, openers) if openers else SettingError(f"there is no model {wanted!r}")
         reranker = openers[wanted]()
-        return ModelSystem(name, reranker.pipeline(), reranker.bundle.ranker)
+        return ModelSystem(name, reranker.pipeline(), reranker.bundle.label)
     bare = name.removesuffix(EXPANDED)
     scorer, colon, text = bare.partition(":")
     settings = dict(_parse_setting(part) for part in text.split(",")) if colon else {}

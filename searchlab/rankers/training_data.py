@@ -19,13 +19,15 @@ from searchlab.types import Array, Floats, Ints
 class TrainingData:
     """Rows X with their grades; query q has the rows `offsets[q]:offsets[q + 1]`.
 
-    A row of weight 2 counts as if it occurred twice; with `weights` None each row counts once.
+    A row of weight 2 counts as if it occurred twice; with `weights` None each row counts once. `order` has the number
+    that each row had before the rows of a query were brought together; None if they were together.
     """
 
     X: Floats
     grades: Floats
     offsets: Ints
     weights: Floats | None = None
+    order: Ints | None = None
 
     @cached_property
     def pairs(self) -> list[dict[GradePair, float]]:
@@ -65,7 +67,7 @@ class TrainingData:
         if order is not None:
             rows, grades = rows[order], grades[order]
             weights = None if weights is None else weights[order]
-        return cls(rows, grades, offsets, weights)
+        return cls(rows, grades, offsets, weights, order)
 
 
 def check_rows(X: npt.ArrayLike, n_features: int | None = None) -> Floats:

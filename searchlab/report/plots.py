@@ -5,12 +5,13 @@
     function_curves    lines without markers, each over its own values of x
     differences        gain or loss of each topic, sorted
     precision_recall   interpolated precision at recall 0, .1, …, 1
-    scatter            points of several kinds, and arrows
+    scatter            points of several kinds, filled or hollow, and arrows
     histogram          numbers of values in equal intervals
 
 Each returns an SVG for embedding in a page: no background, text and axes in the colour of the page's text, and colours
-that colour-blind readers can distinguish, with a contrast of at least 3 on white and on black. Systems also differ in
-marker and dash. The same numbers give the same bytes. Names are plain text: `$` is a dollar sign.
+that colour-blind readers can distinguish, with a contrast of at least 3 on white and on black; the seventh system has
+the colour of the text. Systems also differ in marker and dash. The same numbers give the same bytes. Names are plain
+text: `$` is a dollar sign.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ DASHES = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
 INK = "#010203"
 MAX_LABELS = 40  # more labels would overlap
 MAX_LABEL_LENGTH = 36
+MAX_TICK_CHARACTERS = 60  # longer names below groups of bars are slanted, or they would overlap
+MAX_LEGEND_CHARACTERS = 22  # with longer names a legend has two columns, not three
 WIDTH, HEIGHT = 6.0, 3.4  # inches
 
 _STYLE: dict[str, Any] = {
@@ -96,10 +99,13 @@ def bars(groups: Mapping[str, Mapping[str, Interval | float]], *, ylabel: str) -
                 axes.errorbar(
                     xs[has_interval], mean[has_interval], errors, fmt="none", color=INK, elinewidth=1, capsize=2.5
                 )
-        axes.set_xticks(range(len(groups)), [_label(name) for name in groups])
+        labels = [_label(name) for name in groups]
+        slanted = {"rotation": 30, "rotation_mode": "anchor", "ha": "right"}
+        is_crowded = len(labels) * max(map(len, labels)) > MAX_TICK_CHARACTERS
+        axes.set_xticks(range(len(groups)), labels, **(slanted if is_crowded else {}))
         axes.tick_params(axis="x", length=0)
 
-    return _draw_svg(draw, ylabel=ylabel, legend=len(systems))
+    return _draw_svg(draw, ylabel=ylabel, legend=systems)
 
 
 def curves(xs: Values, lines: Mapping[str, Values], *, xlabel: str, ylabel: str, log_x: bool = False) -> str:
@@ -161,20 +167,36 @@ def scatter(
     *,
     xlabel: str,
     ylabel: str,
+    hollow: Mapping[str, str] | None = None,
 ) -> str:
-    """Points (n×2) of each kind, and named arrows from one point to another."""
+    """Points (n×2) of each kind, and named arrows from one point to another.
+
+    `hollow` kinds have no fill, and the colour and marker of the filled kind that they are mapped to.
+    """
     _check_not_empty(bool(groups) or bool(arrows), "scatter")
     for name, points in groups.items():
         if np.ndim(points) != 2 or np.shape(points)[1] != 2:
             raise SettingError(f"scatter: {name!r} has the shape {np.shape(points)}, expected (n, 2)")
 
+    outlined = hollow or {}
+    numbers = {name: number for number, name in enumerate(name for name in groups if name not in outlined)}
+    for name, filled in outlined.items():
+        if name not in groups or filled not in numbers:
+            raise SettingError(
+                f"scatter: {name!r} is hollow for {filled!r}, expected kinds of points, the latter filled"
+            )
+
     def draw(axes: Any) -> None:
         axes.grid(True, axis="both")
-        for number, (name, points) in enumerate(groups.items()):
+        for name, points in groups.items():
+            number = numbers[outlined.get(name, name)]
+            colour = _colour(number)
+            style: dict[str, Any] = {"facecolors": colour, "linewidths": 0, "alpha": 0.75}
+            if name in outlined:
+                style = {"facecolors": "none", "edgecolors": colour, "linewidths": 1, "alpha": 0.9}
             marker = MARKERS[number % len(MARKERS)]
-            style: dict[str, Any] = {"s": 20, "alpha": 0.75, "linewidths": 0}
-            axes.scatter(points[:, 0], points[:, 1], color=_colour(number), marker=marker, label=_label(name), **style)
-        for number, (name, (start, end)) in enumerate(arrows.items(), start=len(groups)):
+            axes.scatter(points[:, 0], points[:, 1], 20, marker=marker, label=_label(name), **style)
+        for number, (name, (start, end)) in enumerate(arrows.items(), start=len(numbers)):
             style = {"arrowstyle": "-|>", "color": _colour(number), "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", end, start, arrowprops=style)
             # Legends and axis limits ignore annotations.
@@ -182,7 +204,7 @@ def scatter(
             axes.update_datalim([start, end])
         axes.autoscale_view()
 
-    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=len(groups) + len(arrows))
+    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=[*groups, *arrows])
 
 
 def histogram(values: Values, *, xlabel: str, ylabel: str, bins: int = 20) -> str:
@@ -222,16 +244,17 @@ def _lines(
         if from_zero:
             axes.set_ylim(bottom=0)
 
-    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=len(lines))
+    return _draw_svg(draw, xlabel=xlabel, ylabel=ylabel, legend=[*lines])
 
 
-def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", legend: int = 0) -> str:
+def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", legend: Sequence[str] = ()) -> str:
     """The SVG of what `draw` draws on axes, in the common style."""
     import matplotlib
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    rows = math.ceil(legend / 3) if legend > 1 else 0
+    columns = 3 if max((len(_label(name)) for name in legend), default=0) <= MAX_LEGEND_CHARACTERS else 2
+    rows = math.ceil(len(legend) / columns) if len(legend) > 1 else 0
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()  # overrides the user's matplotlibrc
         matplotlib.rcParams.update(_STYLE)  # type: ignore[arg-type]
@@ -251,14 +274,17 @@ def _draw_svg(draw: Callable[[Any], None], *, ylabel: str, xlabel: str = "", leg
             axis.set_major_formatter(formatter)
             axis.set_minor_formatter(NullFormatter())
         if rows:
-            figure.legend(loc="outside upper center", ncols=min(legend, 3), handlelength=2.6, columnspacing=1.6)
+            figure.legend(
+                loc="outside upper center", ncols=min(len(legend), columns), handlelength=2.6, columnspacing=1.6
+            )
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     return tidy_svg(file.getvalue(), ink=INK)
 
 
 def _colour(number: int) -> str:
-    return PALETTE[number % len(PALETTE)]
+    colours = (*PALETTE, INK)
+    return colours[number % len(colours)]
 
 
 def _label(text: str) -> str:

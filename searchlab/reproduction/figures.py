@@ -1,27 +1,34 @@
-"""The numbers behind the figures of Cao et al. (2006).
+"""The numbers behind the figures and tables of Cao et al. (2006).
 
 The paper shows two queries in the plane of their first two principal components, with the direction in which the
-hyperplane of each pair of grades ranks (Figure 1), queries by their number of pairs (Figure 5), NDCG@N (Figure 6), and
-a sign test (Table 2). Nothing is plotted here.
+hyperplane of each pair of grades ranks (Figure 1), queries by their number of pairs (Figure 5), NDCG@N (Figure 6), a
+sign test (Table 2), and the reversed pairs among the best documents of a query (Table 3). Nothing is plotted here.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.score_evaluation import evaluate_scores
-from searchlab.evaluation.significance import sign_test
+from searchlab.evaluation.significance import holm, sign_test
 from searchlab.features.feature_table import FeatureTable
-from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs
+from searchlab.rankers.ranker_registry import make_ranker
+from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs, name_pair
 from searchlab.types import Array, Floats
 
 # The ranks of Figure 6, and the number of groups in Figure 5 at most.
 RANKS = (1, 5, 10, 15, 20, 25, 30)
 MAX_GROUPS = 10
+# With more pairs of grades, only adjacent grades and the two extremes are drawn.
+MAX_DRAWN_PAIRS = 3
+
+Segment = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +68,12 @@ class Plane:
         length = float(np.linalg.norm(projected))
         return projected / length if length > 0 else projected
 
+    def arrows(self, directions: Mapping[str, Direction], points: Floats) -> dict[str, Segment]:
+        """An arrow from the centre for each direction, as long as the largest coordinate of the points."""
+        reach = float(np.max(np.abs(points))) if len(points) else 1.0
+        ends = {name: (reach * self.direction(each.weights)).tolist() for name, each in directions.items()}
+        return {name: ((0.0, 0.0), (x, y)) for name, (x, y) in ends.items()}
+
 
 @dataclass(frozen=True, eq=False)
 class Direction:
@@ -81,6 +94,20 @@ class Directions:
     def similarity(self, other: Direction) -> float:
         """The cosine between the direction of all pairs together and another one."""
         return cosine(self.together.weights, other.weights)
+
+    def drawn_pairs(self) -> dict[str, Direction]:
+        """The directions of grade pairs that a figure has room for, by names such as `2 over 1`."""
+        drawn = choose_pairs(list(self.pairs))
+        return {name_pair(pair): self.pairs[pair] for pair in drawn}
+
+
+def choose_pairs(pairs: Sequence[GradePair]) -> list[GradePair]:
+    """The pairs of grades that a figure has room for: all, or adjacent grades and the two extremes."""
+    if len(pairs) <= MAX_DRAWN_PAIRS:
+        return list(pairs)
+    grades = sorted({grade for pair in pairs for grade in pair}, reverse=True)
+    wanted = {*pairwise(grades), (grades[0], grades[-1])}
+    return [pair for pair in pairs if pair in wanted]
 
 
 def cosine(one: Floats, other: Floats) -> float:
@@ -147,15 +174,13 @@ def find_directions(table: FeatureTable) -> Directions:
 
 
 def training_curves(table: FeatureTable, ranks: Sequence[int] = RANKS) -> dict[str, Floats]:
-    """NDCG@N (eq. 20) of RSVM and RSVM-IR on the queries they were trained with, as in Figure 6."""
-    from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
-
+    """NDCG@N (eq. 20) of RSVM and RSVM-IR, QP and GD, on the queries they were trained with, as in Figure 6."""
     curves = {}
-    for ranker in (RankSVM(), RankSVMIR()):
-        scores = ranker.fit(table.values, _grades(table), table.qids).predict(table.values, table.qids)
+    for name in ("rsvm", "rsvm-ir", "rsvm-ir-gd"):
+        scores = make_ranker(name).fit(table.values, _grades(table), table.qids).predict(table.values, table.qids)
         measures = [f"nDCG(dcg='exp-log2')@{rank}" for rank in ranks]
         values = evaluate_scores(scores, _grades(table), table.group_offsets, measures, dialect="letor3")
-        curves[ranker.name] = np.mean(values, axis=0)
+        curves[name] = np.mean(values, axis=0)
     return curves
 
 
@@ -197,23 +222,34 @@ def _round_width(largest: int) -> int:
 
 @dataclass(frozen=True)
 class SignTest:
-    """The numbers of queries on which a ranker is better than, equal to and worse than another, and the p-value."""
+    """The numbers of queries on which a ranker is better than, equal to and worse than another, and the p-value.
+
+    `p_corrected` is the p-value after Holm's correction for the number of tests.
+    """
 
     other: str
     wins: int
     ties: int
     losses: int
     p: float
+    p_corrected: float
 
 
 def sign_tests(values: Floats, others: Mapping[str, Floats]) -> list[SignTest]:
     """The two-sided sign test of Table 2 against each of the others on the same queries; ties are dropped."""
+    outcomes = [sign_test(values - other_values) for other_values in others.values()]
+    corrected = holm([outcome.p for outcome in outcomes])
     tests = []
-    for name, other_values in others.items():
-        outcome = sign_test(values - other_values)
+    for name, outcome, p_corrected in zip(others, outcomes, corrected, strict=True):
         wins = int(outcome.statistic)
-        tests.append(SignTest(name, wins, len(values) - outcome.n, outcome.n - wins, outcome.p))
+        tests.append(SignTest(name, wins, len(values) - outcome.n, outcome.n - wins, outcome.p, float(p_corrected)))
     return tests
+
+
+def reversed_pairs(ranked: Sequence[float]) -> dict[GradePair, int]:
+    """The pairs in a ranking whose lower grade comes first, counted by (grade, lower grade); highest grades first."""
+    counts = Counter((low, high) for high, low in combinations(ranked, 2) if low > high)
+    return dict(sorted(counts.items(), reverse=True))
 
 
 def _grades(table: FeatureTable) -> Array:

@@ -1,7 +1,8 @@
 """The report of the experiments on LETOR folds, beside published numbers.
 
-It has a table of all rankers, and the tables and figures of Cao et al. (SIGIR 2006) and of OrdRank (Sun et al.),
-computed from the folds. If the data is recognised as that of the papers, published numbers are shown beside ours.
+It has a table of all rankers by both recipes, the tables and figures of Cao et al. (SIGIR 2006), Xu et al. (2006) and
+OrdRank (Sun et al.), computed from the folds (`paper_sections`), and a comparison of query-dependent rankers. If the
+data is recognised as that of the papers, published numbers are shown beside ours.
 """
 
 from __future__ import annotations
@@ -9,48 +10,67 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from searchlab import __version__
-from searchlab.evaluation.comparison import ALPHA
 from searchlab.evaluation.dialects import make_dialect
-from searchlab.evaluation.number_text import format_value
-from searchlab.evaluation.significance import holm, randomisation_test
+from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.rankers.bundle import fingerprint_of
+from searchlab.rankers.estimators.ranksvm import STRENGTHS
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
 from searchlab.reproduction import published
-from searchlab.reproduction.figures import check_queries, choose_queries
-from searchlab.reproduction.letor import MEASURES, FoldData, RankerResult
-from searchlab.reproduction.ordrank_report import ordrank_blocks
-from searchlab.reproduction.rsvm_ir_report import accuracy, losses, two_queries
-from searchlab.training.recipe import Recipe
+from searchlab.reproduction.letor import EQ_21, MEASURES, FoldData, RankerResult, results_of
+from searchlab.reproduction.letor_comparison import (
+    BASELINE,
+    TESTED,
+    compare_recipes,
+    mark_differences,
+    shared_rankers,
+)
+from searchlab.reproduction.paper_sections import ShownQueries, choose_shown_queries, paper_sections
+from searchlab.reproduction.query_dependent_report import TimedResult, query_dependent_blocks
+from searchlab.reproduction.retrieval_models import RetrievalModels, evaluate_retrieval_models
+from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
 
 Results = Mapping[str, RankerResult]
 
-# The measures by which rankers are compared with RSVM in the table of all rankers.
-TESTED = ("MAP", "NDCG@1", "NDCG@10")
-
 
 def letor_report(
-    results: Results, data: FoldData, recipe: Recipe, queries: Sequence[str] | None = None, name: str = "the folds"
+    results: Results,
+    data: FoldData,
+    recipe: Recipe,
+    queries: ShownQueries | None = None,
+    name: str = "the folds",
+    relevant_from: int | None = None,
+    query_dependent: Sequence[TimedResult] = (),
 ) -> Report:
-    """The report; `queries` are the two queries of Figure 1, by default those with the fewest and the most pairs."""
+    """The report; `queries` are those that are drawn, by default the choice of `choose_shown_queries`.
+
+    `query_dependent` is the comparison of query-dependent rankers, if it was made.
+    """
     table = data.whole
     known = published.OHSUMED.matches(table)
-    two = choose_queries(table) if queries is None else check_queries(table, queries)
+    retrieval = evaluate_retrieval_models(data, recipe, relevant_from)
+    names = [each for each in (PAPER, TUNED) if any(result.recipe.name == each for result in results.values())]
     sections = [
-        Section("All rankers", tuple(_all_rankers(results, known))),
-        Section("Ranking SVM for IR (Cao et al. 2006): two queries", tuple(two_queries(table, recipe, two))),
-        Section("Ranking SVM for IR: the loss", tuple(losses(table))),
-        Section("Ranking SVM for IR: accuracy", tuple(accuracy(results, table, known))),
-        Section("OrdRank (Sun et al.)", tuple(ordrank_blocks(results, known=known))),
+        Section("All rankers", tuple(_all_rankers(results, retrieval, known))),
+        Section("The two recipes", tuple(_recipes(results))),
+        *paper_sections(
+            {each: results_of(results, each) for each in names},
+            retrieval,
+            table,
+            [train for train, _, _ in data.tables],
+            recipe,
+            queries or choose_shown_queries(table),
+        ),
     ]
-    dialect = make_dialect(recipe.dialect)
-    best = max(results, key=lambda each: results[each].mean("MAP"))
+    if query_dependent:
+        blocks = query_dependent_blocks(query_dependent, data)
+        sections.append(Section("Query-dependent rankers (Lwin and Kham; recipe paper)", tuple(blocks)))
+    best = max(results.values(), key=lambda each: each.mean("MAP"))
     lead = (
-        f"{_count(len(results), 'ranker')} on {_count(len(data.folds), 'fold')} of {name}: {best} has the best MAP, "
-        f"{format_value(results[best].mean('MAP'))}. {_compare_with_letor(results, known)}"
+        f"{_count(len({result.ranker for result in results.values()}), 'ranker')} on {_count(len(data.names), 'fold')} "
+        f"of {name}: {best.recipe.inline_label} has the best MAP, {format_value(best.mean('MAP'))}. "
+        f"{_compare_with_letor(results, known)}"
     ).strip()
     return Report(
         f"LETOR experiments: {name}",
@@ -61,8 +81,11 @@ def letor_report(
             "data": f"{table.n_queries:,} queries, {table.n_rows:,} rows, {table.n_features} features",
             "fingerprint": fingerprint_of(table),
             "recognised as": published.OHSUMED.name if known else "none of the published datasets",
-            "rules": dialect.describe(),
-            "settings chosen by": f"{recipe.validation_measure().name} on the validation set of each fold",
+            "rules": make_dialect(recipe.dialect).describe(),
+            "relevant": _describe_relevance(relevant_from, data.highest_grade),
+            **{f"recipe {each}": RECIPES[each] for each in RECIPES},
+            "settings chosen by": f"{_first(results).recipe.validation_measure().name} on {data.chosen_on}",
+            "settings tried": _describe_grids(results),
             "features": f"{recipe.imputation}, {recipe.normalisation}",
             "seed": str(recipe.seed),
             "cores": str(os.cpu_count() or 1),
@@ -70,47 +93,125 @@ def letor_report(
     )
 
 
+def _first(results: Results) -> RankerResult:
+    return next(iter(results.values()))
+
+
+def _describe_relevance(relevant_from: int | None, highest_grade: int) -> str:
+    if relevant_from is not None:
+        return f"grades from {relevant_from} on, in MAP, P@n and {EQ_21}"
+    return f"grades from 1 on in MAP and P@n; grade {highest_grade} alone in {EQ_21}"
+
+
+def describe_c_grid() -> str:
+    """The values of C that are tried."""
+    values = ", ".join(f"{value:.3g}" if value < 1000 else f"{value:.0f}" for value in STRENGTHS.tolist())
+    return f"C = s / (the total cost of all pairs, for RSVM their number), s = {values}"
+
+
+def _describe_grids(results: Results) -> str:
+    """The values tried for each tuned setting; for a C, which depends on the data, the rule."""
+    tried: dict[str, str] = {}
+    for result in results.values():
+        tuned, values = result.recipe.rules.tuned, result.folds[0].tried
+        if tuned == "C" and values:
+            tried["C"] = describe_c_grid()
+        elif tuned is not None and values:
+            tried[f"{tuned} of {result.ranker}"] = f"{tuned} of {result.ranker} = {', '.join(map(str, values))}"
+    return "; ".join(tried.values()) or "none"
+
+
 def _compare_with_letor(results: Results, known: bool) -> str:
-    if not known or "rsvm" not in results:
+    if not known or BASELINE not in results:
         return ""
     theirs = published.LETOR_BASELINES["RankSVM (LETOR)"]
-    ours = results["rsvm"]
+    ours = results[BASELINE]
     return (
         f"RSVM's MAP is {format_value(ours.mean('MAP'))} here and {format_value(theirs[0])} in LETOR's table, its "
         f"NDCG@1 is {format_value(ours.mean('NDCG@1'))} here and {format_value(theirs[1])} there."
     )
 
 
-def _all_rankers(results: Results, known: bool) -> list[Block]:
+def _all_rankers(results: Results, retrieval: RetrievalModels, known: bool) -> list[Block]:
     rows: list[tuple[Cell, ...]] = [
-        (name, *(result.mean(measure) for measure in MEASURES), result.train_seconds)
-        for name, result in results.items()
+        (label, *(result.mean(measure) for measure in MEASURES), result.train_seconds)
+        for label, result in results.items()
     ]
-    marks = {}
-    if "rsvm" in results and len(results) > 1:
-        names = list(results)
-        others = [name for name in names if name != "rsvm"]
-        for measure in TESTED:
-            gains = [results[name].values(measure) - results["rsvm"].values(measure) for name in others]
-            for name, gain, p in zip(others, gains, holm([randomisation_test(gain).p for gain in gains]), strict=True):
-                if p < ALPHA:
-                    marks[names.index(name), 1 + list(MEASURES).index(measure)] = "↑" if np.mean(gain) > 0 else "↓"
+    rows += [(label, *(each.mean(measure) for measure in MEASURES), None) for label, each in retrieval.results.items()]
+    labels, measures = list(results), list(MEASURES)
+    marks = {
+        (labels.index(label), 1 + measures.index(measure)): mark
+        for (label, measure), mark in mark_differences(results).items()
+    }
     if known:
         rows += [(name, *values, None) for name, values in published.LETOR_BASELINES.items()]
     blocks: list[Block] = []
     if known:
         blocks.append(Paragraph(published.OHSUMED.describe()))
     note = "Means over the queries of each fold, then over folds. Seconds: one fit of the chosen setting."
-    if "rsvm" in results:
+    if any(result.ranker == BASELINE for result in results.values()):
         tested = ", ".join(TESTED)
-        note += f" ↑ ↓: significantly better or worse than rsvm ({tested}; randomisation test, Holm, p < .05)."
-    columns = ("", *MEASURES, "seconds")
-    caption = "All rankers on the test sets" + (", and published results (below)" if known else "")
-    about = tuple((name, RANKERS[name].description) for name in results)
+        note += (
+            f" ↑ ↓: significantly better or worse than rsvm of the same recipe ({tested}; randomisation test, Holm, "
+            "p < .05)."
+        )
+    note += _describe_shared(results)
+    names = [name for name in RECIPES if any(result.recipe.name == name for result in results.values())]
+    caption = f"All rankers on the test sets, recipe{'s' * (len(names) > 1)} {' and '.join(names)}"
+    caption += ", and published results (below)" if known else ""
+    about = tuple(
+        (label, RANKERS[each.ranker].description, each.recipe.rules.describe()) for label, each in results.items()
+    )
     return [
         *blocks,
-        Table("rankers", caption, columns, tuple(rows), best=not known, marks=marks, note=note),
-        Table("names", "The rankers", ("", "description"), about),
+        Table("rankers", caption, ("", *MEASURES, "seconds"), tuple(rows), best=not known, marks=marks, note=note),
+        Paragraph(retrieval.description),
+        Table("names", "The rankers and what their recipes do", ("", "description", "recipe"), about),
+        *_certificates(results),
+    ]
+
+
+def _describe_shared(results: Results) -> str:
+    shared = shared_rankers(results)
+    return f" The two recipes are one and the same for {', '.join(shared)}." if shared else ""
+
+
+def _certificates(results: Results) -> list[Block]:
+    """What is certified: each solution of one problem, and of an average its members."""
+    single = [result.gap for result in results.values() if result.gap is not None and result.n_averaged == 1]
+    averages = [result for result in results.values() if result.gap is not None and result.n_averaged > 1]
+    sentences = []
+    if single:
+        sentences.append(f"Rankers with a duality gap are certified solutions; the largest gap is {max(single):.1e}.")
+    if averages:
+        gap = max(result.gap or 0.0 for result in averages)
+        n_members = max(result.n_averaged for result in averages)
+        names = ", ".join(result.recipe.inline_label for result in averages)
+        sentences.append(
+            "An average is the solution of no single problem; each of its members "
+            f"({n_members} in each fold of {names}) is certified, largest gap {gap:.1e}."
+        )
+    return [Paragraph(" ".join(sentences))] if sentences else []
+
+
+def _recipes(results: Results) -> list[Block]:
+    """The tuned recipe against the paper's."""
+    differences = compare_recipes(results)
+    if not differences:
+        return []
+    rows: dict[str, list[Cell]] = {}
+    for each in differences:
+        cells: list[Cell] = [each.paper, each.tuned, format_p_value(each.p).removeprefix("p = ").removeprefix("p ")]
+        rows.setdefault(each.ranker, [each.ranker]).extend(cells)
+    columns = [f"{measure}, {part}" for measure in TESTED for part in (PAPER, TUNED, "p")]
+    n_significant = sum(each.significant for each in differences)
+    verb = "is" if n_significant == 1 else "are"
+    found = f"{n_significant} of {_count(len(differences), 'difference')} between the recipes {verb} significant."
+    note = f"p: paired randomisation test on the test queries, Holm over the rankers.{_describe_shared(results)}"
+    caption = "Each ranker by the paper's recipe and tuned"
+    return [
+        Paragraph(found),
+        Table("recipes", caption, ("", *columns), tuple(map(tuple, rows.values())), note=note),
     ]
 
 

@@ -3,9 +3,9 @@
 Only numbers that were printed as such; the papers' bar charts print none.
 
     LETOR                      baselines of LETOR 3.0, five folds, by its rules; the last row is from a later paper
-    Cao et al., SIGIR 2006     the sign test of Table 2
+    Cao et al., SIGIR 2006     the sign test of Table 2, the top five documents of a query in Table 3
     Sun et al., OrdRank        P@n of Table II, minutes of training of Table III
-    Xu et al. 2006             the ranking functions of the simulation in §4.1
+    Xu et al. 2006             the ranking functions of the simulation in §4.1, NDCG@5 of these documents (Table 2)
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from searchlab.features.feature_table import FeatureTable
+from searchlab.rankers.solvers.pair_weights import GradePair
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,31 @@ ORDRANK_PRECISIONS = {
     "mhr": (0.64372, 0.60043, 0.57359, 0.56017, 0.5387, 0.53254, 0.53003, 0.5224),
     "ordrank": (0.65274, 0.60462, 0.56724, 0.57673, 0.54341, 0.54033, 0.5321, 0.52592),
 }
-# Minutes of training, trials 1 to 5 (the sums over hyperplanes). Their means are printed too: 1521.56, 536.98, 334.47.
-ORDRANK_MINUTES = {
-    "rsvm": (1728.64, 2013.57, 1845.36, 906.53, 1113.72),
-    "mhr": (586.23, 778.7, 625.60, 314.24, 380.15),
-    "ordrank": (399.05, 535.5, 343.34, 175.53, 218.92),
+# Minutes of training each hyperplane in trials 1 to 5, by the grades that it separates; None: all pairs. The paper
+# numbers ranks from the lowest: ω1,2 separates our grades 1 and 0. The means of the sums are printed too: 1521.56,
+# 536.98, 334.47.
+ORDRANK_MINUTES: dict[str, dict[GradePair | None, tuple[float, ...]]] = {
+    "rsvm": {None: (1728.64, 2013.57, 1845.36, 906.53, 1113.72)},
+    "mhr": {
+        (2, 1): (51.64, 38.72, 35.44, 17.23, 14.63),
+        (2, 0): (228.43, 283.57, 260.85, 139.27, 163.51),
+        (1, 0): (306.16, 456.41, 329.31, 157.74, 202.01),
+    },
+    "ordrank": {
+        (2, 1): (56.08, 41.28, 34.75, 17.39, 14.63),
+        (1, 0): (342.97, 494.22, 308.59, 158.14, 204.29),
+    },
 }
 
 # p of RSVM-IR-QP against other systems by NDCG@1, with the paper's names.
 SIGN_TEST = {"RSVM": 0.0391, "BM25": 2.44e-13, "LMIR": 2.28e-12}
+
+# The five best documents of query 9 (d definitely, p possibly, n not relevant), NDCG@1 and NDCG@5 by eq. 20. Xu et al.
+# print the same rankings, and call the second method theirs.
+TOP_FIVE = {"RSVM": ("p d d p n", 0.3333, 0.5453), "RSVM-IR-QP": ("d p d n p", 1.0, 0.6238)}
+
+# The queries that the papers show: Figures 1 and 6 and Table 3 of Cao et al., Figures 1 and 2 of OrdRank.
+TWO_QUERIES, TOP_FIVE_QUERY, HYPERPLANE_QUERY = ("12", "50"), "9", "43"
 
 # Weights of x1 and x2.
 SIMULATION = {"rsvm-ir-rank": (2.85, 3.01), "rsvm": (0.53, 2.04)}

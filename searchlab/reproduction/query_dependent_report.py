@@ -14,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from searchlab.features.feature_table import FeatureTable
 from searchlab.report.content import Block, Cell, Paragraph, Table
-from searchlab.reproduction.letor import MEASURES, FoldData
+from searchlab.reproduction.letor import MEASURES, FoldData, FoldTables
 from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
-
-Parts = tuple[FeatureTable, FeatureTable, FeatureTable]
 
 
 @dataclass(frozen=True)
@@ -42,6 +39,13 @@ SYSTEMS = (
     ComparedSystem("rsvm-knn, offline-1", "rsvm-knn", {"variant": "offline-1"}),
     ComparedSystem("rsvm-knn, offline-2", "rsvm-knn", {"variant": "offline-2"}),
 )
+QUERY_DEPENDENT = ("rankboost-qd", "rsvm-knn")
+
+
+def choose_systems(rankers: Sequence[str]) -> list[ComparedSystem]:
+    """The systems of these rankers; none if no query-dependent one is among them."""
+    is_query_dependent = any(name in QUERY_DEPENDENT for name in rankers)
+    return [system for system in SYSTEMS if is_query_dependent and system.ranker in rankers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +113,7 @@ class _FoldRun:
     shares: Mapping[str, float]
 
 
-def _run_fold(recipe: Recipe, parts: Parts) -> _FoldRun:
+def _run_fold(recipe: Recipe, parts: FoldTables) -> _FoldRun:
     train, valid, test = parts
     measure = recipe.validation_measure()
     began = time.perf_counter()

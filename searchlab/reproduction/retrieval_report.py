@@ -10,6 +10,7 @@ from searchlab.evaluation.number_text import format_value
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Report, Section, Table, slugify
 from searchlab.reproduction.retrieval import BASELINE, EXPANDED, MEASURES, RetrievalResult
+from searchlab.training.recipe import RECIPES
 
 BETTER, WORSE = "↑", "↓"
 
@@ -21,6 +22,7 @@ def retrieval_report(outcomes: Sequence[RetrievalResult], seed: int = 0) -> Repo
         "searchlab": __version__,
         "rules": make_dialect("trec").describe(),
         "folds": str(outcomes[0].n_folds),
+        "recipe": f"{outcomes[0].recipe}: {RECIPES[outcomes[0].recipe]}",
         "seed": str(seed),
         "significance": "randomisation test against BM25, corrected for all systems of a table (Holm), p < .05",
     }
@@ -67,7 +69,8 @@ def _section(outcome: RetrievalResult) -> Section:
     skipped = f"; {outcome.n_skipped:,} without were left out" if outcome.n_skipped else ""
     about = (
         f"{outcome.n_docs:,} documents, {outcome.n_topics:,} topics with a relevant document{skipped}. Trained systems "
-        f"are cross-validated in {outcome.n_folds} folds; re-rankers get the 200 best of BM25 and of RM3."
+        f"are cross-validated in {outcome.n_folds} folds; re-rankers get the 200 best of BM25 and of RM3, and are "
+        f"trained by the recipe {outcome.recipe}."
     )
     note = f"{BETTER} {WORSE}: significantly better or worse than {BASELINE} (randomisation test, Holm, p < .05)."
     searches = [system.name for system in outcome.systems if system.ranker is None]
@@ -98,7 +101,7 @@ def _section(outcome: RetrievalResult) -> Section:
             constant = {each: outcome.mean(each, MEASURES[0]) for each in (BASELINE, EXPANDED)}
             groups.setdefault(system.features, dict(constant))[system.ranker] = outcome.mean(system.name, MEASURES[0])
     if groups:
-        caption = f"Re-rankers by feature set on {outcome.name}, beside the searches they re-rank"
+        caption = f"Re-rankers (recipe {outcome.recipe}) by feature set on {outcome.name}, beside what they re-rank"
         drawn = plots.bars(groups, ylabel=MEASURES[0])
         blocks.append(Figure(f"{name}-rerankers", caption, "A group of bars for each feature set", drawn))
     blocks += [Paragraph(f"{sentence}.") for sentence in outcome.sentences()]

@@ -34,7 +34,7 @@ MAX_CACHED_PROBABILITIES = 20_000_000
 
 @dataclass(frozen=True)
 class PLSA(Scorer):
-    """The language model of slide 9 over the latent topics of documents, `searchlab topics --method plsa`.
+    """The language model of slide 9 over the latent topics of documents, `searchlab topic-model --method plsa`.
 
     `topics` names a topic model of the index. An α or β that is not set is the one trained with this model, or else
     the default. The collection must have a part, α(1-β) > 0: it alone makes some words of a query possible.

@@ -10,7 +10,10 @@ from searchlab.scorers.plsa import PLSA
 
 @dataclass(frozen=True)
 class WTM(PLSA):
-    """The model of PLSA over the topics of words, `searchlab topics --method wtm`: P(T|D) = Σ_w P(w|D)·P(T|w)."""
+    """The model of PLSA over the topics of words, `searchlab topic-model --method wtm`.
+
+    P(T|D) = Σ_w P(w|D)·P(T|w)
+    """
 
     topics: str = "wtm"
 

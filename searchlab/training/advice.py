@@ -55,15 +55,15 @@ def advise(result: CrossValidationResult) -> Advice:
     if n < MIN_VERDICT_QUERIES:
         more = MIN_VERDICT_QUERIES - n
         verb = "is" if n == 1 else "are"
-        few = f"{_topics(n)} with a relevant document {verb} too few to say whether {result.name} helps"
+        few = f"{_topics(n)} with a relevant document {verb} too few to say whether {result.subject} helps"
         todo = f"judge at least {_more_topics(more, n, result.n_judgments)}"
         return Advice("too few", f"{few} ({_change(first)}): {todo}.", more)
     if result.helps:
-        return Advice("helps", f"{result.name} helps: {_held_out_change(first)}, {format_p_value(first.p)}: use it.")
+        return Advice("helps", f"{result.subject} helps: {_held_out_change(first)}, {format_p_value(first.p)}: use it.")
     worst = min(result.comparisons, key=lambda each: each.difference)
     if first.difference > TIE_TOLERANCE and worst.difference > TIE_TOLERANCE:
         return _not_yet(result, first)
-    return _keep_baseline(result.name, first, worst)
+    return _keep_baseline(result.subject, first, worst)
 
 
 def _keep_baseline(name: str, first: Comparison, worst: Comparison) -> Advice:
@@ -103,7 +103,7 @@ def _not_yet(result: CrossValidationResult, first: Comparison) -> Advice:
     """The advice for a model that is better than all baselines, but not significantly better than the first."""
     n = result.n_queries
     p = format_p_value(first.p)
-    doubt = f"{result.name} is not shown to help yet: {_held_out_change(first)}, {p}, which may be chance"
+    doubt = f"{result.subject} is not shown to help yet: {_held_out_change(first)}, {p}, which may be chance"
     exact = topics_needed(n, first.t.statistic) - n
     if exact > min(MAX_GROWTH * n, MAX_MORE_TOPICS):
         return Advice("not yet", f"{doubt}; it would take too many more judgments to show so small a difference.")

@@ -35,7 +35,7 @@ class CrossValidationResult:
     """Means of the model and of its baselines on the same held-out queries, and the model compared with each baseline.
 
     The first comparison is with the first stage, or with the best single feature. `n_judgments` is the number of judged
-    documents of these queries, 0 if it is unknown.
+    documents of these queries, 0 if it is unknown. `inline_name` is the model's name within a sentence, if it differs.
     """
 
     name: str
@@ -45,6 +45,12 @@ class CrossValidationResult:
     means: Mapping[str, Mapping[str, float]]
     comparisons: tuple[Comparison, ...]
     n_judgments: int = 0
+    inline_name: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The model's name within a sentence."""
+        return self.inline_name or self.name
 
     @property
     def helps(self) -> bool:
@@ -56,15 +62,15 @@ class CrossValidationResult:
         """One sentence with numbers, and a recommendation."""
         first, *others = self.comparisons
         if self.n_queries < MIN_VERDICT_QUERIES:
-            few = f"Too few topics to say whether {self.name} helps"
+            few = f"Too few topics to say whether {self.subject} helps"
             return f"{few}: {_describe(first)}; recommended: judge more topics."
         if self.helps:
             more = "".join(f"; against {each.name_b} {_change(each)} ({_certainty(each)})" for each in others)
-            return f"{self.name} helps: {_describe(first)}{more}; recommended: use it."
+            return f"{self.subject} helps: {_describe(first)}{more}; recommended: use it."
         worst = min(self.comparisons, key=lambda each: each.difference)
         shown = first if (first.significant and first.difference < 0) or worst.difference > 0 else worst
         effect = "hurts" if shown.significant and shown.difference < 0 else "is not shown to help"
-        return f"{self.name} {effect}: {_describe(shown)}; recommended: stay with {shown.name_b}."
+        return f"{self.subject} {effect}: {_describe(shown)}; recommended: stay with {shown.name_b}."
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON."""

@@ -38,7 +38,7 @@ MEASURES = ("nDCG@10", "AP", "P@10")
 EXPANDED = "RM3"
 # Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
 # the worst match of the query, which the query's minimum would not. Powers were not found to help here.
-USUAL: Mapping[str, Any] = {"imputation": "letor", "powers": False, "measure": "nDCG@10", "dialect": "trec"}
+USUAL: Mapping[str, Any] = {"imputation": "letor", "measure": "nDCG@10", "dialect": "trec", "from_search": True}
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +174,7 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     """The measures of the model and of the baselines on held-out topics, and their differences."""
     measures = list(dict.fromkeys([recipe.validation_measure().name, *MEASURES]))
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
-    runs = {recipe.ranker: data.rerank(scores)} | dict(data.baselines)
+    runs = {recipe.label: data.rerank(scores)} | dict(data.baselines)
     evaluations = {
         name: evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, name=name)
         for name, run in runs.items()
@@ -182,7 +182,7 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     model, *others = evaluations.values()
     comparisons = tuple(
         compare_values(
-            model.name,
+            recipe.inline_label,
             model.values_of(measures[0]),
             other.name,
             other.values_of(measures[0]),
@@ -194,5 +194,12 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     means = {name: {measure: each.mean(measure) for measure in measures} for name, each in evaluations.items()}
     n_judgments = sum(map(len, qrels.values()))
     return CrossValidationResult(
-        recipe.ranker, model.n_topics, recipe.n_folds, recipe.dialect, means, comparisons, n_judgments
+        recipe.label,
+        model.n_topics,
+        recipe.n_folds,
+        recipe.dialect,
+        means,
+        comparisons,
+        n_judgments,
+        recipe.inline_label,
     )

@@ -57,13 +57,21 @@ def _compare_with_single_feature(
     single = replace(recipe, ranker="single", settings={}, powers=None)
     values = {
         name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
-        for name, each in ((recipe.ranker, recipe), (BASELINE, single))
+        for name, each in ((recipe.label, recipe), (BASELINE, single))
     }
     means = {name: {measure.name: float(np.mean(each))} for name, each in values.items()}
     compared = compare_values(
-        recipe.ranker, values[recipe.ranker], BASELINE, values[BASELINE], measure.name, seed=recipe.seed
+        recipe.inline_label, values[recipe.label], BASELINE, values[BASELINE], measure.name, seed=recipe.seed
     )
-    return CrossValidationResult(recipe.ranker, table.n_queries, recipe.n_folds, recipe.dialect, means, (compared,))
+    return CrossValidationResult(
+        recipe.label,
+        table.n_queries,
+        recipe.n_folds,
+        recipe.dialect,
+        means,
+        (compared,),
+        inline_name=recipe.inline_label,
+    )
 
 
 def require_storable(recipe: Recipe) -> None:
@@ -129,7 +137,15 @@ def make_bundle(
             "chosen": [_plain(trial.value) for trial in choice.chosen],
         },
         trial=None if result is None else result.to_json(),
+        recipe=_recipe_record(recipe, choice),
     )
+
+
+def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
+    """What the recipe has done; fewer models are averaged than it asks for if fewer values were tried."""
+    n_averaged = len(choice.rankers)
+    summary = replace(recipe.rules, n_averaged=n_averaged).describe()
+    return {**recipe.to_json(), "averaged": n_averaged, "summary": summary}
 
 
 def _concatenate(train: FeatureTable, valid: FeatureTable) -> FeatureTable:

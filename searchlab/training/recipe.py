@@ -1,29 +1,87 @@
-"""Recipes: which ranker learns from which features, and by which measure its settings are chosen."""
+"""Recipes: which ranker learns from which features, and by which measure its settings are chosen.
+
+A ranker is trained by one of two named recipes:
+
+    paper   the source's system and nothing else: the features as given, one value of the tuned setting chosen by
+            validation, τ from NDCG@1 (Cao et al. 2006, §5.2) whatever measure chooses
+    tuned   what we found better: powers of the features, an average over the best few values of the tuned setting, τ
+            from NDCG@k if that measure chooses
+
+For rankers that neither add powers, nor are averaged, nor weigh pairs by τ, the two are one and the same. A setting
+given by the user (`powers`, `n_best`, `depth`) takes precedence over the recipe's, and is named in the label.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.rankers.estimators.base_ranker import Ranker
+from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
 from searchlab.rankers.ranker_registry import make_ranker
-from searchlab.training.selection import Choice, select_model
+from searchlab.training.selection import N_BEST, Choice, select_model
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Progress, no_progress
+
+PAPER, TUNED = "paper", "tuned"
+RECIPES: dict[str, str] = {
+    PAPER: "the source's system: features as given, one value of the tuned setting, τ from NDCG@1",
+    TUNED: f"powers of the features, the {N_BEST} best values of the tuned setting averaged, τ from the NDCG@k that "
+    "chooses, where the ranker has them",
+}
+
+
+@dataclass(frozen=True)
+class RecipeRules:
+    """What a recipe does with a ranker.
+
+    `n_averaged` is how many values of the `tuned` setting are averaged at most. `tau_depth` is the k of the NDCG@k that
+    τ is derived from, None for rankers that do not weigh pairs by τ.
+    """
+
+    powers: bool
+    n_averaged: int
+    tau_depth: int | None
+    tuned: str | None = None
+
+    def describe(self) -> str:
+        """The rules in a few words: no powers, one value of C, τ from NDCG@1."""
+        parts = ["powers of the features" if self.powers else "no powers"]
+        if self.tuned is not None:
+            one, several = (
+                f"one value of {self.tuned}",
+                f"average over the {self.n_averaged} best values of {self.tuned}",
+            )
+            parts.append(one if self.n_averaged == 1 else several)
+        if self.tau_depth is not None:
+            parts.append(f"τ from NDCG@{self.tau_depth}")
+        return ", ".join(parts)
+
+    def differences(self, other: RecipeRules) -> list[str]:
+        """What these rules do that others do not, a few words for each."""
+        parts = []
+        if self.powers != other.powers:
+            parts.append("powers" if self.powers else "no powers")
+        if self.n_averaged != other.n_averaged:
+            parts.append("not averaged" if self.n_averaged == 1 else f"average of {self.n_averaged}")
+        if self.tau_depth != other.tau_depth:
+            parts.append(f"depth {self.tau_depth}")
+        return parts
 
 
 @dataclass(frozen=True)
 class Recipe:
     """A ranker, the preprocessing of its features, and how its settings are chosen.
 
-    With `powers` None the ranker decides whether powers of the features are added. Without a validation set, settings
-    are chosen on `n_parts` of the training queries, held out in turn. `n_folds` is for the cross-validation of the
-    whole procedure; 0 skips it.
+    `name` is one of `RECIPES`, which decides on powers and on how many of the best values are averaged unless `powers`
+    and `n_best` are given; models that cannot be averaged are not. Without a validation set, settings are chosen on
+    `n_parts` of the training queries, held out in turn. `n_folds` is for the cross-validation of the whole procedure; 0
+    skips it. With `from_search` the rows are candidates of a search, for which powers were not found to help: the tuned
+    recipe adds none.
     """
 
     ranker: str = "rsvm-ir"
@@ -36,29 +94,72 @@ class Recipe:
     n_parts: int = 4
     n_folds: int = 5
     seed: int = 0
+    name: str = TUNED
+    n_best: int | None = None
+    from_search: bool = False
 
     def __post_init__(self) -> None:
-        _ = self.make_ranker(), self.preprocessor, self.validation_measure()
+        if self.name not in RECIPES:
+            raise unknown_name("recipe", str(self.name), RECIPES)
         if self.powers is not None and not isinstance(self.powers, bool):
             raise SettingError(f"powers is {self.powers!r}, expected true or false")
+        if self.n_best is not None:
+            require_whole("n_best", self.n_best)
+        _ = self.make_ranker(), self.preprocessor, self.validation_measure()
         for name, value, least in (("parts", self.n_parts, 2), ("folds", self.n_folds, 0), ("seed", self.seed, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least or (name, value) == ("folds", 1):
                 expected = "0, or a whole number from 2" if name == "folds" else f"a whole number from {least}"
                 raise SettingError(f"{name} is {value!r}, expected {expected}")
 
+    @property
+    def rules(self) -> RecipeRules:
+        """What this recipe does, with what was given by the user."""
+        usual = self._usual_rules(self.name)
+        ranker = self.make_ranker()
+        n_best = self.n_best if self.n_best is not None and _has_path(ranker, self.settings) else usual.n_averaged
+        powers = usual.powers if self.powers is None else self.powers
+        return RecipeRules(powers, n_best, _tau_depth(ranker), ranker.tuned)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the two recipes do the same with this ranker and what was given."""
+        paper, tuned = (replace(self, name=name).rules for name in RECIPES)
+        return paper == tuned
+
+    @property
+    def label(self) -> str:
+        """The ranker, marked as tuned if that differs from the paper's recipe, and with what was given otherwise."""
+        return ", ".join([self.ranker, *self._marks()])
+
+    @property
+    def inline_label(self) -> str:
+        """The label within a sentence: rsvm-ir (tuned)."""
+        marks = self._marks()
+        return f"{self.ranker} ({', '.join(marks)})" if marks else self.ranker
+
+    def describe(self) -> str:
+        """The recipe in a few words: recipe paper: no powers, one value of C, τ from NDCG@1."""
+        return f"recipe {self.name}: {self.rules.describe()}"
+
+    def to_json(self) -> dict[str, Any]:
+        """What the recipe does, as plain JSON."""
+        rules = self.rules
+        return {
+            "name": self.name,
+            "label": self.label,
+            "powers": rules.powers,
+            "n_best": rules.n_averaged,
+            "tau_depth": rules.tau_depth,
+        }
+
     def make_ranker(self) -> Ranker:
-        """The ranker, not fitted yet; if NDCG@k chooses, pairs are weighted (τ) by it unless `depth` is set."""
-        ranker = make_ranker(self.ranker, self.settings)
-        measure = parse_measure(self.measure)
-        if "depth" in ranker.get_params() and "depth" not in self.settings and measure.family == "nDCG":
-            ranker.set_params(depth=measure.cutoff or ranker.get_params()["depth"])
-        return ranker
+        """The ranker, not fitted yet; if it is tuned by NDCG@k, pairs are weighted (τ) by it unless `depth` is set."""
+        return self._make_ranker(self.name, self.settings)
 
     @property
     def preprocessor(self) -> Preprocessor:
         """The preprocessing of the features, not fitted yet."""
-        powers = self.make_ranker().powers if self.powers is None else self.powers
-        return Preprocessor.named(self.imputation, self.normalisation, powers)
+        return Preprocessor.named(self.imputation, self.normalisation, self.rules.powers)
 
     def validation_measure(self, qrels: Mapping[str, Mapping[str, int]] | None = None) -> ValidationMeasure:
         """The measure that settings are chosen by; see `ValidationMeasure` for `qrels`."""
@@ -84,6 +185,41 @@ class Recipe:
             n_parts=0 if valid is not None else self.n_parts,
             preprocessors=[self.preprocessor],
             values=[None] if ranker.tuned in self.settings else None,
+            n_best=self.rules.n_averaged,
             seed=self.seed,
             progress=progress,
         )
+
+    def _marks(self) -> list[str]:
+        """How the recipe differs from the paper's."""
+        rules, paper = self.rules, self._usual_rules(PAPER)
+        if rules == paper or self.name == PAPER:
+            return rules.differences(paper)
+        return [TUNED, *rules.differences(self._usual_rules(TUNED))]
+
+    def _make_ranker(self, name: str, settings: Mapping[str, Any]) -> Ranker:
+        ranker = make_ranker(self.ranker, settings)
+        measure = parse_measure(self.measure)
+        if name == TUNED and "depth" in ranker.get_params() and "depth" not in settings and measure.family == "nDCG":
+            ranker.set_params(depth=measure.cutoff or ranker.get_params()["depth"])
+        return ranker
+
+    def _usual_rules(self, name: str) -> RecipeRules:
+        """What the recipe of this name does if nothing else is given."""
+        settings = {key: value for key, value in self.settings.items() if key != "depth"}
+        ranker = self._make_ranker(name, settings)
+        is_tuned = name == TUNED
+        n_averaged = N_BEST if is_tuned and _has_path(ranker, settings) else 1
+        return RecipeRules(
+            is_tuned and ranker.powers and not self.from_search, n_averaged, _tau_depth(ranker), ranker.tuned
+        )
+
+
+def _has_path(ranker: Ranker, settings: Mapping[str, Any]) -> bool:
+    """Whether several values of the tuned setting are tried, and their models can be averaged."""
+    return ranker.averaged and ranker.tuned not in settings
+
+
+def _tau_depth(ranker: Ranker) -> int | None:
+    """The k of the NDCG@k that τ is derived from; None if pairs are not weighed by τ."""
+    return int(ranker.get_params()["depth"]) if getattr(ranker, "by_rank", False) else None

@@ -42,14 +42,23 @@ class ValidationMeasure:
     def values(self, table: FeatureTable, scores: Floats, measures: Sequence[str] | None = None) -> Floats:
         """A row for each query of the table, a column for each of `measures`, by default this measure alone."""
         plan = make_plan([self.measure] if measures is None else list(measures), self.dialect)
-        if table not in self._cache:
-            self._cache[table] = _TableGrades.of(table, self.qrels, plan)
-        return self._cache[table].evaluate(scores, plan)
+        return self._grades_of(table, plan).evaluate(scores, plan)
 
     def per_query(self, table: FeatureTable, scores: Floats) -> Floats:
         """The value of this measure for each query."""
         values: Floats = self.values(table, scores)[:, 0]
         return values
+
+    def top_grades(self, table: FeatureTable, scores: Floats, k: int) -> dict[str, tuple[int, ...]]:
+        """The grades of the k best documents of each query, in the order in which they are measured."""
+        plan = make_plan([self.measure], self.dialect)
+        ranked = self._grades_of(table, plan).rank(scores, plan).tolist()
+        return {qid: tuple(ranked[rows][:k]) for qid, rows in table.queries()}
+
+    def _grades_of(self, table: FeatureTable, plan: MeasurePlan) -> _TableGrades:
+        if table not in self._cache:
+            self._cache[table] = _TableGrades.of(table, self.qrels, plan)
+        return self._cache[table]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +91,17 @@ class _TableGrades:
         judged = np.array([grade for judgments in of_queries for grade in judgments], dtype=np.int64)
         return cls(order, grades[order], table.group_offsets, judged, offsets)
 
-    def evaluate(self, scores: Floats, plan: MeasurePlan) -> Floats:
+    def rank(self, scores: Floats, plan: MeasurePlan) -> Ints:
+        """The grades of each query's documents, best first."""
         ordered = scores[self.order]
         if plan.dialect.float32:
             ordered = round_to_float32(ordered)
-        ranked = self.grades[rank_rows(ordered, self.offsets)]
+        ranked: Ints = self.grades[rank_rows(ordered, self.offsets)]
+        return ranked
+
+    def evaluate(self, scores: Floats, plan: MeasurePlan) -> Floats:
+        """A row for each query, a column for each measure of the plan."""
+        ranked = self.rank(scores, plan)
         if self.judged is None or plan.dialect.ideal == "listed":
             return plan.evaluate(ranked, self.offsets)
         return plan.evaluate(ranked, self.offsets, self.judged, self.judged_offsets)

@@ -58,3 +58,13 @@ def test_invalid_scores_are_errors(arguments, complaint):
 
 def test_grades_may_be_whole_floats():
     assert evaluate_scores([1.0, 2.0], [1.0, 0.0], [0, 2], "RR")[0, 0] == 1 / 2
+
+
+@pytest.mark.parametrize(("ranked", "printed"), [("pddpn", (0.3333, 0.5453)), ("dpdnp", (1.0, 0.6238))])
+def test_ndcg_of_the_rankings_that_a_paper_prints(ranked, printed):
+    # Xu et al. (2006), Table 2: the first five documents of query 9 by two rankers, NDCG@1 and NDCG@5. The query has
+    # at least five documents of the highest grade; three of those here are ranked below the five.
+    grades = ["npd".index(letter) for letter in ranked + "ddd"]
+    scores = -np.arange(len(grades), dtype=float)
+    found = evaluate_scores(scores, grades, [0, len(grades)], ["nDCG@1", "nDCG@5"], dialect="paper")
+    assert found[0].round(4).tolist() == list(printed)

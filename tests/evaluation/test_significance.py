@@ -24,6 +24,19 @@ def test_the_sign_test_is_a_binomial_worked_by_hand():
     assert sign_test([]).p == 1
 
 
+@pytest.mark.parametrize("printed", ["3.91e-02", "2.44e-13", "2.28e-12"])
+def test_printed_p_values_of_a_paper_are_those_of_a_single_outcome(printed):
+    # Cao et al. (2006), Table 2, on 106 queries: no other numbers of wins and losses give these p.
+    outcomes = {"3.91e-02": (8, 1), "2.44e-13": (64, 6), "2.28e-12": (63, 7)}
+    found = [
+        (n - losses, losses)
+        for n in range(1, 107)
+        for losses in range(n // 2 + 1)
+        if f"{sign_test([1] * (n - losses) + [-1] * losses + [0] * (106 - n)).p:.2e}" == printed
+    ]
+    assert found == [outcomes[printed]]
+
+
 def test_the_t_test_worked_by_hand():
     # Mean 2, s = 1, n = 3: t = 2√3; with 2 degrees of freedom p = 1 - t/√(2 + t²).
     outcome = paired_t_test([1, 2, 3])

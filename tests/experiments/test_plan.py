@@ -82,12 +82,35 @@ def test_all_keys_of_a_plan_are_read(write, tmp_path):
     tuned, expanded, svm, boost = plan.systems
     assert tuned.points() == [{"k1": 0.9, "b": 0.3}, {"k1": 0.9, "b": 0.75}]
     assert (expanded.name, expanded.expansion) == ("RM3", RM3(terms=5))
-    assert (svm.name, svm.recipe.settings, svm.recipe.n_parts, svm.recipe.powers) == ("rsvm-ir", {"C": 0.1}, 3, True)
+    assert (svm.recipe.settings, svm.recipe.n_parts, svm.recipe.powers) == ({"C": 0.1}, 3, True)
     assert (svm.recipe.imputation, svm.recipe.normalisation) == ("zero", "query-zscore")
     # Settings are chosen by the measure and the dialect of the experiment.
     assert (svm.recipe.measure, svm.recipe.dialect, svm.recipe.seed) == ("AP", "paper", 7)
     assert (len(svm.features), boost.features.names) == (45, ("letor.title.tf",))
-    assert [system.name for system in plan.rankers] == ["rsvm-ir", "short"]
+    assert [system.name for system in plan.rankers] == ["rsvm-ir, tuned, powers", "short"]
+
+
+def test_a_ranker_is_trained_by_the_recipe_of_its_section(write):
+    rankers = "".join(
+        f'[[systems]]\nranker = "rsvm-ir"\n{line}\n'
+        for line in ("", 'recipe = "paper"', "n_best = 3", 'recipe = "paper"\nname = "mine"\npowers = true')
+    )
+    plan = read_plan(write('index = "it"\n' + rankers))
+    assert [system.name for system in plan.systems] == [
+        "rsvm-ir, tuned",
+        "rsvm-ir",
+        "rsvm-ir, tuned, average of 3",
+        "mine",
+    ]
+    # The default measure is nDCG@10; candidates of a search get no powers.
+    assert [(each.recipe.rules.n_averaged, each.recipe.rules.tau_depth) for each in plan.systems] == [
+        *((5, 10), (1, 1), (3, 10), (1, 1))
+    ]
+    assert [each.recipe.rules.powers for each in plan.systems] == [False, False, False, True]
+    assert plan.systems[1].describe().endswith("; recipe paper: no powers, one value of C, τ from NDCG@1")
+    assert plan.systems[3].to_json()["recipe"]["label"] == "rsvm-ir, powers"
+    with pytest.raises(SourceError, match=r"systems 1.*recipe: unknown recipe 'best'"):
+        read_plan(write('index = "it"\n[[systems]]\nranker = "rsvm"\nrecipe = "best"\n'))
 
 
 def test_missing_keys_have_defaults(write, tmp_path):
@@ -99,7 +122,14 @@ def test_missing_keys_have_defaults(write, tmp_path):
 
 def test_the_bundled_example_is_a_plan():
     plan = read_plan(Path(__file__).parents[2] / "examples" / "medical.toml")
-    assert [system.name for system in plan.systems] == ["BM25", "Dirichlet", "RM3", "RSVM-IR", "RankBoost"]
+    assert [system.name for system in plan.systems] == [
+        "BM25",
+        "Dirichlet",
+        "RM3",
+        "RSVM-IR",
+        "RSVM-IR tuned",
+        "RankBoost",
+    ]
     assert plan.collection.is_dir()
 
 

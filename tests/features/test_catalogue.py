@@ -218,7 +218,10 @@ BY_HAND = {
     "nallapati.both.icf": log(14 / 3) + log(14 / 4),
     "nallapati.both.log_share_idf": log(1 + 3 / 7 * log(4)) + log(1 + 2 / 7 * log(2)),
     "nallapati.both.log_share_icf": log(1 + 3 / 7 * 14 / 3) + log(1 + 2 / 7 * 14 / 4),
+    "ordrank.both.L5": log(4 / 1) + log(4 / 2),
     "ordrank.both.L6": 3 * log(4) + 4 * log(2),
+    "ordrank.both.L7": log(log(4)) + log(log(2)),
+    "ordrank.both.L8": log(4 / 3 + 1) + log(4 / 4 + 1),
     "match.both.coverage": 1,
     "match.both.tf_min": 2,
     "match.both.tf_max": 3,
@@ -266,8 +269,8 @@ def test_a_feature_of_heat_flow_and_document_a_is_as_worked_by_hand(engine, name
     assert value(engine, name, "heat flow", "a") == pytest.approx(BY_HAND[name], rel=1e-6)
 
 
-# The names of OrdRank's Table I, and LETOR's numbers; L6 is not among these.
-LOW = {"L1": 1, "L2": 2, "L3": 3, "L4": 4, "L5": 5, "L7": 6, "L8": 7, "L9": 10, "L10": 8}
+# The names of OrdRank's Table I, and LETOR's numbers, where both have the same formula.
+LOW = {"L1": 1, "L2": 2, "L3": 3, "L4": 4, "L9": 10, "L10": 8}
 LETOR_OF_ORDRANK = LOW | {"H1": 11, "H2": 12, "H3": 13, "H4": 14, "H5": 15}
 
 
@@ -442,3 +445,15 @@ def test_features_have_letors_numbers_as_names():
         "letor.both.absolute",
     ]
     assert find_feature("letor.17").source == "LETOR 3.0 OHSUMED, feature 17"
+
+
+def test_the_printed_table_of_ordrank_counts_only_words_that_the_document_has(engine):
+    # Document c has flow twice, but not heat: N = 4, df(flow) = 2, cf(flow) = 4.
+    printed = {"L5": log(4 / 2), "L6": 4 * log(4 / 2), "L7": log(log(4 / 2)), "L8": log(4 / 4 + 1)}
+    for level, expected in printed.items():
+        assert value(engine, f"ordrank.both.{level}", "heat flow", "c") == pytest.approx(expected)
+    # LETOR's reading adds heat (df = 1, cf = 3), and its tf·idf has the count in the document.
+    read = {"idf": log(4) + log(2), "log_idf": log(log(4)) + log(log(2)), "icf": log(4 / 3 + 1) + log(4 / 4 + 1)}
+    for what, expected in read.items():
+        assert value(engine, f"letor.both.{what}", "heat flow", "c") == pytest.approx(expected)
+    assert value(engine, "letor.both.tf_idf", "heat flow", "c") == pytest.approx(2 * log(2))

@@ -32,6 +32,7 @@ def test_features_of_a_family_have_different_descriptions():
         ("letor.title.log_idf", "how rare the query's words are in the title, by documents (log)"),
         ("table1.title.log_idf", "how rare those words of the query are that the title has, by documents (log)"),
         ("nallapati.body.icf", "how rare those words of the query are that the body has, by occurrences"),
+        ("ordrank.body.L5", "how rare those words of the query are that the body has, by documents"),
         ("ordrank.body.L6", "tf·idf, in the whole collection, of those words of the query that the body has"),
         # The larger, the farther.
         ("near.body.distance", "distance of the nearest two different words of the query in the body"),

@@ -153,10 +153,8 @@ class Slow:
                 lambda w: max(self.c(w) - 0.5, 0) / length + 0.5 * unique / length * prior[w]
             ),
         }
-        levels = "L1 L2 L3 L4 L5 L7 L8 L10 L9 H1 H2 H3 H4 H5"
-        kinds = (
-            "tf log_tf share log_share idf log_idf icf log_share_idf log_share_icf bm25 log_bm25 dirichlet jm absolute"
-        )
+        levels = "L1 L2 L3 L4 L10 L9 H1 H2 H3 H4 H5"
+        kinds = "tf log_tf share log_share log_share_idf log_share_icf bm25 log_bm25 dirichlet jm absolute"
         c, tfidf = [self.c(w) for w in q], [self.c(w) * self.idf(w) for w in q]
         table1 = {
             **letor,
@@ -171,6 +169,9 @@ class Slow:
             ("nallapati", "log_tf"): lambda: sum(log(self.c(w)) for w in m),
             ("nallapati", "icf"): lambda: sum(log(self.size / self.cf(w)) for w in m),
             **{("ordrank", lev): letor[kind] for lev, kind in zip(levels.split(), kinds.split(), strict=True)},
+            ("ordrank", "L5"): lambda: sum(self.idf(w) for w in m),
+            ("ordrank", "L7"): lambda: sum(log(self.idf(w)) for w in m),
+            ("ordrank", "L8"): lambda: sum(log(self.n / self.cf(w) + 1) for w in m),
             ("ordrank", "L6"): lambda: sum(self.cf(w) * self.idf(w) for w in m),
             ("match", "coverage"): lambda: len(set(m)) / len(set(self.query)),
             **{("match", f"tf_{how}"): lambda how=how: summarise(c, how) for how in SUMMARIES},

@@ -18,11 +18,29 @@ def write(tmp_path):
 
 
 def test_the_sets_have_as_many_features_as_their_sources():
-    assert {name: len(make_feature_set(name)) for name in ("table1", "nallapati", "letor45", "ordrank")} == {
+    names = ("table1", "nallapati", "letor45", "ordrank", "ordrank-letor")
+    assert {name: len(make_feature_set(name)) for name in names} == {
         "table1": 7,
         "nallapati": 6,
         "letor45": 45,
         "ordrank": 15,
+        "ordrank-letor": 15,
+    }
+
+
+def test_the_table_of_ordrank_is_as_printed_or_as_letor_reads_it():
+    printed, read = make_feature_set("ordrank").features, make_feature_set("ordrank-letor").features
+    assert [feature.name.rpartition(".")[2] for feature in printed] == [
+        *(f"L{number}" for number in range(1, 11)),
+        *(f"H{number}" for number in range(1, 6)),
+    ]
+    assert all(feature.formula.startswith("Σ(q∩d) ") for feature in printed[:10])
+    other = {a.name: (a.formula, b.formula) for a, b in zip(printed, read, strict=True) if a.formula != b.formula}
+    assert other == {
+        "ordrank.both.L5": ("Σ(q∩d) ln(N/df)", "Σ(q) ln(N/df)"),
+        "ordrank.both.L6": ("Σ(q∩d) cf·ln(N/df)", "Σ(q∩d) c·ln(N/df)"),
+        "ordrank.both.L7": ("Σ(q∩d) ln(ln(N/df))", "Σ(q) ln(ln(N/df))"),
+        "ordrank.both.L8": ("Σ(q∩d) ln(N/cf + 1)", "Σ(q) ln(N/cf + 1)"),
     }
 
 
@@ -91,7 +109,7 @@ def test_an_unknown_feature_without_similar_names_is_refused_with_all_names():
 
 def test_an_unknown_set_is_refused_with_the_known_ones():
     with pytest.raises(
-        SettingError, match=r"unknown feature set 'letor' .* full, letor45, nallapati, ordrank, semantic"
+        SettingError, match=r"unknown feature set 'letor' .* full, letor45, nallapati, ordrank, ordrank-letor, semantic"
     ):
         make_feature_set("letor")
 

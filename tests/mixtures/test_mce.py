@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
 from searchlab.mixtures.likelihood import join, log_likelihoods, one_query
-from searchlab.mixtures.mce import MCE, RIVALS, WEIGHINGS, average_precision, mce_loss, train_mce, update
+from searchlab.mixtures.mce import MCE, RIVALS, WEIGHINGS, average_precision, mce_loss, train_mce, update, update_online
 from tests.mixtures.test_em import random_evidence
 
 
@@ -209,6 +209,7 @@ def test_queries_without_contrast_are_left_out():
         ({"weighing": "word"}, "unknown weighing 'word'; there is: pair, query"),
         ({"schedule": "slow"}, "unknown schedule 'slow'"),
         ({"watch": "MAP"}, "unknown watch 'MAP'"),
+        ({"updates": "all"}, "unknown updates 'all'; there is: batch, online"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings, message):
@@ -221,3 +222,66 @@ def test_wrong_starts_are_refused():
         train_mce(one_pair(), [[0.5, 1.0]])
     with pytest.raises(SettingError, match="MCE: start has 1 groups, expected 3"):
         train_mce(replace(one_pair(), groups=np.array([0, 1, 2])), [[0.5, 0.5]])
+
+
+def test_without_watching_the_last_iteration_is_kept():
+    # As on slide 8, which makes 100 iterations. The held-out queries want the opposite: the start is their best.
+    evidence = contrasts(3, 4)
+    opposite = replace(evidence, relevant=~evidence.relevant)
+    start = np.full((1, 4), 0.25)
+    settings = MCE(watch="none", iterations=30, patience=2)
+    found = train_mce(evidence, start, settings, held_out=opposite)
+    assert (found.best, found.n_iterations) == (30, 30)
+    weights = start
+    totals = np.ones(1)
+    for iteration in range(30):
+        loss = mce_loss(evidence, weights, settings)
+        weights = update(
+            weights, loss.gradient, totals, settings.step / (1 + settings.decay * iteration), settings.least
+        )
+    np.testing.assert_allclose(found.weights, weights)
+    assert train_mce(evidence, start, replace(settings, watch="loss"), held_out=opposite).n_iterations < 30
+
+
+def test_online_steps_follow_slide_7_pair_by_pair():
+    # A query of one word, two relevant documents with weights of their own, and one rival.
+    probabilities = np.array([[[0.4, 0.1]], [[0.1, 0.1]], [[0.3, 0.1]], [[0.05, 0.1]]])
+    relevant = np.array([True, False, False, True])
+    evidence = one_query(probabilities, np.ones(1), relevant, np.array([0, 1, 1, 2]))
+    alpha, beta, step = 3.0, 0.5, 0.7
+    start = np.array([[0.3, 0.7], [0.5, 0.5], [0.6, 0.4]])
+    rival = math.log(0.5 * 0.3 + 0.5 * 0.1)
+    expected = start.copy()
+    for group, document in ((0, 0.4), (2, 0.05)):
+        m1, m2 = start[group]
+        mixed = m1 * document + m2 * 0.1
+        loss = 1 / (1 + math.exp(-alpha * (rival - math.log(mixed)) + beta))
+        first = -step * alpha * loss * (1 - loss) * (-m1 + m1 * document / mixed)
+        second = -step * alpha * loss * (1 - loss) * (-m2 + m2 * 0.1 / mixed)
+        raised = m1 * math.exp(-first), m2 * math.exp(-second)
+        expected[group] = np.array(raised) / sum(raised)
+    settings = MCE(alpha=alpha, beta=beta, step=step, updates="online")
+    found = update_online(start, evidence, settings, step, rivals_learn=False)
+    np.testing.assert_allclose(found, expected)
+
+
+def test_online_steps_see_the_weights_of_the_step_before():
+    evidence = contrasts(5)
+    settings = MCE(updates="online", iterations=1, watch="none")
+    start = np.full((1, 3), 1 / 3)
+    weights = start
+    for pair in evidence.each_relevant():
+        assert pair.n_queries == 1 and pair.relevant.sum() == 1
+        gradient = mce_loss(pair, weights, settings).gradient
+        weights = update(weights, gradient, np.ones(1), settings.step, settings.least)
+    np.testing.assert_allclose(train_mce(evidence, start, settings).weights, weights)
+    batch = train_mce(evidence, start, replace(settings, updates="batch")).weights
+    assert np.abs(batch - weights).max() > 1e-6
+
+
+@pytest.mark.parametrize("updates", ["batch", "online"])
+def test_the_loss_falls_by_both_kinds_of_updates(updates):
+    evidence = contrasts(7)
+    settings = MCE(updates=updates, step=0.2, iterations=20, watch="none")
+    found = train_mce(evidence, np.full((1, 3), 1 / 3), settings)
+    assert found.losses[-1] < found.losses[0]

@@ -379,7 +379,9 @@ def test_any_change_of_a_file_is_refused_in_one_line_or_harmless(tmp_path, kind,
 
 
 MUST_BE_REFUSED = {
-    **{f"without {key}": ((key,), delete) for key in make_bundle().to_json()},
+    **{f"without {key}": ((key,), delete) for key in make_bundle().to_json() if key != "recipe"},
+    "a recipe in words": (("recipe",), lambda home, key: home.__setitem__(key, "tuned")),
+    "a recipe without summary": (("recipe",), lambda home, key: home.__setitem__(key, {"name": "a", "label": "b"})),
     "a ranker without name": (("ranker", "name"), delete),
     "settings in a list": (("ranker", "settings"), lambda home, key: home.__setitem__(key, [1])),
     "a feature twice": (("features", 0, "name"), lambda home, key: home.__setitem__(key, "own")),
@@ -423,6 +425,22 @@ def test_optional_values_are_null(tmp_path, key):
     kept = make_bundle().to_json() | {key: None}
     (tmp_path / "model.json").write_text(json.dumps(kept))
     assert load_bundle(tmp_path / "model.json").to_json() == kept
+
+
+def test_a_recipe_is_kept_and_may_be_unknown(tmp_path):
+    path = tmp_path / "model.json"
+    recipe = {"name": "tuned", "label": "rsvm, tuned", "summary": "powers of the features", "averaged": 5}
+    replace(make_bundle(), ranker="rsvm", recipe=recipe).save(path)
+    bundle = load_bundle(path)
+    assert bundle.recipe == recipe
+    assert (bundle.label, bundle.recipe_text) == ("rsvm, tuned", "tuned: powers of the features")
+    # Where the tuned recipe does what the paper's does, it is called that.
+    same = replace(bundle, recipe=recipe | {"label": "rsvm"})
+    assert (same.label, same.recipe_text) == ("rsvm", "the paper's: powers of the features")
+    record = bundle.to_json()
+    del record["recipe"]
+    path.write_text(json.dumps(record))
+    assert (load_bundle(path).label, load_bundle(path).recipe_text) == ("rsvm", "")
 
 
 def test_the_fingerprint_changes_with_any_row_value_or_grade():

@@ -26,6 +26,9 @@ DRAWN = {
     "differences": lambda: plots.differences([0.5, -0.25, 0.0], ylabel="d", labels=["q1", "q2", "q3"]),
     "precision_recall": lambda: plots.precision_recall({"a": np.linspace(1, 0, 11)}),
     "scatter": lambda: plots.scatter({"a": np.eye(2)}, {"w": ((0, 0), (2, 3))}, xlabel="x", ylabel="y"),
+    "scatter, hollow": lambda: plots.scatter(
+        {"a": np.eye(2), "b": np.zeros((1, 2))}, {}, xlabel="x", ylabel="y", hollow={"b": "a"}
+    ),
     "histogram": lambda: plots.histogram([1, 1, 2, math.nan], xlabel="x", ylabel="n", bins=2),
 }
 
@@ -142,6 +145,40 @@ def test_an_arrow_is_within_the_axes():
     assert {"20", "30"} <= set(words)
 
 
+def test_hollow_points_have_the_colour_and_marker_of_the_filled_ones():
+    groups = {"a": np.eye(2), "b": np.zeros((3, 2)), "c": np.zeros((4, 2))}
+    drawing = plots.scatter(groups, {}, xlabel="x", ylabel="y", hollow={"b": "a"})
+    blue, orange = plots.PALETTE[:2]
+    # Each kind is drawn once more in the legend.
+    styles = [element.get("style", "") for element in ElementTree.fromstring(drawing).iter()]
+    assert sum(f"fill: {blue}" in style for style in styles) == 2 + 1
+    assert sum("fill: none" in style and f"stroke: {blue}" in style for style in styles) == 3 + 1
+    assert sum(f"fill: {orange}" in style for style in styles) == 4 + 1
+
+
+def test_seven_systems_have_seven_colours():
+    drawing = plots.bars({"AP": dict.fromkeys("abcdefg", 0.5)}, ylabel="mean")
+    for colour in (*plots.PALETTE, "currentColor"):
+        assert len(bars_of(drawing, colour)) == 1
+
+
+def test_a_legend_of_long_names_stays_within_the_drawing():
+    names = [f"query {number}, 2 over 1: 3.36" for number in (12, 50, 9)]
+    drawing = plots.function_curves(dict.fromkeys(names, (XS, XS)), xlabel="x", ylabel="y")
+    texts = [text for text in ElementTree.fromstring(drawing).iter(f"{SVG}text") if text.text in names]
+    lefts = [round(float(re.findall(r"[-\d.]+", text.get("x") or text.attrib["transform"])[0])) for text in texts]
+    # In three columns the first name would begin left of the drawing.
+    assert len(set(lefts)) == 2
+    assert min(lefts) > 0
+
+
+def test_many_names_below_groups_of_bars_are_slanted():
+    few = plots.bars({"1000–1999": {"a": 1.0}, "2000–2999": {"a": 1.0}}, ylabel="queries")
+    many = plots.bars({f"{n}000–{n}999": {"a": 1.0} for n in range(1, 10)}, ylabel="queries")
+    assert "rotate(-30" not in few
+    assert many.count("rotate(-30") == 9
+
+
 def test_names_are_plain_text():
     drawing = plots.bars({HOSTILE: {HOSTILE: 0.5, "_b": 0.25}}, ylabel=HOSTILE)
     shown = '<b>$x^2$ & "_" 中 \\frac'
@@ -167,6 +204,10 @@ def test_a_long_name_is_cut():
         (lambda: plots.differences([1], ylabel="", labels=[]), "found 0 labels, expected 1"),
         (lambda: plots.scatter({}, {}, xlabel="", ylabel=""), "scatter: found nothing"),
         (lambda: plots.scatter({"a": np.ones(3)}, {}, xlabel="", ylabel=""), r"shape \(3,\), expected \(n, 2\)"),
+        (
+            lambda: plots.scatter({"a": np.eye(2)}, {}, xlabel="", ylabel="", hollow={"a": "b"}),
+            "'a' is hollow for 'b', expected kinds of points, the latter filled",
+        ),
         (lambda: plots.histogram([math.nan], xlabel="", ylabel=""), "histogram: found nothing"),
         (lambda: plots.histogram([1], xlabel="", ylabel="", bins=0), "bins is 0, expected 1 or more"),
     ],

@@ -6,26 +6,21 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.features.feature_table import FeatureTable
 from searchlab.reproduction.figures import (
+    Direction,
     Plane,
     check_queries,
+    choose_pairs,
     choose_queries,
     cosine,
     find_directions,
     group_by_pairs,
     pair_counts,
+    reversed_pairs,
     sign_tests,
     training_curves,
 )
-
-
-def table_of(queries):
-    """A table from qid → rows of (grade, values)."""
-    rows = [(qid, grade, values) for qid, graded in queries.items() for grade, values in graded]
-    names = [f"f{number}" for number in range(len(rows[0][2]))]
-    docnos = [f"d{number}" for number in range(len(rows))]
-    return FeatureTable(names, [row[0] for row in rows], docnos, [row[2] for row in rows], [row[1] for row in rows])
+from tests.reproduction.example_queries import QUERIES, SPLIT, table_of
 
 
 def test_the_plane_has_the_directions_of_most_variance_first():
@@ -70,15 +65,6 @@ def test_the_cosine_of_two_vectors():
     assert cosine(np.zeros(2), np.array([3.0, 4])) == 0
 
 
-# a: 1·2 + 1·1 + 2·1 = 5 pairs and b: 1 + 1 + 1 = 3, of three kinds; c: 3·3 = 9, all of one kind; d: none.
-QUERIES = {
-    "a": [(2, [0.0]), (1, [0.0]), (1, [0.0]), (0, [0.0])],
-    "b": [(2, [0.0]), (1, [0.0]), (0, [0.0])],
-    "c": [(1, [0.0])] * 3 + [(0, [0.0])] * 3,
-    "d": [(1, [0.0]), (1, [0.0])],
-}
-
-
 def test_pairs_of_different_grades_are_counted():
     assert pair_counts(table_of(QUERIES)) == {"a": 5, "b": 3, "c": 9, "d": 0}
 
@@ -103,13 +89,6 @@ def test_queries_chosen_by_the_user_must_exist_and_have_pairs():
             check_queries(table, wrong)
 
 
-# Grade 2 over 1 shows in the first feature alone, 1 over 0 in the second alone; query b has the first difference only.
-SPLIT = {
-    "a": [(2, [1.0, 1.0]), (1, [0.0, 1.0]), (0, [0.0, 0.0]), (0, [0.0, 0.0])],
-    "b": [(2, [1.0, 0.0]), (1, [0.0, 0.0])],
-}
-
-
 def test_the_hyperplane_of_two_grades_points_along_their_difference():
     found = find_directions(table_of(SPLIT))
     assert list(found.pairs) == [(2, 1), (2, 0), (1, 0)]
@@ -132,7 +111,11 @@ def test_each_query_and_all_together_have_a_direction():
 
 def test_training_curves_are_measured_on_the_training_queries():
     curves = training_curves(table_of(SPLIT), ranks=[1, 3])
-    assert {name: values.tolist() for name, values in curves.items()} == {"rsvm": [1, 1], "rsvm-ir": [1, 1]}
+    assert {name: values.tolist() for name, values in curves.items()} == {
+        "rsvm": [1, 1],
+        "rsvm-ir": [1, 1],
+        "rsvm-ir-gd": [1, 1],
+    }
 
 
 def test_queries_are_grouped_by_their_number_of_pairs():
@@ -165,3 +148,28 @@ def test_the_sign_test_counts_wins_and_drops_ties():
     ]
     # 2 · ½⁶, nothing to test, 2 · ½².
     assert [each.p for each in tests] == pytest.approx([1 / 32, 1, 1 / 2])
+    # Holm: the smallest times 3, the next times 2.
+    assert [each.p_corrected for each in tests] == pytest.approx([3 / 32, 1, 1])
+
+
+def test_reversed_pairs_of_the_papers_example():
+    # Cao et al. §6.3, query 9: two (d, p) pairs are reversed by RSVM, one (d, p) and one (p, n) pair by RSVM-IR.
+    d, p, n = 2, 1, 0
+    assert reversed_pairs([p, d, d, p, n]) == {(d, p): 2}
+    assert reversed_pairs([d, p, d, n, p]) == {(d, p): 1, (p, n): 1}
+    assert reversed_pairs([d, d, p, n, n]) == {}
+
+
+def test_arrows_are_as_long_as_the_largest_coordinate():
+    plane = Plane.of(np.array([[1.0, 3, 5], [1, -1, 5], [2, 1, 5], [0, 1, 5]]))
+    found = plane.arrows({"w": Direction(np.array([3.0, 4, 100]), 1)}, np.array([[2.0, 0], [-10, 0]]))
+    ((start, end),) = found.values()
+    assert start == (0, 0)
+    assert end == pytest.approx((8, 6))
+
+
+def test_a_figure_has_all_pairs_of_three_grades_and_of_more_only_neighbours_and_the_extremes():
+    of_three = [(2.0, 1.0), (2.0, 0.0), (1.0, 0.0)]
+    assert choose_pairs(of_three) == of_three
+    of_four = [(high, low) for high in (3.0, 2.0, 1.0, 0.0) for low in (2.0, 1.0, 0.0) if low < high]
+    assert choose_pairs(of_four) == [(3, 2), (3, 0), (2, 1), (1, 0)]

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.letor.folds import Fold
 from searchlab.report.content import Paragraph, Report, Section, Table
 from searchlab.reproduction.letor import MEASURES, FoldData, reproduce
 from searchlab.reproduction.query_dependent_report import (
     SYSTEMS,
     ComparedSystem,
+    choose_systems,
     compare_query_dependent,
     query_dependent_blocks,
 )
 from searchlab.training.recipe import Recipe
 
-RECIPE = Recipe(powers=False, n_folds=0)
+RECIPE = Recipe(name="paper", n_folds=0)
 
 
 def some_table(seed, prefix, n_queries=5, size=12):
@@ -29,11 +29,9 @@ def some_table(seed, prefix, n_queries=5, size=12):
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
+def data():
     tables = [tuple(some_table(10 * fold + n, part) for n, part in enumerate("abc")) for fold in range(2)]
-    home = tmp_path_factory.mktemp("folds")
-    folds = tuple(Fold(f"Fold{number}", home, home, home) for number in (1, 2))
-    return FoldData(folds, tuple(tables))
+    return FoldData(("Fold1", "Fold2"), tuple(tables))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,7 @@ def results(data):
 def test_all_systems_are_measured_as_by_reproduce(data, results):
     assert [result.system for result in results] == list(SYSTEMS)
     by_name = {result.system.name: result for result in results}
-    expected = reproduce(data, ["exponential", "rsvm", "rsvm-knn"], recipe=RECIPE, n_jobs=1)
+    expected = reproduce(data, ["exponential", "rsvm", "rsvm-knn"], recipe=RECIPE, recipe_names=["paper"], n_jobs=1)
     for name, own in (("exponential", "exponential"), ("rsvm", "rsvm"), ("rsvm-knn", "rsvm-knn, offline-1")):
         for measure in MEASURES:
             assert by_name[own].means[measure] == pytest.approx(expected[name].mean(measure))
@@ -97,3 +95,11 @@ def test_progress_counts_systems_and_folds(data):
     assert "query-dependent-shares" not in [
         block.name for block in query_dependent_blocks(results, data) if isinstance(block, Table)
     ]
+
+
+def test_systems_are_those_of_the_rankers_if_one_depends_on_the_query():
+    assert [each.name for each in choose_systems(["rsvm", "rsvm-knn"])] == [
+        *("rsvm", "rsvm-knn, online", "rsvm-knn, offline-1", "rsvm-knn, offline-2"),
+    ]
+    assert choose_systems(["rsvm", "rankboost"]) == []
+    assert choose_systems([]) == []

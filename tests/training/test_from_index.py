@@ -20,7 +20,7 @@ from searchlab.training.recipe import Recipe
 N_TOPICS = 16
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "doc.both.length")
 # A title without the word has no BM25: as 0, not as the least that a title with it has.
-RECIPE = Recipe("rsvm-ir", imputation="zero", measure="nDCG@10", dialect="trec", powers=False, n_folds=4, n_parts=2)
+RECIPE = Recipe("rsvm-ir", imputation="zero", measure="nDCG@10", dialect="trec", from_search=True, n_folds=4, n_parts=2)
 QUICK = Recipe("rsvm", {"C": 0.05}, measure="nDCG@10", dialect="trec", powers=False, n_folds=4, n_parts=2)
 
 
@@ -72,12 +72,12 @@ def bundle(engine, qrels):
 def test_a_planted_signal_helps(bundle):
     trial = bundle.trial
     assert trial["helps"]
-    assert list(trial["means"]) == ["rsvm-ir", "BM25", "RM3"]
+    assert list(trial["means"]) == ["rsvm-ir, tuned", "BM25", "RM3"]
     assert list(trial["means"]["BM25"]) == ["nDCG@10", "AP", "P@10"]
     # Three of four relevant documents can be found: AP .75 at the best.
-    assert trial["means"]["rsvm-ir"]["AP"] == pytest.approx(0.75)
+    assert trial["means"]["rsvm-ir, tuned"]["AP"] == pytest.approx(0.75)
     assert trial["means"]["BM25"]["AP"] < 0.5
-    assert trial["verdict"].startswith("rsvm-ir helps: nDCG@10 .")
+    assert trial["verdict"].startswith("rsvm-ir (tuned) helps: nDCG@10 .")
     assert "against BM25 on 16 held-out topics (16 better, 0 worse, p < .001)" in trial["verdict"]
     assert trial["verdict"].endswith("recommended: use it.")
     assert (trial["n_queries"], trial["n_folds"], trial["dialect"]) == (16, 4, "trec")

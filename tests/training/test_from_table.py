@@ -34,37 +34,39 @@ def trained():
 def test_signal_in_several_features_helps(trained):
     trial = trained.trial
     assert trial["helps"]
-    assert trial["verdict"].startswith("rsvm-ir helps: AP .")
+    assert trial["verdict"].startswith("rsvm-ir (tuned, no powers) helps: AP .")
     assert "against the best single feature on 18 held-out topics (" in trial["verdict"]
     assert trial["verdict"].endswith("; recommended: use it.")
     assert (trial["n_queries"], trial["n_folds"], trial["dialect"]) == (18, 3, "letor3")
     means = trial["means"]
-    assert means["rsvm-ir"]["AP"] > means["the best single feature"]["AP"] + 0.02
+    assert means["rsvm-ir, tuned, no powers"]["AP"] > means["the best single feature"]["AP"] + 0.02
 
 
 def test_the_means_are_those_of_the_held_out_queries(trained):
     recipe, table = TUNED, some_table(18)
     measure = recipe.validation_measure()
     model = measure.per_query(table, cross_validate_table(recipe, table, measure))
-    assert trained.trial["means"]["rsvm-ir"]["AP"] == pytest.approx(float(np.mean(model)))
+    assert trained.trial["means"]["rsvm-ir, tuned, no powers"]["AP"] == pytest.approx(float(np.mean(model)))
     # The single feature is chosen on the other folds as well.
     single = replace(TUNED, ranker="single")
     other = measure.per_query(table, cross_validate_table(single, table, measure))
     assert trained.trial["means"]["the best single feature"]["AP"] == pytest.approx(float(np.mean(other)))
-    compared = compare_values("rsvm-ir", model, "the best single feature", other, "AP", seed=0)
+    compared = compare_values("rsvm-ir (tuned, no powers)", model, "the best single feature", other, "AP", seed=0)
     assert trained.trial["comparisons"] == [compared.sentence()]
 
 
 def test_noise_is_not_recommended():
     bundle = train_from_table(Recipe("rsvm", QUICK, n_folds=3), some_table(15, signal=0.0))
     assert not bundle.trial["helps"]
-    assert "rsvm is not shown to help: AP ." in bundle.trial["verdict"]
+    assert "rsvm (tuned) is not shown to help: AP ." in bundle.trial["verdict"]
     assert bundle.trial["verdict"].endswith("recommended: stay with the best single feature.")
 
 
 def test_the_bundle_records_what_was_tried_and_learnt(trained, tmp_path):
     assert trained.ranker == "rsvm-ir"
-    assert trained.settings == {"depth": 1, "draws": None, "seed": 0, "solver": "qp", "tolerance": 1e-5}
+    tau = {"tau": True, "tau_queries": "all", "depth": 1, "draws": None, "seed": 0}
+    solver = {"solver": "qp", "tolerance": 1e-5, "step": None, "max_iterations": 5000}
+    assert trained.settings == {**tau, "mu": True, **solver}
     assert trained.features == ("a", "b", "noise")
     assert trained.preprocessor.label == "query-minimum, query-minmax"
     assert (trained.analyser, trained.first_stage, dict(trained.definitions)) == (None, None, {})
@@ -113,14 +115,14 @@ def test_without_a_choice_the_bundle_records_none(ranker, settings):
 
 def test_the_seed_decides_the_folds():
     bundles = [train_from_table(Recipe("rsvm", QUICK, n_folds=3, seed=seed), some_table(12)) for seed in (0, 0, 1)]
-    first, same, other = [bundle.trial["means"]["rsvm"]["AP"] for bundle in bundles]
+    first, same, other = [bundle.trial["means"]["rsvm, tuned"]["AP"] for bundle in bundles]
     assert first == same != other
 
 
 def test_there_are_no_more_folds_than_queries():
     bundle = train_from_table(Recipe("rsvm", QUICK, n_folds=10), some_table(5))
     assert bundle.trial["n_folds"] == 5
-    assert bundle.trial["verdict"].startswith("Too few topics to say whether rsvm helps: AP ")
+    assert bundle.trial["verdict"].startswith("Too few topics to say whether rsvm (tuned) helps: AP ")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from searchlab.errors import SettingError
+from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.recipe import Recipe
 from tests.training.example_tables import some_table
 
@@ -14,6 +15,89 @@ def test_pairs_are_weighted_by_the_measure_that_settings_are_chosen_by():
     assert Recipe(measure="nDCG").make_ranker().depth == 1
     assert Recipe(measure="nDCG@10", settings={"depth": 3}).make_ranker().depth == 3
     assert "depth" not in Recipe("rsvm", measure="nDCG@10").make_ranker().get_params()
+
+
+def test_the_paper_recipe_weighs_pairs_by_ndcg_at_1_whatever_measure_chooses():
+    assert Recipe(measure="nDCG@10", name="paper").make_ranker().depth == 1
+    assert Recipe(measure="nDCG@10", name="paper", settings={"depth": 3}).make_ranker().depth == 3
+
+
+@pytest.mark.parametrize(
+    ("settings", "rules"),
+    [
+        ({"name": "paper"}, (False, 1, 1)),
+        ({"name": "tuned"}, (True, 5, 1)),
+        ({"name": "paper", "measure": "nDCG@10"}, (False, 1, 1)),
+        ({"name": "tuned", "measure": "nDCG@10"}, (True, 5, 10)),
+        ({"name": "tuned", "from_search": True}, (False, 5, 1)),
+        ({"name": "tuned", "from_search": True, "powers": True}, (True, 5, 1)),
+        ({"name": "paper", "powers": True, "n_best": 3, "settings": {"depth": 7}}, (True, 3, 7)),
+        # A given C leaves nothing to average, a query's weight alone has no τ, and boosting neither.
+        ({"name": "tuned", "settings": {"C": 1}}, (True, 1, 1)),
+        ({"name": "tuned", "settings": {"C": 1}, "n_best": 3}, (True, 1, 1)),
+        ({"name": "tuned", "ranker": "rsvm-ir-query", "measure": "nDCG@10"}, (True, 5, None)),
+        ({"name": "tuned", "ranker": "rankboost", "n_best": 3}, (False, 1, None)),
+        ({"name": "tuned", "ranker": "ordrank"}, (False, 1, None)),
+        ({"name": "tuned", "ranker": "ordrank-weighted"}, (True, 5, None)),
+    ],
+)
+def test_a_recipe_decides_on_powers_averaging_and_depth_unless_they_are_given(settings, rules):
+    found = Recipe(**settings).rules
+    assert (found.powers, found.n_averaged, found.tau_depth) == rules
+
+
+@pytest.mark.parametrize(
+    ("settings", "label"),
+    [
+        ({"name": "paper"}, "rsvm-ir"),
+        ({"name": "tuned"}, "rsvm-ir, tuned"),
+        ({"name": "tuned", "from_search": True}, "rsvm-ir, tuned"),
+        ({"name": "paper", "powers": False, "n_best": 1}, "rsvm-ir"),
+        ({"name": "tuned", "powers": True, "n_best": 5}, "rsvm-ir, tuned"),
+        ({"name": "paper", "powers": True}, "rsvm-ir, powers"),
+        ({"name": "paper", "n_best": 3, "settings": {"depth": 10}}, "rsvm-ir, average of 3, depth 10"),
+        ({"name": "tuned", "powers": False}, "rsvm-ir, tuned, no powers"),
+        ({"name": "tuned", "n_best": 1}, "rsvm-ir, tuned, not averaged"),
+        # What remains of the tuned recipe is the paper's.
+        ({"name": "tuned", "powers": False, "n_best": 1}, "rsvm-ir"),
+        ({"name": "tuned", "ranker": "rankboost"}, "rankboost"),
+        ({"name": "tuned", "ranker": "rankboost", "powers": True}, "rankboost, tuned, powers"),
+        ({"name": "tuned", "ranker": "mhr"}, "mhr"),
+    ],
+)
+def test_the_label_marks_the_tuned_recipe_and_what_was_given(settings, label):
+    recipe = Recipe(**settings)
+    assert recipe.label == label
+    ranker, comma, marks = label.partition(", ")
+    assert recipe.inline_label == (f"{ranker} ({marks})" if comma else ranker)
+
+
+def test_recipes_are_shared_exactly_where_both_do_the_same():
+    shared = {name for name in RANKERS if name != "linear" and Recipe(name).is_shared}
+    assert {"rankboost", "mhr", "ordrank", "svm", "maxent", "single"} <= shared
+    assert shared.isdisjoint({"rsvm", "rsvm-ir", "rsvm-ir-rank", "rsvm-ir-query", "mhr-weighted", "ordrank-weighted"})
+    assert Recipe("rsvm", powers=True, n_best=2).is_shared
+    # τ alone makes a difference if NDCG@10 chooses, none if AP does.
+    given = {"powers": False, "n_best": 1}
+    assert Recipe("rsvm-ir", measure="AP", **given).is_shared
+    assert not Recipe("rsvm-ir", measure="nDCG@10", **given).is_shared
+
+
+def test_a_recipe_says_what_it_does():
+    assert Recipe(name="paper").describe() == "recipe paper: no powers, one value of C, τ from NDCG@1"
+    tuned = Recipe(measure="nDCG@10")
+    assert tuned.describe() == (
+        "recipe tuned: powers of the features, average over the 5 best values of C, τ from NDCG@10"
+    )
+    assert Recipe("rankboost", name="paper").describe() == "recipe paper: no powers, one value of rounds"
+
+
+def test_the_recipe_decides_how_many_models_are_averaged():
+    table = some_table()
+    for settings, n_members in [({"name": "paper"}, 1), ({"name": "tuned"}, 5), ({"name": "paper", "n_best": 2}, 2)]:
+        recipe = Recipe("rsvm", **settings)
+        choice = recipe.learn(table, recipe.validation_measure())
+        assert len(choice.rankers) == len(choice.chosen) == n_members
 
 
 def test_the_ranker_decides_by_default_how_features_are_bent():
@@ -40,6 +124,9 @@ def test_the_ranker_decides_by_default_how_features_are_bent():
         ({"n_folds": 1}, "folds is 1, expected"),
         ({"n_folds": -1}, "folds is -1, expected"),
         ({"n_folds": True}, "folds is True, expected"),
+        ({"name": "papers"}, r"unknown recipe 'papers' \(did you mean paper"),
+        ({"n_best": 0}, "n_best is 0, expected a whole number from 1"),
+        ({"n_best": True}, "n_best is True, expected a whole number from 1"),
         ({"seed": -1}, "seed is -1, expected a whole number from 0"),
     ],
 )

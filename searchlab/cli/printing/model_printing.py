@@ -41,7 +41,9 @@ def print_training(bundle: Bundle) -> None:
     print_entries(
         [
             ("model", _title(bundle)),
+            ("recipe", bundle.recipe_text),
             ("trained on", _data(bundle)),
+            ("sampled", _sampled(bundle)),
             *_chosen(bundle),
             ("certified", _certified(bundle)),
             *_warnings(bundle),
@@ -58,9 +60,11 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
     print_entries(
         [
             ("model", _title(bundle)),
+            ("recipe", bundle.recipe_text),
             ("settings", settings),
             ("made by", f"searchlab {bundle.version}, seed {training.get('seed', 'unknown')}"),
             ("trained on", _data(bundle)),
+            ("sampled", _sampled(bundle)),
             ("", " ".join(filter(None, [_source(bundle), f"(fingerprint {training.get('fingerprint', 'unknown')})"]))),
             ("candidates", "those of the file" if stage is None else stage.label),
             ("texts", "" if analyser is None else describe_analysis(analyser)),
@@ -123,6 +127,14 @@ def _data(bundle: Bundle) -> str:
     return ", ".join(parts) + left_out
 
 
+def _sampled(bundle: Bundle) -> str:
+    """A warning if the ranker has learnt from a part of the documents."""
+    samples = [part for part in bundle.training.get("details", []) if "n_rows_given" in part]
+    if not samples:
+        return ""
+    return f"only {samples[0]['n_rows']:,} of {samples[0]['n_rows_given']:,} documents, as max_rows says"
+
+
 def _source(bundle: Bundle) -> str:
     source, index = str(bundle.training.get("source", "")), bundle.training.get("index")
     if index is None:
@@ -175,7 +187,11 @@ def _certified(bundle: Bundle) -> str:
     unfinished = sum(part.get("converged") is False for part in details)
     if unfinished:
         return f"no: {unfinished} of {len(details)} solutions stopped before they converged"
-    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)" if gaps else ""
+    if not gaps:
+        return ""
+    if len(details) > 1:
+        return f"each of the {len(details)} averaged members is certified: largest relative duality gap {max(gaps):.1e}"
+    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)"
 
 
 def _warnings(bundle: Bundle) -> list[tuple[str, str]]:

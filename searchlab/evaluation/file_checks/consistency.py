@@ -222,7 +222,7 @@ def _check_folds(folder: Path, findings: _Findings) -> str:
     """Check that no query is in two parts of a fold or in the test sets of two folds; a description of the folder."""
     try:
         folds = read_folds(folder)
-        parts = [[set(table.query_ids) for table in fold.read()] for fold in folds]
+        parts = [[set() if table is None else set(table.query_ids) for table in fold.read()] for fold in folds]
     except InputError as error:
         findings.add(error.location, error.message)
         return f"{folder} (unreadable)"

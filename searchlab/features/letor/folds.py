@@ -1,7 +1,8 @@
 """Folds of LETOR datasets: the files for training, validation and test.
 
 Each fold is a folder with three files: `Fold1/train.txt`, `Fold1/vali.txt` and `Fold1/test.txt`, or by older names
-trainingset, validationset and testset, gzipped or not. A folder that contains the three files is a single fold.
+trainingset, validationset and testset, gzipped or not. A folder that contains the files is a single fold. The file for
+validation may be absent.
 """
 
 from __future__ import annotations
@@ -28,20 +29,19 @@ _FOLD = re.compile(r"fold[ _-]?([0-9]{1,6})", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """The paths of the three files of a fold."""
+    """The paths of the three files of a fold; `valid` is None if there is no file for validation."""
 
     name: str
     train: Path
-    valid: Path
+    valid: Path | None
     test: Path
 
     def read(
         self, *, missing: str | None = None, notes: ReadingNotes | None = None
-    ) -> tuple[FeatureTable, FeatureTable, FeatureTable]:
-        """The tables for training, validation and test; `missing` is as for `read_letor`."""
-        train, valid, test = (
-            read_letor(path, missing=missing, notes=notes) for path in (self.train, self.valid, self.test)
-        )
+    ) -> tuple[FeatureTable, FeatureTable | None, FeatureTable]:
+        """The tables for training, validation (if there is one) and test; `missing` is as for `read_letor`."""
+        train, test = (read_letor(path, missing=missing, notes=notes) for path in (self.train, self.test))
+        valid = None if self.valid is None else read_letor(self.valid, missing=missing, notes=notes)
         return train, valid, test
 
 
@@ -81,11 +81,12 @@ def _numbered_folders(folder: Path) -> dict[int, Path]:
 def _fold(folder: Path) -> Fold:
     files = _files_of(folder)
     for part, paths in files.items():
-        if len(paths) != 1:
+        if len(paths) != 1 and (paths or part != "valid"):
             found = shown_path(" and ".join(path.name for path in paths)) or "none"
             expected = f"{PARTS[part][0]}.txt or {PARTS[part][-1]}.txt, gzipped or not"
             raise SourceError(shown_path(folder), f"expected one file of the {part} part ({expected}), found {found}")
-    return Fold(shown_path(folder.resolve().name), *(files[part][0] for part in PARTS))
+    valid = files["valid"][0] if files["valid"] else None
+    return Fold(shown_path(folder.resolve().name), files["train"][0], valid, files["test"][0])
 
 
 def _files_of(folder: Path) -> dict[str, list[Path]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -32,7 +33,7 @@ from searchlab.types import Array
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArtefactRecord:
+class ArtefactRecord(ABC):
     """The manifest of an artefact; each kind adds how and from what it was made.
 
     `terms` is the name of the terms' file, `vectors` has the name of the vectors' file by shard, and `files` the size
@@ -46,19 +47,19 @@ class ArtefactRecord:
     layout_version: ClassVar[int] = 1
 
     @classmethod
+    @abstractmethod
     def remedy(cls, home: Path) -> str:
         """What to do about an artefact that cannot be read."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def missing(cls, home: Path) -> str:
         """The message if there is no artefact in `home`."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def analysis_fingerprint(self) -> str:
         """The fingerprint of the analysis settings of the index that the artefact was made from."""
-        raise NotImplementedError
 
     @property
     def n_bytes(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -25,7 +26,7 @@ from searchlab.rankers.training_data import TrainingData, check_qids, check_rows
 from searchlab.types import Floats
 
 
-class Ranker(BaseEstimator):  # type: ignore[misc]
+class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     """A subclass defines `_learn`, and the setting that is tuned on validation data with its candidate values."""
 
     # The name on the command line, and a short description.
@@ -33,7 +34,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
     title: ClassVar[str]
     # The setting that is chosen on validation data, if any.
     tuned: ClassVar[str | None] = None
-    # Defaults: whether the models of the best few values are averaged, and whether powers of the features are added.
+    # In the tuned recipe: whether models of the best few values are averaged, and powers of the features added.
     averaged: bool = False
     powers: bool = False
     # Whether the model can be written to a file.
@@ -83,8 +84,9 @@ class Ranker(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = int(training.X.shape[1])
         return self
 
+    @abstractmethod
     def _learn(self, training: TrainingData) -> tuple[Model, Mapping[str, Any]]:
-        raise NotImplementedError
+        """The model learnt from these rows, and a description of the training."""
 
     def _check_settings(self) -> None:
         """Raise SettingError if a setting is out of its range."""

@@ -1,8 +1,8 @@
 """Pointwise rankers: classifiers that separate relevant from other documents, and rank by the decision value.
 
 Every row is an independent example, relevant if its grade is at least `relevant` (Nallapati, SIGIR 2004; Chen, Learning
-to Rank using Language Models and SVMs). An intercept is learnt, but dropped from linear models, as it is the same for
-all documents.
+to Rank using Language Models and SVMs). An intercept is learnt, not penalised, and dropped from linear models, as it is
+the same for all documents.
 
 With `class_weight="balanced"` both classes have the same total weight, and the mean weight of a row is unchanged: since
 few rows are relevant, a classifier that predicts none of them would otherwise have a low loss.
@@ -21,19 +21,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.kernel_model import KERNELS, KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.solvers.classification_hinge import solve_classification
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Array, Floats
 
 CLASS_WEIGHTS = (None, "balanced")
+LOSSES = ("hinge", "squared-hinge")
 
-# Limits of the optimisers; a kernel machine makes many small steps, of two rows each.
+# Limit of the optimisers of scikit-learn's linear classifiers.
 MAX_ITERATIONS = 2_000
-MAX_KERNEL_ITERATIONS = 100_000
+# The intercept of the squared hinge is the weight of a feature of this value: its penalty is ½(b/1000)².
+INTERCEPT_SCALE = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,18 +77,30 @@ class Examples:
 
 
 class SVMClassifier(Ranker):
-    """A support vector machine (scikit-learn's LinearSVC and SVC), ranked by the decision value
+    """A support vector machine with a soft margin, ranked by the decision value (Chen; Nallapati, SIGIR 2004):
 
-        linear   minimise ½‖(w, b)‖² + C·Σ_i v_i·max(0, 1 − y_i·(w·x_i + b))²;  score w·x
-        others   minimise ½‖w‖² + C·Σ_i v_i·max(0, 1 − y_i·(w·φ(x_i) + b));     score w·φ(x) + b
+        linear kernel   minimise ½‖w‖² + C·Σ_i v_i·max(0, 1 − y_i·(w·x_i + b));     score w·x
+        other kernels   minimise ½‖w‖² + C·Σ_i v_i·max(0, 1 − y_i·(w·φ(x_i) + b));  score w·φ(x) + b
 
-    with y_i = ±1, the weights v_i, and φ by the kernel: `poly` (γ x·v + coef0)^degree, `rbf` exp(−γ‖x − v‖²).
-    `gamma="scale"` is 1 / (features × variance of all values).
+    with y_i = ±1, the weights v_i, and φ by the kernel K(x, v) = φ(x)·φ(v):
 
-    Deviations: the linear machine has the squared hinge, for which there is a fast and deterministic solver. The time
-    of a kernel machine grows with the square of the rows: if there are more than `max_rows`, as many are drawn by
-    `seed`, with the total weight of all (`details_["n_rows"]`). It makes at most 100,000 steps
-    (`details_["converged"]`).
+        poly      (γ x·v + coef0)^degree    Chen: (x·v + 1)^q, gamma=1, coef0=1
+        rbf       exp(−γ‖x − v‖²)           Chen: γ = 1/(2σ²)
+        sigmoid   tanh(γ x·v + coef0)       Chen: tanh(2 x·v + 1), gamma=2, coef0=1; not positive definite, so the
+                                            machine is a stationary point, not an optimum
+
+    `gamma="scale"` is 1 / (features × variance of all values). `loss="squared-hinge"` squares the loss of a document,
+    for the linear kernel alone.
+
+    The linear machine is solved to a relative duality gap of `tolerance` (`classification_hinge.py`), the squared hinge
+    by scikit-learn's LinearSVC, kernels by its SVC, in at most `max_iterations` steps (`details_["converged"]`).
+
+    The time of a kernel machine grows with the square of the rows, or faster. All rows are used, unless `max_rows` is
+    set and there are more: then that number is drawn by `seed`, stratified by class, with the total weight of all, and
+    `details_["n_rows_given"]` has the number of all.
+
+    Deviations: classes have equal total weights by default (`class_weight=None` leaves rows as they are), and `gamma`
+    is scaled to the data by default.
     """
 
     name: ClassVar[str] = "svm"
@@ -96,33 +111,46 @@ class SVMClassifier(Ranker):
         self,
         kernel: str = "linear",
         C: float = 1.0,
+        loss: str = "hinge",
         gamma: float | str = "scale",
         degree: int = 3,
         coef0: float = 1.0,
         class_weight: str | None = "balanced",
         relevant: float = 1,
-        max_rows: int = 4000,
+        tolerance: float = 1e-6,
+        max_iterations: int = 1_000_000,
+        max_rows: int | None = None,
         seed: int = 0,
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.loss = loss
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
         self.class_weight = class_weight
         self.relevant = relevant
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
         self.max_rows = max_rows
         self.seed = seed
 
     def _check_settings(self) -> None:
         if self.kernel not in KERNELS:
             raise SettingError(f"kernel is {self.kernel!r}, expected one of {', '.join(sorted(KERNELS))}")
+        if self.loss not in LOSSES:
+            raise unknown_name("loss", str(self.loss), LOSSES)
+        if self.loss != "hinge" and self.kernel != "linear":
+            raise SettingError(f"loss is {self.loss} with kernel={self.kernel}, expected hinge, or kernel=linear")
         _check_common(self.C, self.class_weight, self.relevant)
         if self.gamma != "scale":
             require_positive("gamma", self.gamma)
         require_whole("degree", self.degree)
         _require_finite("coef0", self.coef0)
-        require_whole("max_rows", self.max_rows, 2)
+        require_positive("tolerance", self.tolerance)
+        require_whole("max_iterations", self.max_iterations)
+        if self.max_rows is not None:
+            require_whole("max_rows", self.max_rows, 2)
         require_whole("seed", self.seed, 0)
 
     def values(self, training: TrainingData) -> Sequence[float]:
@@ -131,18 +159,43 @@ class SVMClassifier(Ranker):
 
     def _learn(self, training: TrainingData) -> tuple[Model, dict[str, Any]]:
         examples = Examples.of(training, self.relevant, self.class_weight)
-        details = {"n_relevant": int(examples.labels.sum()), "n_not_relevant": int((~examples.labels).sum())}
-        if self.kernel == "linear":
-            machine = LinearSVC(C=self.C, dual=False, tol=1e-6, max_iter=MAX_ITERATIONS, random_state=self.seed)
-            converged = _fit(machine, examples)
-            return LinearModel(machine.coef_[0]), details | {"n_rows": len(examples.X), "converged": converged}
-        drawn = examples.sampled(self.max_rows, self.seed)
-        gamma = _scaled_gamma(training) if self.gamma == "scale" else float(self.gamma)
+        drawn = examples if self.max_rows is None else examples.sampled(self.max_rows, self.seed)
+        details: dict[str, Any] = {
+            "n_relevant": int(examples.labels.sum()),
+            "n_not_relevant": int((~examples.labels).sum()),
+            "n_rows": len(drawn.X),
+        }
+        if drawn is not examples:
+            details["n_rows_given"] = len(examples.X)
+        if self.kernel != "linear":
+            gamma = _scaled_gamma(training) if self.gamma == "scale" else float(self.gamma)
+            model, found = self._learn_kernel(drawn, gamma)
+        elif self.loss == "hinge":
+            model, found = self._learn_hinge(drawn)
+        else:
+            model, found = self._learn_squared_hinge(drawn)
+        return model, details | found
+
+    def _learn_hinge(self, examples: Examples) -> tuple[Model, dict[str, Any]]:
+        weights, _, solution = solve_classification(
+            examples.X, examples.labels, examples.weights, float(self.C), self.tolerance
+        )
+        details = {"gap": solution.gap, "n_iterations": solution.n_iterations, "converged": solution.converged}
+        return LinearModel(weights), {"objective": self.C * solution.objective, **details}
+
+    def _learn_squared_hinge(self, examples: Examples) -> tuple[Model, dict[str, Any]]:
+        machine = LinearSVC(
+            C=self.C, dual=False, tol=self.tolerance, max_iter=MAX_ITERATIONS, intercept_scaling=INTERCEPT_SCALE
+        )
+        converged = _fit(machine, examples)
+        return LinearModel(machine.coef_[0]), {"converged": converged}
+
+    def _learn_kernel(self, examples: Examples, gamma: float) -> tuple[Model, dict[str, Any]]:
         machine = SVC(
             C=self.C, kernel=self.kernel, gamma=gamma, degree=self.degree, coef0=self.coef0,
-            cache_size=500, max_iter=MAX_KERNEL_ITERATIONS, random_state=self.seed,
+            cache_size=500, max_iter=self.max_iterations, random_state=self.seed,
         )  # fmt: skip
-        converged = _fit(machine, drawn)
+        converged = _fit(machine, examples)
         model = KernelModel(
             machine.support_vectors_,
             machine.dual_coef_[0],
@@ -152,8 +205,7 @@ class SVMClassifier(Ranker):
             int(self.degree),
             float(self.coef0),
         )
-        details |= {"n_rows": len(drawn.X), "n_vectors": len(model.vectors), "converged": converged}
-        return model, details
+        return model, {"n_vectors": len(model.vectors), "converged": converged}
 
 
 class MaxEntClassifier(Ranker):

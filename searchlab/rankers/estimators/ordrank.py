@@ -1,12 +1,19 @@
 """Rankers of several hyperplanes that vote: OrdRank and MHR.
 
-A Ranking SVM trained on documents of two grades is a hyperplane that separates them. OrdRank (Sun et al. 2008) has one
+A Ranking SVM trained on documents of two grades is a hyperplane that separates them. OrdRank (Sun et al. 2009) has one
 for each two *adjacent* grades, k − 1 of k grades (eq. 2); MHR (Qin et al. 2007) one for each two grades. For a query,
 each hyperplane compares every document with every other, and documents are ranked by their mean vote (OrdRank eq. 3–5;
 MHR: Borda count, which gives the same order).
 
+Two documents of the same score give each other no vote (`ties=0`, eq. 3: v_ij = 1 only if s_i > s_j). So does the
+Borda count as a number of documents below; its usual rule for ties, that they share the points of their places, is
+`ties=0.5`.
+
 Votes are counted, or weighted by their margin (`votes="score"`), which Sun et al. name as future work. `VotingModel`
 has both formulas.
+
+Deviations: C is not given in the papers and is chosen on validation data; hyperplanes are learnt by the exact solver of
+`ranksvm.py` instead of LibSVM.
 """
 
 from __future__ import annotations
@@ -22,7 +29,7 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive
 from searchlab.rankers.estimators.ranksvm import DEFAULT_STRENGTH, STRENGTHS
 from searchlab.rankers.models.base_model import Model
-from searchlab.rankers.models.voting_model import VOTES, VotingModel
+from searchlab.rankers.models.voting_model import TIES, VOTES, VotingModel
 from searchlab.rankers.solvers.pair_weights import GradePair
 from searchlab.rankers.solvers.pairwise_hinge import Solution, solve_path
 from searchlab.rankers.training_data import TrainingData
@@ -33,16 +40,20 @@ class MHR(Ranker):
     """MHR: a hyperplane for each two grades.
 
     Settings: `C` as in a Ranking SVM, None for 100 / (the number of pairs that a hyperplane is learnt from); `votes`,
-    "count" or "score"; `tolerance`, the certified duality gap of each hyperplane.
+    "count" or "score"; `ties`, the vote for a tie, 0 or 0.5, if votes are counted; `tolerance`, the certified duality
+    gap of each hyperplane.
     """
 
     name: ClassVar[str] = "mhr"
     title: ClassVar[str] = "Multiple hyperplanes, all grade pairs, Borda count"
     tuned: ClassVar[str | None] = "C"
 
-    def __init__(self, C: float | None = None, votes: str = "count", tolerance: float = 1e-5) -> None:
+    def __init__(
+        self, C: float | None = None, votes: str = "count", ties: float = 0.0, tolerance: float = 1e-5
+    ) -> None:
         self.C = C
         self.votes = votes
+        self.ties = ties
         self.tolerance = tolerance
 
     @property
@@ -107,7 +118,8 @@ class MHR(Ranker):
             raise SettingError(
                 f"no two documents of a query have different grades: {self.name} has nothing to learn from"
             )
-        model = VotingModel(np.array([solution.weights for solution in solutions]), tuple(sizes), self.votes)
+        planes = np.array([solution.weights for solution in solutions])
+        model = VotingModel(planes, tuple(sizes), self.votes, float(self.ties))
         return model, {
             "C": self.C,
             "n_pairs": sum(sizes.values()),
@@ -123,6 +135,8 @@ class MHR(Ranker):
         require_positive("tolerance", self.tolerance)
         if self.votes not in VOTES:
             raise unknown_name("way to vote", str(self.votes), VOTES)
+        if isinstance(self.ties, bool) or self.ties not in TIES:
+            raise SettingError(f"ties is {self.ties!r}, expected 0 (no vote for a tie) or 0.5 (half a vote)")
 
 
 class OrdRank(MHR):

@@ -4,16 +4,18 @@
 
 With c = 1 this is the Ranking SVM (Herbrich et al.; Joachims 2002; Cao et al. SIGIR 2006, eq. 6–8). RSVM-IR (Cao et al.
 §5, eq. 9) weights each pair by c = τ·μ (`pair_weights.py`): τ is the loss of the measure when documents of these two
-grades are swapped, μ gives queries with few pairs the same total weight as those with many. Either can be left out:
-τ alone is also the cost-sensitive SVM of Xu et al. (2006).
+grades are swapped, μ gives queries with few pairs the same total weight as those with many (eq. 10). Either can be left
+out: τ alone is RSVM-IR-Rank, also the cost-sensitive SVM of Xu et al. (2006, eq. 8), μ alone is RSVM-IR-Query.
 
-C is 1/(2λ) of the paper, and the C of scikit-learn's LinearSVC on explicit pairs. A good C depends on the number of
-pairs, so the default, None, and the values to try are relative to the total cost of all pairs.
+C is 1/(2λ) of the papers, so that C·c is the C_i = τμ/(2λ) of eq. 14; it is the C of scikit-learn's LinearSVC on
+explicit pairs. The papers do not say how λ was chosen. A good C depends on the number of pairs, so the default, None,
+and the values to try are relative to the total cost of all pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,21 +25,89 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors, simulate_rank_factors
+from searchlab.rankers.solvers.barzilai_borwein import solve_by_barzilai_borwein
+from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
+from searchlab.rankers.solvers.pair_weights import (
+    TAU_QUERIES,
+    GradePair,
+    name_pair,
+    parse_rank_factors,
+    query_factors,
+    rank_factors,
+    simulate_rank_factors,
+)
 from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve_path
+from searchlab.rankers.solvers.quadratic_programme import PairDuals, solve_by_quadratic_programme
 from searchlab.rankers.training_data import TrainingData
+from searchlab.types import Floats, Ints
 
 # C times the total cost of all pairs: the default, and the values to try.
 DEFAULT_STRENGTH = 100.0
 STRENGTHS = 10.0 ** np.arange(0.25, 4.1, 0.25)
-SOLVERS = ("qp", "gd")
+
+# A solution, and its dual variables if the solver lists the pairs.
+Solved = tuple[Solution, PairDuals | None]
+Path = Callable[["RankSVM", TrainingData, Sequence[float]], Iterator[Solved]]
+
+
+def _rows(ranker: RankSVM, training: TrainingData) -> tuple[Floats, Ints, Floats, Cost | None]:
+    return training.X, training.offsets, training.grades, ranker._cost(training)
+
+
+def _solve_exactly(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
+    rows = _rows(ranker, training)
+    for solution in solve_path(*rows, lams, row_weights=training.weights, tolerance=ranker.tolerance):
+        yield solution, None
+
+
+def _descend(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
+    return _descend_by(partial(solve_by_gradient_descent, step=ranker.step), ranker, training, lams)
+
+
+def _descend_faster(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
+    return _descend_by(solve_by_barzilai_borwein, ranker, training, lams)
+
+
+def _descend_by(
+    solve: Callable[..., Solution], ranker: RankSVM, training: TrainingData, lams: Sequence[float]
+) -> Iterator[Solved]:
+    rows, limits = _rows(ranker, training), {"tolerance": ranker.tolerance, "max_iterations": ranker.max_iterations}
+    for lam in lams:
+        yield solve(*rows, lam, row_weights=training.weights, **limits), None
+
+
+def _solve_dual(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
+    rows = _rows(ranker, training)
+    for lam in lams:
+        yield solve_by_quadratic_programme(*rows, lam, row_weights=training.weights, tolerance=ranker.tolerance)
+
+
+SOLVERS: dict[str, Path] = {
+    "qp": _solve_exactly,
+    "gd": _descend,
+    "barzilai-borwein": _descend_faster,
+    "cvxopt": _solve_dual,
+}
 
 
 class RankSVM(Ranker):
-    """RSVM: every pair has the same weight.
+    """RSVM: every pair has the same weight (Cao et al., eq. 6–8).
 
-    Settings: `C`, None for 100 / (the total cost of all pairs); `tolerance`, the relative duality gap that is
-    certified.
+    Settings: `C`, None for 100 / (the total cost of all pairs), and `solver`, how the loss is minimised:
+
+        qp                 the solution of the quadratic programme (eq. 14), by Newton's method on a smoothed loss to a
+                           relative duality gap of `tolerance` (`pairwise_hinge.py`); any number of pairs
+        gd                 the gradient descent of Figure 3 (`gradient_descent.py`), with a fixed `step` η or, with
+                           None, the line search of eq. 13; it stops when the loss decreases by less than a share of
+                           `tolerance` in 50 steps, or after `max_iterations`
+        barzilai-borwein   a faster descent, on a smoothed loss, to the gap `tolerance`; at most `max_iterations`
+        cvxopt             the dual over listed pairs (eq. 18–19) by cvxopt (`quadratic_programme.py`), at most 3,000
+
+    With cvxopt the fitted ranker has the dual variables: `pairs_`, the rows (better, worse) of X of each pair with a
+    cost; `dual_coef_`, its α; `dual_bounds_`, its C_i ≥ α; and `support_`, the numbers of the pairs with α > 0, so that
+    w = Σ α·(x_better − x_worse) over these (eq. 16). With other solvers these are None.
+
+    Deviations: the authors' solver, λ, step and stopping rule are not named in the paper.
     """
 
     name: ClassVar[str] = "rsvm"
@@ -46,9 +116,24 @@ class RankSVM(Ranker):
     averaged: bool = True
     powers: bool = True
 
-    def __init__(self, C: float | None = None, tolerance: float = 1e-5) -> None:
+    pairs_: Ints | None
+    dual_coef_: Floats | None
+    dual_bounds_: Floats | None
+    support_: Ints | None
+
+    def __init__(
+        self,
+        C: float | None = None,
+        tolerance: float = 1e-5,
+        solver: str = "qp",
+        step: float | None = None,
+        max_iterations: int = 5000,
+    ) -> None:
         self.C = C
         self.tolerance = tolerance
+        self.solver = solver
+        self.step = step
+        self.max_iterations = max_iterations
 
     def values(self, training: TrainingData) -> Sequence[float]:
         """C from strong to weak regularisation."""
@@ -56,24 +141,21 @@ class RankSVM(Ranker):
         return [float(value) for value in STRENGTHS / total] if total > 0 else [1.0]
 
     def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
-        """A fitted ranker for each C, warm-started from the previous one."""
+        """A fitted ranker for each C; with solver "qp", warm-started from the previous one."""
         rankers = [clone(self).set_params(C=value) for value in values]
         for each in rankers:
             each._check_settings()
         strengths = [each._strength(training) for each in rankers]
-        for each, strength, solution in zip(rankers, strengths, self._solve_path(training, strengths), strict=True):
-            yield each._set_model(training, *self._make_model(training, strength, solution))
+        for each, strength, solved in zip(rankers, strengths, self._solve_path(training, strengths), strict=True):
+            yield each._set_model(training, *each._make_model(training, strength, solved))
 
     def _learn(self, training: TrainingData) -> tuple[Model, Mapping[str, Any]]:
         strength = self._strength(training)
-        (solution,) = self._solve_path(training, [strength])
-        return self._make_model(training, strength, solution)
+        (solved,) = self._solve_path(training, [strength])
+        return self._make_model(training, strength, solved)
 
-    def _solve_path(self, training: TrainingData, strengths: Sequence[float]) -> Iterator[Solution]:
-        rows = training.X, training.offsets, training.grades, self._cost(training)
-        return solve_path(
-            *rows, [1 / (2 * C) for C in strengths], row_weights=training.weights, tolerance=self.tolerance
-        )
+    def _solve_path(self, training: TrainingData, strengths: Sequence[float]) -> Iterator[Solved]:
+        return SOLVERS[self.solver](self, training, [1 / (2 * C) for C in strengths])
 
     def _cost(self, training: TrainingData) -> Cost | None:
         """The cost of a pair of grades in a query; None if every pair costs 1."""
@@ -94,8 +176,9 @@ class RankSVM(Ranker):
         total = self._total_cost(training)
         return DEFAULT_STRENGTH / total if total > 0 else 1.0
 
-    def _make_model(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
-        return LinearModel(solution.weights), {
+    def _make_model(self, training: TrainingData, strength: float, solved: Solved) -> tuple[Model, dict[str, Any]]:
+        solution, duals = solved
+        details = {
             "C": strength,
             "n_pairs": training.n_pairs,
             "objective": strength * solution.objective,
@@ -104,56 +187,77 @@ class RankSVM(Ranker):
             "n_iterations": solution.n_iterations,
             "converged": solution.converged,
         }
+        self.pairs_ = self.dual_coef_ = self.dual_bounds_ = self.support_ = None
+        if duals is not None:
+            self.pairs_ = duals.pairs if training.order is None else training.order[duals.pairs]
+            self.dual_coef_, self.dual_bounds_ = duals.alphas, duals.bounds
+            self.support_ = np.flatnonzero(duals.alphas > 0)
+            details["n_support_pairs"] = len(self.support_)
+        return LinearModel(solution.weights), details
 
     def _check_settings(self) -> None:
         if self.C is not None:
             require_positive("C", self.C)
         require_positive("tolerance", self.tolerance)
+        if self.solver not in SOLVERS:
+            raise unknown_name("solver", str(self.solver), SOLVERS)
+        if self.step is not None:
+            require_positive("step", self.step)
+            if self.solver != "gd":
+                raise SettingError(f"step is {self.step!r} with solver={self.solver}, expected solver=gd")
+        require_whole("max_iterations", self.max_iterations)
 
 
 class RankSVMIR(RankSVM):
-    """RSVM-IR: pairs weighted by τ and μ.
+    """RSVM-IR: pairs weighted by τ and μ (Cao et al., eq. 9–10, 14–19; with solver "gd", eq. 11–13 and Figure 3).
 
-    Settings, beside those of RSVM: `depth`, the k of the NDCG@k that τ is derived from (1 in the paper); `draws`, None
-    for the exact τ, or the number of draws per query of the paper's simulation, with their `seed`; `solver`, "qp" for
-    the exact solution, "gd" for the gradient descent of the paper's Figure 3.
+    Settings, beside those of RSVM:
+
+        tau          True for τ from the training set (§5.2); False for 1; or numbers by hand for each two grades that
+                     meet in a query, as {(2, 1): 0.5, …} or {"2 over 1": 0.5, …} or {"2-1": 0.5, …}
+        mu           True for μ of eq. 10, False for 1
+        depth        the k of the NDCG@k that τ is derived from (1 in the papers)
+        draws        None for the expectation of τ; or the number of draws per query of the papers' simulation (Figure 1
+                     of Xu et al. 2006, T), with their `seed`
+        tau_queries  "all": τ is the mean drop over all queries, 0 for a query that lacks one of the grades, as printed;
+                     "with-both": over the queries that have both grades
+
+    Deviation: the expectation of the simulation is computed instead of simulated, unless `draws` are given.
     """
 
     name: ClassVar[str] = "rsvm-ir"
     title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by grades and by query"
-    by_rank: ClassVar[bool] = True
-    by_query: ClassVar[bool] = True
 
     def __init__(
         self,
         C: float | None = None,
         tolerance: float = 1e-5,
+        solver: str = "qp",
+        step: float | None = None,
+        max_iterations: int = 5000,
+        tau: bool | Mapping[Any, float] = True,
+        mu: bool = True,
         depth: int = 1,
         draws: int | None = None,
         seed: int = 0,
-        solver: str = "qp",
+        tau_queries: str = "all",
     ) -> None:
-        super().__init__(C, tolerance)
+        super().__init__(C, tolerance, solver, step, max_iterations)
+        self.tau = tau
+        self.mu = mu
         self.depth = depth
         self.draws = draws
         self.seed = seed
-        self.solver = solver
+        self.tau_queries = tau_queries
 
-    def _solve_path(self, training: TrainingData, strengths: Sequence[float]) -> Iterator[Solution]:
-        if self.solver == "qp":
-            yield from super()._solve_path(training, strengths)
-            return
-        from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
-
-        rows = training.X, training.offsets, training.grades, self._cost(training)
-        for strength in strengths:
-            yield solve_by_gradient_descent(
-                *rows, 1 / (2 * strength), row_weights=training.weights, tolerance=self.tolerance
-            )
+    @property
+    def by_rank(self) -> bool:
+        """Whether pairs are weighted by a τ derived from a measure."""
+        return self.tau is True
 
     def _cost(self, training: TrainingData) -> Cost:
-        by_rank = self._rank_factors(training) if self.by_rank else None
-        by_query = query_factors(training.offsets, training.grades, training.weights) if self.by_query else None
+        by_rank = self._rank_factors(training)
+        by_query = query_factors(training.offsets, training.grades, training.weights) if self.mu else None
 
         def cost(query: int, grade: float, lower: float) -> float:
             tau = 1.0 if by_rank is None else by_rank[grade, lower]
@@ -161,48 +265,53 @@ class RankSVMIR(RankSVM):
 
         return cost
 
-    def _rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
-        key = "τ", self.depth, self.draws, self.seed
+    def _rank_factors(self, training: TrainingData) -> dict[GradePair, float] | None:
+        """τ by grades; None if every τ is 1."""
+        if isinstance(self.tau, Mapping):
+            return self._given_rank_factors(training, self.tau)
+        if not self.tau:
+            return None
+        key = "τ", self.depth, self.draws, self.seed, self.tau_queries
         if key not in training.cache:
             training.cache[key] = self._compute_rank_factors(training)
-        factors: dict[tuple[float, float], float] = training.cache[key]
+        factors: dict[GradePair, float] = training.cache[key]
         return factors
 
-    def _compute_rank_factors(self, training: TrainingData) -> dict[tuple[float, float], float]:
+    def _given_rank_factors(self, training: TrainingData, given: Mapping[Any, float]) -> dict[GradePair, float]:
+        factors = parse_rank_factors(given)
+        met = sorted({pair for pairs in training.pairs for pair in pairs}, reverse=True)
+        missing = [name_pair(pair) for pair in met if pair not in factors]
+        if missing:
+            needed = ", ".join(map(name_pair, met))
+            raise SettingError(f"tau has no number for {', '.join(missing)}, expected one for each of {needed}")
+        return factors
+
+    def _compute_rank_factors(self, training: TrainingData) -> dict[GradePair, float]:
+        rows = training.offsets, training.grades, self.depth
         if self.draws is None:
-            return rank_factors(training.offsets, training.grades, self.depth, training.weights)
+            return rank_factors(*rows, training.weights, self.tau_queries)
         if training.weights is not None:
             raise SettingError("sample_weight cannot be simulated, expected draws=None, the exact τ")
-        return simulate_rank_factors(training.offsets, training.grades, self.depth, self.draws, self.seed)
+        return simulate_rank_factors(*rows, self.draws, self.seed, self.tau_queries)
 
-    def _make_model(self, training: TrainingData, strength: float, solution: Solution) -> tuple[Model, dict[str, Any]]:
-        model, details = super()._make_model(training, strength, solution)
-        if self.by_rank:
-            factors = self._rank_factors(training)
-            details["tau"] = {f"{high:g} over {low:g}": factor for (high, low), factor in factors.items()}
+    def _make_model(self, training: TrainingData, strength: float, solved: Solved) -> tuple[Model, dict[str, Any]]:
+        model, details = super()._make_model(training, strength, solved)
+        factors = self._rank_factors(training)
+        if factors is not None:
+            details["tau"] = {name_pair(pair): factor for pair, factor in factors.items()}
         return model, details
 
     def _check_settings(self) -> None:
         super()._check_settings()
+        if isinstance(self.tau, Mapping):
+            parse_rank_factors(self.tau)
+        elif not isinstance(self.tau, bool):
+            raise SettingError(f"tau is {self.tau!r}, expected true, false, or numbers by grades: {{'2 over 1': 0.5}}")
+        if not isinstance(self.mu, bool):
+            raise SettingError(f"mu is {self.mu!r}, expected true or false")
         require_whole("depth", self.depth)
         require_whole("seed", self.seed, 0)
         if self.draws is not None:
             require_whole("draws", self.draws)
-        if self.solver not in SOLVERS:
-            raise unknown_name("solver", str(self.solver), SOLVERS)
-
-
-class RankSVMIRRank(RankSVMIR):
-    """RSVM-IR-Rank: pairs weighted by τ alone; also the cost-sensitive SVM for ranking of Xu et al. (2006)."""
-
-    name: ClassVar[str] = "rsvm-ir-rank"
-    title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by grades alone"
-    by_query: ClassVar[bool] = False
-
-
-class RankSVMIRQuery(RankSVMIR):
-    """RSVM-IR-Query: pairs weighted by μ alone."""
-
-    name: ClassVar[str] = "rsvm-ir-query"
-    title: ClassVar[str] = "Ranking SVM for IR: pairs weighed by query alone"
-    by_rank: ClassVar[bool] = False
+        if self.tau_queries not in TAU_QUERIES:
+            raise unknown_name("tau_queries", str(self.tau_queries), TAU_QUERIES)

@@ -13,7 +13,7 @@ from searchlab.errors import SettingError
 from searchlab.rankers.models.base_model import ScorePart, read_numbers
 from searchlab.types import Floats, Ints
 
-KERNELS = ("rbf", "poly", "linear")
+KERNELS = ("rbf", "poly", "sigmoid", "linear")
 # Nodes of the Gauss–Legendre rule that integrates gradients from the average document to the explained one.
 QUADRATURE_NODES = 48
 # A kernel of a higher degree has no finite values, so that no machine is trained with one.
@@ -26,7 +26,7 @@ BLOCK_VALUES = 4_000_000
 class KernelModel:
     """Score Σ_v c_v · K(x, v) + intercept, over the support vectors v, the rows of `vectors`.
 
-    Kernels: linear x·v, poly (γ x·v + coef0)^degree, rbf exp(−γ‖x − v‖²).
+    Kernels: linear x·v, poly (γ x·v + coef0)^degree, rbf exp(−γ‖x − v‖²), sigmoid tanh(γ x·v + coef0).
     """
 
     kind: ClassVar[str] = "kernel"
@@ -59,6 +59,9 @@ class KernelModel:
         if self.kernel == "poly":
             base = self.gamma * products + self.coef0
             return base**self.degree, self.gamma * self.degree * base ** (self.degree - 1)
+        if self.kernel == "sigmoid":
+            values = np.tanh(self.gamma * products + self.coef0)
+            return values, self.gamma * (1 - values * values)
         squares = (X * X).sum(axis=1)[:, None] + (self.vectors * self.vectors).sum(axis=1) - 2 * products
         values = np.exp(-self.gamma * np.maximum(squares, 0.0))
         return values, 2 * self.gamma * values

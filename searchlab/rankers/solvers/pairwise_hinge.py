@@ -15,7 +15,6 @@ its hinge, are adjacent (Joachims 2006; Lee and Lin 2014).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -27,6 +26,8 @@ from searchlab.rankers.solvers.pairwise_problem import (
     Cost,
     Problem,
     Solution,
+    certify,
+    check_stopping,
     make_problem,
     one_thread,
     scale_lambda,
@@ -62,7 +63,7 @@ def solve(
     neighbouring λ. If the gap cannot be reached, which happens only at the limits of float64, the best weights are
     returned with `converged` false.
     """
-    _check_tolerance(tolerance)
+    check_stopping(tolerance)
     problem = make_problem(X, offsets, grades, cost, row_weights)
     n_features = problem.features.shape[1]
     initial = Start(np.zeros(n_features), COLD_START_WIDTH)
@@ -84,7 +85,7 @@ def solve_path(
     tolerance: float = 1e-5,
 ) -> Iterator[Solution]:
     """The solution for each λ, extrapolated from the previous ones: fastest in ascending or descending order."""
-    _check_tolerance(tolerance)
+    check_stopping(tolerance)
     problem = make_problem(X, offsets, grades, cost, row_weights)
     before: PathPoint | None = None
     last: PathPoint | None = None
@@ -98,11 +99,6 @@ def solve_path(
         yield solution
 
 
-def _check_tolerance(tolerance: float) -> None:
-    if not (math.isfinite(tolerance) and tolerance > 0):
-        raise SettingError(f"tolerance is {tolerance}, expected a number above 0")
-
-
 def _solve(problem: Problem, lam: float, tolerance: float, start: Start) -> tuple[Solution, NewtonSearch | None]:
     lam = scale_lambda(problem, lam)
     if not len(problem.costs):
@@ -110,13 +106,6 @@ def _solve(problem: Problem, lam: float, tolerance: float, start: Start) -> tupl
     search = NewtonSearch(problem, lam, tolerance)
     with one_thread():
         search.run(start)
-    unit = problem.unit
-    solution = Solution(
-        search.weights,
-        search.objective * unit,
-        search.bound.value * unit,
-        search.gap,
-        search.n_iterations,
-        search.gap <= tolerance,
-    )
+    has_converged = search.gap <= tolerance
+    solution = certify(problem, search.weights, search.objective, search.bound, search.n_iterations, has_converged)
     return solution, search

@@ -195,6 +195,23 @@ def scale_lambda(problem: Problem, lam: float) -> float:
     return lam / unit
 
 
+def check_stopping(tolerance: float, max_iterations: int = 1) -> None:
+    """Raise SettingError unless a descent can end by these."""
+    if not (math.isfinite(tolerance) and tolerance > 0):
+        raise SettingError(f"tolerance is {tolerance}, expected a number above 0")
+    if max_iterations < 1:
+        raise SettingError(f"max_iterations is {max_iterations}, expected at least 1")
+
+
+def certify(
+    problem: Problem, weights: Array, objective: float, bound: Bound, n_iterations: int, converged: bool
+) -> Solution:
+    """The solution in the units of the true problem, with the gap between objective and bound."""
+    # By rounding, the bound may exceed the objective.
+    gap = max(0.0, (objective - bound.value) / objective)
+    return Solution(weights, objective * problem.unit, bound.value * problem.unit, gap, n_iterations, converged)
+
+
 def check_row_weights(row_weights: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[np.float64] | None:
     """The weights of rows as a checked array, if there are any."""
     if row_weights is None:

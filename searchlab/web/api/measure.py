@@ -149,8 +149,8 @@ def _cross_validated_means(
     means here. Topics without a relevant document were not used; every system scores 0 on them.
     """
     trial_means = read_trial(bundle)["means"] or {}
-    first_stage, model_means = bundle.first_stage, trial_means.get(bundle.ranker, {})
-    others = [means for name, means in trial_means.items() if name not in (bundle.ranker, "RM3")]
+    first_stage, model_means = bundle.first_stage, trial_means.get(bundle.label, {})
+    others = [means for name, means in trial_means.items() if name not in (bundle.label, "RM3")]
     useful = [topic for topic in topics if max(qrels[topic.qid].values()) > 0]
     if first_stage is None or len(others) != 1 or dict(bundle.trial or {}).get("n_queries") != len(useful):
         return None

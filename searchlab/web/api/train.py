@@ -13,6 +13,7 @@ from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.advice import KINDS, advise_before
+from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import topics_of_set
 from searchlab.web.http_errors import HttpError
@@ -29,6 +30,13 @@ MAX_TRAINING_TOPICS = 5000
 MAX_CANDIDATES = 1000
 
 RANKER = Parameter("ranker", "string", "the ranker to train", default="rsvm-ir", choices=TRAINABLE_RANKERS)
+RECIPE = Parameter(
+    "recipe",
+    "string",
+    "paper: the source's system as it is; tuned: with what we found better",
+    default=TUNED,
+    choices=tuple(RECIPES),
+)
 FEATURES = Parameter("features", "string", "a feature set", default="semantic", choices=tuple(FEATURE_SETS))
 MODEL_NAME = Parameter(
     "name", "string", "name of the model; by default made of topic set and ranker", default="", max_length=60
@@ -75,6 +83,7 @@ def start_training(
     features: str = "semantic",
     name: str = "",
     k: int = 200,
+    recipe: str = TUNED,
 ) -> dict[str, Any]:
     """Train a model on the judgments of a topic set, in the background."""
     index = state.index
@@ -87,14 +96,14 @@ def start_training(
         raise HttpError(409, advice.sentence)
     if len(topics) > MAX_TRAINING_TOPICS:
         raise HttpError(400, f"{len(topics):,} topics to train on, expected at most {MAX_TRAINING_TOPICS:,}")
-    model_name = name.strip() or _default_name(topic_set, ranker)
+    model_name = name.strip() or _default_name(topic_set, ranker, recipe)
     if not MODEL_NAME_PATTERN.fullmatch(model_name):
         raise HttpError(400, f"name is {model_name[:60]!r}, expected up to 60 letters, digits, dots, - and _")
     output = models_folder(index.folder) / f"{model_name}.json"
     if model_name in (*index.models, *index.unreadable_models) and not output.is_file():
         raise HttpError(409, f"the model {model_name!r} exists and was not trained here; choose another name")
     folder, file = str(index.folder.absolute()), str(output.absolute())
-    task = TrainingTask(folder, file, topic_set, topics, qrels, ranker, features, k)
+    task = TrainingTask(folder, file, topic_set, topics, qrels, ranker, features, k, recipe=recipe)
     return state.training_jobs.start(index.name, model_name, task).to_json()
 
 
@@ -140,8 +149,9 @@ def _model_record(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any]
     n_topics, topic_set = bundle.training.get("n_queries"), bundle.training.get("set")
     return {
         "name": name,
-        "label": f"{name} ({bundle.ranker})",
+        "label": f"{name} ({bundle.label})",
         "ranker": bundle.ranker,
+        "recipe": bundle.recipe_text or None,
         "n_topics": n_topics if isinstance(n_topics, int) else 0,
         "n_features": len(bundle.features),
         "topic_set": topic_set if isinstance(topic_set, str) else None,
@@ -152,12 +162,13 @@ def _model_record(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any]
 
 
 def _unreadable_record(name: str, problem: str) -> dict[str, Any]:
-    known: dict[str, Any] = {"name": name, "label": name, "ranker": "", "n_topics": 0, "n_features": 0}
+    known: dict[str, Any] = {"name": name, "label": name, "ranker": "", "recipe": None, "n_topics": 0, "n_features": 0}
     unknown = dict.fromkeys(("topic_set", "verdict", "helps", "means", "advice"))
     return known | unknown | {"usable": False, "problem": problem}
 
 
-def _default_name(topic_set: str, ranker: str) -> str:
-    """Topic set and ranker, as far as a name may contain them."""
+def _default_name(topic_set: str, ranker: str, recipe: str) -> str:
+    """Topic set and ranker, as far as a name may contain them, and the paper's recipe if it differs from ours."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", topic_set).strip("-_")[:40]
-    return f"{plain}-{ranker}" if plain else ranker
+    is_marked = recipe == PAPER and not Recipe(ranker).is_shared
+    return "-".join(filter(None, [plain, ranker, PAPER if is_marked else ""]))

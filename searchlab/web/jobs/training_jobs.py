@@ -73,6 +73,7 @@ class TrainingJob:
             "index": self.index,
             "topic_set": self.task.topic_set,
             "ranker": self.task.ranker,
+            "recipe": self.task.recipe,
             "features": self.task.features,
             "name": self.name,
             "state": self.state,

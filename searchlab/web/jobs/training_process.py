@@ -49,6 +49,7 @@ class TrainingTask:
     features: str = "semantic"
     k: int = 200
     seed: int = 0
+    recipe: str = "tuned"
 
     def to_line(self) -> str:
         """The task as a line of JSON."""
@@ -77,7 +78,7 @@ def train_model(
             topics,
             task.qrels,
             task.features,
-            recipe=Recipe(task.ranker, seed=task.seed, **USUAL),
+            recipe=Recipe(task.ranker, name=task.recipe, seed=task.seed, **USUAL),
             first_stage=FirstStage(task.k),
             source=f"judgments {task.topic_set}",
             progress=progress,

@@ -6,6 +6,7 @@ from typing import Any
 
 from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.training.recipe import RECIPES
 from searchlab.web.api import train
 from searchlab.web.api.judge import list_topic_sets
 from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import
@@ -31,6 +32,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "advice_before": advice,
         "rankers": [(name, RANKERS[name].description) for name in train.TRAINABLE_RANKERS],
+        "recipes": RECIPES,
         "features": [(name, len(names)) for name, names in FEATURE_SETS.items()],
         "job": shown,
         "waiting": [job for job in waiting if job is not shown],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators import classifiers
@@ -25,7 +25,7 @@ def some_rows(n_rows=120, seed=3):
     return X, grades, np.sort(random.integers(0, 5, n_rows))
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid"])
 def test_scores_of_kernel_machines_are_decision_values(kernel):
     X, y, qid = some_rows()
     ranker = SVMClassifier(kernel=kernel, C=2.0, degree=2, class_weight=None).fit(X, y, qid)
@@ -42,12 +42,36 @@ def test_scores_of_kernel_machines_are_decision_values(kernel):
     }
 
 
-def test_scores_of_linear_machines_are_decision_values_without_the_intercept():
+@pytest.mark.parametrize("C", [0.01, 0.5, 20.0])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_the_linear_machine_has_the_hinge_loss_and_a_free_intercept(C, class_weight):
     X, y, qid = some_rows()
-    ranker = SVMClassifier(C=0.5, class_weight="balanced").fit(X, y, qid)
-    expected = LinearSVC(C=0.5, class_weight="balanced", dual=False, tol=1e-6).fit(X, y > 0)
+    ranker = SVMClassifier(C=C, class_weight=class_weight, tolerance=1e-9).fit(X + 50, y, qid)
+    expected = SVC(C=C, kernel="linear", class_weight=class_weight, tol=1e-8).fit(X, y > 0)
     assert isinstance(ranker.model_, LinearModel)
-    assert ranker.predict(X) == pytest.approx(expected.decision_function(X) - expected.intercept_[0])
+    assert ranker.model_.weights == pytest.approx(expected.coef_[0], abs=1e-3)
+    scores = expected.decision_function(X) - expected.intercept_[0]
+    assert ranker.predict(X) == pytest.approx(scores, abs=0.01)
+    assert ranker.details_["gap"] <= 1e-9 and ranker.details_["converged"]
+
+
+def test_the_squared_hinge_has_its_own_name():
+    X, y, qid = some_rows()
+    ranker = SVMClassifier(C=0.5, loss="squared-hinge").fit(X, y, qid)
+    # The gradient of ½‖w‖² + C·Σ v·max(0, 1 − y(w·x + b))² vanishes, for w and for the free intercept b.
+    weights = Examples.of(TrainingData.of(X, y, qid), 1, "balanced").weights
+    w, signs = ranker.model_.weights, np.where(y > 0, 1, -1)
+
+    def slopes(b):
+        return weights * signs * np.maximum(0, 1 - signs * (X @ w + b))
+
+    low, high = -5.0, 5.0
+    for _ in range(60):
+        b = (low + high) / 2
+        low, high = (b, high) if slopes(b).sum() > 0 else (low, b)
+    assert w == pytest.approx(2 * 0.5 * slopes(b) @ X, abs=1e-3)
+    plain = SVMClassifier(C=0.5).fit(X, y, qid)
+    assert np.max(np.abs(plain.model_.weights - w)) > 0.01
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
@@ -86,10 +110,14 @@ def test_balanced_classes_have_equal_weights_and_rows_the_same_mean_weight():
     assert Examples.of(training, 1, "balanced").weights.tolist() == pytest.approx([2, 2 / 3, 2 / 3, 2 / 3])
 
 
-def test_kernel_machines_learn_from_a_sample_of_many_rows():
+def test_kernel_machines_learn_from_a_sample_if_they_are_told_to():
     X, y, qid = some_rows(300)
+    for max_rows in (None, 300):
+        whole = SVMClassifier(kernel="rbf", max_rows=max_rows).fit(X, y, qid)
+        assert whole.details_["n_rows"] == 300
+        assert "n_rows_given" not in whole.details_
     ranker = SVMClassifier(kernel="rbf", max_rows=100).fit(X, y, qid)
-    assert ranker.details_["n_rows"] == 100
+    assert (ranker.details_["n_rows"], ranker.details_["n_rows_given"]) == (100, 300)
     assert ranker.details_["n_relevant"] + ranker.details_["n_not_relevant"] == 300
     again = SVMClassifier(kernel="rbf", max_rows=100).fit(X, y, qid)
     assert np.array_equal(ranker.predict(X), again.predict(X))
@@ -108,8 +136,8 @@ def test_kernel_machines_learn_from_a_sample_of_many_rows():
 def test_too_few_steps_are_reported_in_the_details(monkeypatch):
     X, y, qid = some_rows()
     monkeypatch.setattr(classifiers, "MAX_ITERATIONS", 1)
-    monkeypatch.setattr(classifiers, "MAX_KERNEL_ITERATIONS", 1)
-    for ranker in (MaxEntClassifier(), SVMClassifier(), SVMClassifier(kernel="rbf")):
+    squared, kernel = SVMClassifier(loss="squared-hinge"), SVMClassifier(kernel="rbf", max_iterations=1)
+    for ranker in (MaxEntClassifier(), squared, kernel):
         assert ranker.fit(X, y, qid).details_["converged"] is False
 
 
@@ -139,7 +167,11 @@ def test_constant_features_leave_all_scores_equal():
 @pytest.mark.parametrize(
     ("ranker", "message"),
     [
-        (SVMClassifier(kernel="sigmoid"), "kernel is 'sigmoid', expected one of linear, poly, rbf"),
+        (SVMClassifier(kernel="cosine"), "kernel is 'cosine', expected one of linear, poly, rbf, sigmoid"),
+        (SVMClassifier(loss="log"), "unknown loss 'log'; there is: hinge, squared-hinge"),
+        (SVMClassifier(loss="squared-hinge", kernel="rbf"), "loss is squared-hinge with kernel=rbf, expected hinge"),
+        (SVMClassifier(tolerance=0), "tolerance is 0, expected a number above 0"),
+        (SVMClassifier(max_iterations=0), "max_iterations is 0, expected a whole number from 1"),
         (SVMClassifier(C=0), "C is 0, expected a number above 0"),
         (SVMClassifier(gamma="auto"), "gamma is 'auto'"),
         (SVMClassifier(gamma=-1.0), "gamma is -1.0"),

@@ -26,30 +26,52 @@ def some_training(seed=1, sizes=(10, 7, 13), grades=(0, 1, 2, 4), weighted=False
     return TrainingData(X, y.astype(float), offsets, weights)
 
 
-def test_mean_votes_worked_by_hand():
+@pytest.mark.parametrize("ties", [0.0, 0.5])
+def test_mean_votes_worked_by_hand(ties):
     # Two hyperplanes, x₁ and −x₂, on three documents.
-    model = VotingModel(np.array([[1.0, 0.0], [0.0, -1.0]]), ((2.0, 1.0), (1.0, 0.0)), "count")
+    model = VotingModel(np.array([[1.0, 0.0], [0.0, -1.0]]), ((2.0, 1.0), (1.0, 0.0)), "count", ties)
     X = np.array([[3.0, 5.0], [2.0, 1.0], [1.0, 5.0]])
-    # By x₁ they win 2, 1, 0 times and lose 0, 1, 2 times. By −x₂ the second beats the other two, which are equal:
-    # each of these loses once. A vote is (wins − losses) / 2.
-    assert model.score(X, np.array([0, 3])).tolist() == pytest.approx([(1 - 0.5) / 2, (0 + 1) / 2, (-1 - 0.5) / 2])
+    # By x₁ they beat 2, 1 and 0 of the 2 others. By −x₂ the second beats both others, which are equal, and beat none:
+    # by eq. 3 they have no vote, or else half a vote.
+    scores = model.score(X, np.array([0, 3])).tolist()
+    assert scores == pytest.approx([(2 + ties) / 4, (1 + 2) / 4, (0 + ties) / 4])
     parts = model.parts(X, 0)
     assert [(part.amount, part.text) for part in parts] == [
         (0.5, "grade 2 against 1: beats 2 of 2 others"),
-        (-0.25, "grade 1 against 0: beats 0.5 of 2 others"),
+        (ties / 4, f"grade 1 against 0: beats {ties:g} of 2 others"),
     ]
 
 
-def ordrank_by_equations(planes, X):
-    """Sun et al.: with v = +1 or −1 for each two documents and hyperplane (eq. 3–4), the mean vote of each (eq. 5)."""
+def test_a_tie_can_change_the_order():
+    # By the first hyperplane all but the last are equal; by eq. 3 being above many equals counts for nothing more.
+    planes, X = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 9.0]])
+    printed, shared = (
+        VotingModel(planes, ((2.0, 1.0), (1.0, 0.0)), "count", ties).score(X, np.array([0, 4])) for ties in (0.0, 0.5)
+    )
+    assert printed.tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 6, 3 / 6])
+    assert shared.tolist() == pytest.approx([3 / 6, 3 / 6, 3 / 6, 3 / 6])
+
+
+@BOTH
+def test_ties_are_a_setting(kind):
+    training = some_training()
+    assert kind().fit_data(training).model_.ties == 0
+    assert kind(ties=0.5).fit_data(training).model_.ties == 0.5
+    for ties in (1, True, "half", None):
+        with pytest.raises(SettingError, match=r"ties is .*, expected 0 .no vote for a tie. or 0.5 .half a vote."):
+            kind(ties=ties).fit_data(training)
+
+
+def ordrank_by_equations(planes, X, ties=0.0):
+    """Sun et al.: v_ij is 1 if s_i > s_j, and otherwise 0 (eq. 3–4); the mean over hyperplanes and others (eq. 5)."""
     n = len(X)
     votes = np.zeros(n)
     for plane in planes:
-        f = X @ plane
+        s = X @ plane
         for i in range(n):
             for j in range(n):
                 if i != j:
-                    votes[i] += np.sign(f[i] - f[j])
+                    votes[i] += 1 if s[i] > s[j] else ties if s[i] == s[j] else 0
     return votes / (len(planes) * max(n - 1, 1))
 
 
@@ -69,8 +91,13 @@ def test_counted_votes_are_those_of_the_equations_and_have_the_order_of_borda(se
     model = VotingModel(planes, ((1.0, 0.0),) * n_planes, "count")
     found = model.score(X, np.array([0, n]))
     assert found.tolist() == pytest.approx(ordrank_by_equations(planes, X).tolist())
-    # Points are the same numbers, on another scale: p = n_planes·(n − 1)·(vote + 1)/2.
-    assert (n_planes * (n - 1) * (found + 1) / 2).tolist() == pytest.approx(borda(planes, X).tolist())
+    # Points are the same numbers, on another scale.
+    assert (n_planes * (n - 1) * found).tolist() == pytest.approx(borda(planes, X).tolist())
+    # Rounded numbers have ties.
+    rough, whole = np.round(planes), np.round(X)
+    for ties in (0.0, 0.5):
+        found = VotingModel(rough, ((1.0, 0.0),) * n_planes, "count", ties).score(whole, np.array([0, n]))
+        assert found.tolist() == pytest.approx(ordrank_by_equations(rough, whole, ties).tolist())
 
 
 @settings(max_examples=60)

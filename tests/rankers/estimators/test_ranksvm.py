@@ -1,6 +1,8 @@
 # mypy: disable-error-code="attr-defined"
 """Ranking SVMs: the optimum of the quadratic programme, a true gap, the factors τ and μ, and paths of C."""
 
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 
 import cvxopt
@@ -15,13 +17,17 @@ from searchlab.rankers.estimators.ranksvm import (
     STRENGTHS,
     RankSVM,
     RankSVMIR,
-    RankSVMIRQuery,
-    RankSVMIRRank,
 )
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
 from searchlab.rankers.training_data import TrainingData
 
-KINDS = {kind.name: kind for kind in (RankSVM, RankSVMIR, RankSVMIRRank, RankSVMIRQuery)}
+BY_RANK, BY_QUERY = partial(RankSVMIR, mu=False), partial(RankSVMIR, tau=False)
+KINDS: dict[str, Callable[..., RankSVM]] = {
+    "rsvm": RankSVM,
+    "rsvm-ir": RankSVMIR,
+    "rsvm-ir-rank": BY_RANK,
+    "rsvm-ir-query": BY_QUERY,
+}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 
@@ -52,7 +58,7 @@ def costs_of(kind, training, depth=1):
     """c = τ·μ; an ablation has only one of the factors, and RSVM none."""
     tau = rank_factors(training.offsets, training.grades, depth, training.weights)
     mu = query_factors(training.offsets, training.grades, training.weights)
-    by_rank, by_query = kind in (RankSVMIR, RankSVMIRRank), kind in (RankSVMIR, RankSVMIRQuery)
+    by_rank, by_query = kind in (RankSVMIR, BY_RANK), kind in (RankSVMIR, BY_QUERY)
 
     def cost(query, high, low):
         return (tau[high, low] if by_rank else 1.0) * (mu[query] if by_query else 1.0)
@@ -158,9 +164,7 @@ def test_factors_of_one_change_nothing():
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_ablations_are_the_two_factors_of_a_pairs_cost(depth):
     training = some_training(7, (10, 6, 14), 4, weighted=True)
-    whole, by_rank, by_query = (
-        kind(depth=depth)._cost(training) for kind in (RankSVMIR, RankSVMIRRank, RankSVMIRQuery)
-    )
+    whole, by_rank, by_query = (kind(depth=depth)._cost(training) for kind in (RankSVMIR, BY_RANK, BY_QUERY))
     expected = costs_of(RankSVMIR, training, depth)
     seen = set()
     for query in range(3):
@@ -187,23 +191,129 @@ def test_simulated_factors_are_near_the_exact_ones_and_depend_on_the_seed():
         RankSVMIR(draws=10).fit_data(some_training(weighted=True))
 
 
-@pytest.mark.parametrize("kind", [RankSVMIR, RankSVMIRRank, RankSVMIRQuery])
+@every_kind
 @pytest.mark.parametrize("weighted", [False, True])
-def test_gradient_descent_finds_the_same_optimum(kind, weighted):
+def test_the_faster_descent_finds_the_same_optimum(kind, weighted):
     training = some_training(9, (20, 15, 30), 3, 5, weighted)
     exact = kind(tolerance=1e-8).fit_data(training).details_
-    descended = kind(solver="gd", tolerance=1e-4).fit_data(training).details_
+    descended = kind(solver="barzilai-borwein", tolerance=1e-4).fit_data(training).details_
     assert descended["converged"]
     assert descended["gap"] <= 1e-4
     assert descended["objective"] == pytest.approx(exact["objective"], rel=1e-4)
     assert descended["n_iterations"] != exact["n_iterations"]
 
 
-def test_gradient_descent_reaches_the_tolerance():
+def test_the_faster_descent_reaches_the_tolerance():
     training = some_training(9, (20, 15, 30), 3, 5)
-    gaps = [RankSVMIR(solver="gd", tolerance=tolerance).fit_data(training).details_ for tolerance in (0.1, 1e-3, 1e-6)]
-    assert [each["gap"] <= limit for each, limit in zip(gaps, (0.1, 1e-3, 1e-6), strict=True)] == [True] * 3
+    limits = (0.1, 1e-3, 1e-6)
+    gaps = [RankSVMIR(solver="barzilai-borwein", tolerance=limit).fit_data(training).details_ for limit in limits]
+    assert [each["gap"] <= limit for each, limit in zip(gaps, limits, strict=True)] == [True] * 3
     assert gaps[0]["n_iterations"] < gaps[1]["n_iterations"] < gaps[2]["n_iterations"]
+
+
+@every_kind
+def test_a_fixed_step_is_figure_3(kind):
+    training = some_training(9, (20, 15, 30), 3, 5)
+    differences, costs = explicit_pairs(training, costs_of(kind, training))
+    step = 0.01 / costs.sum()
+    fitted = kind(C=0.5, solver="gd", step=step, max_iterations=2).fit_data(training)
+    # λ = 1/(2C) = 1. From w = 0 every pair is violated.
+    first = step * costs @ differences
+    violated = differences @ first < 1
+    second = first + step * (costs[violated] @ differences[violated] - 2 * first)
+    assert fitted.model_.weights == pytest.approx(second, rel=1e-12)
+    assert (fitted.details_["n_iterations"], fitted.details_["converged"]) == (2, False)
+
+
+@every_kind
+def test_gradient_descent_by_line_search_comes_near_the_optimum(kind):
+    training = some_training(9, (50, 40, 60), 3, 5)
+    exact = kind(tolerance=1e-8).fit_data(training).details_
+    descended = kind(solver="gd", tolerance=1e-6).fit_data(training).details_
+    assert descended["converged"]
+    assert exact["objective"] * (1 - 1e-7) <= descended["objective"] <= exact["objective"] * 1.02
+    assert descended["dual_objective"] <= exact["objective"]
+
+
+@every_kind
+@pytest.mark.parametrize("weighted", [False, True])
+def test_cvxopt_has_the_optimum_and_its_dual_variables(kind, weighted):
+    training = some_training(9, (12, 8, 15), 3, 5, weighted)
+    exact = kind(C=0.4, tolerance=1e-9).fit_data(training)
+    assert (exact.pairs_, exact.dual_coef_, exact.dual_bounds_, exact.support_) == (None,) * 4
+    fitted = kind(C=0.4, solver="cvxopt").fit_data(training)
+    assert fitted.details_["objective"] == pytest.approx(exact.details_["objective"], rel=1e-6)
+    assert fitted.details_["converged"]
+    # C_i = τμ/(2λ) = C·τμ, times the weights of both rows.
+    _, costs = explicit_pairs(training, costs_of(kind, training))
+    assert sorted(fitted.dual_bounds_) == pytest.approx(sorted(0.4 * costs[costs > 0]))
+    assert ((fitted.dual_coef_ >= 0) & (fitted.dual_coef_ <= fitted.dual_bounds_)).all()
+    assert fitted.details_["n_support_pairs"] == len(fitted.support_) == (fitted.dual_coef_ > 0).sum() > 0
+    better, worse = fitted.pairs_[fitted.support_].T
+    assert (training.grades[better] > training.grades[worse]).all()
+    sums = fitted.dual_coef_[fitted.support_] @ (training.X[better] - training.X[worse])
+    assert fitted.model_.weights == pytest.approx(sums, abs=1e-12)
+    # Another solver leaves no dual variables of an earlier fit behind.
+    assert fitted.set_params(solver="qp").fit_data(training).dual_coef_ is None
+
+
+def test_support_pairs_are_rows_of_the_table_that_was_given():
+    training = some_training(9, (6, 5), 3, 4)
+    order = np.random.default_rng(2).permutation(11)
+    X, y, qid = training.X[order], training.grades[order], np.repeat([0, 1], [6, 5])[order]
+    fitted = RankSVMIR(solver="cvxopt").fit(X, y, qid)
+    better, worse = fitted.pairs_.T
+    assert (y[better] > y[worse]).all() and (qid[better] == qid[worse]).all()
+    assert fitted.model_.weights == pytest.approx(fitted.dual_coef_ @ (X[better] - X[worse]), abs=1e-12)
+
+
+def test_cvxopt_refuses_many_pairs():
+    training = some_training(1, (200,), 3)
+    with pytest.raises(SettingError, match=r"pairs, expected at most 3,000 for solver=cvxopt; solver=qp has no such"):
+        RankSVM(solver="cvxopt").fit_data(training)
+
+
+def test_given_factors_are_the_costs_of_pairs():
+    training = some_training(7, (10, 6, 14), 3)
+    given = {(2, 1): 0.3, (2, 0): 2, (1, 0): 0.0}
+    ranker = RankSVMIR(tau=given, mu=False)
+    cost = ranker._cost(training)
+    assert [cost(0, *pair) for pair in given] == [0.3, 2.0, 0.0]
+    mu = query_factors(training.offsets, training.grades)
+    assert RankSVMIR(tau=given)._cost(training)(1, 2, 0) == 2 * mu[1]
+    fitted = ranker.fit_data(training)
+    assert fitted.details_["tau"] == {"2 over 1": 0.3, "2 over 0": 2.0, "1 over 0": 0.0}
+    differences, costs = explicit_pairs(training, cost)
+    objective = objective_of(fitted.model_.weights, differences, costs, fitted.details_["C"])
+    assert fitted.details_["objective"] == pytest.approx(objective)
+    words = {"2 over 1": 0.3, "2-0": 2, "1-0": 0}
+    assert np.array_equal(RankSVMIR(tau=words, mu=False).fit_data(training).model_.weights, fitted.model_.weights)
+    # The factors of the training set, given by hand, are the default; 1 for all is τ left out.
+    exact = RankSVMIR().fit_data(training)
+    again = RankSVMIR(tau=exact.details_["tau"]).fit_data(training)
+    assert np.array_equal(again.model_.weights, exact.model_.weights)
+    ones = RankSVMIR(tau=dict.fromkeys(given, 1)).fit_data(training)
+    assert np.array_equal(ones.model_.weights, BY_QUERY().fit_data(training).model_.weights)
+
+
+def test_missing_factors_are_listed():
+    training = some_training(7, (10, 6, 14), 3)
+    message = "tau has no number for 2 over 0, 1 over 0, expected one for each of 2 over 1, 2 over 0, 1 over 0"
+    with pytest.raises(SettingError, match=message):
+        RankSVMIR(tau={"2 over 1": 0.3}).fit_data(training)
+    # Grades that do not occur do no harm.
+    more = RankSVMIR(tau={"9 over 2": 9, "2-1": 1, "2-0": 1, "1-0": 1}).fit_data(training)
+    assert more.details_["converged"]
+
+
+@pytest.mark.parametrize("draws", [None, 50])
+def test_factors_are_averaged_over_all_queries_or_those_with_both_grades(draws):
+    # One of two queries has a document of grade 2.
+    X, y, qid = np.random.default_rng(1).normal(size=(5, 2)), [2, 1, 0, 1, 0], [1, 1, 1, 2, 2]
+    every = RankSVMIR(draws=draws).fit(X, y, qid).details_["tau"]
+    some = RankSVMIR(draws=draws, tau_queries="with-both").fit(X, y, qid).details_["tau"]
+    assert some == pytest.approx({"2 over 1": 2 / 3, "2 over 0": 1, "1 over 0": 1 / 2})
+    assert every == pytest.approx({"2 over 1": 1 / 3, "2 over 0": 1 / 2, "1 over 0": 1 / 2})
 
 
 @every_kind
@@ -223,12 +333,17 @@ def test_a_path_equals_single_fits(kind):
     assert np.linalg.norm(path[0].model_.weights) < np.linalg.norm(path[2].model_.weights) / 2
 
 
-def test_a_path_by_gradient_descent_equals_single_fits():
+@pytest.mark.parametrize("solver", ["gd", "barzilai-borwein", "cvxopt"])
+def test_a_path_by_other_solvers_equals_single_fits(solver):
     training = some_training(11, (12, 8, 15), 3, 4)
-    ranker = RankSVMIR(solver="gd", tolerance=1e-6)
-    for each in ranker.fit_path(training, [0.01, 1.0]):
-        alone = RankSVMIR(C=each.C, solver="gd", tolerance=1e-6).fit_data(training)
+    ranker = RankSVMIR(solver=solver, tolerance=1e-6)
+    path = list(ranker.fit_path(training, [0.01, 1.0]))
+    for each in path:
+        alone = RankSVMIR(C=each.C, solver=solver, tolerance=1e-6).fit_data(training)
         assert np.array_equal(each.model_.weights, alone.model_.weights)
+        assert (each.dual_coef_ is None) == (solver != "cvxopt")
+    if solver == "cvxopt":
+        assert path[1].dual_bounds_ == pytest.approx(100 * np.array(path[0].dual_bounds_))
 
 
 def test_a_path_refuses_an_invalid_value_before_it_starts():

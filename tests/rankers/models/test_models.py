@@ -30,6 +30,7 @@ NEIGHBOURS = np.array([[0, 1], [1, 3], [2, 0], [3, 1]])
 MODELS = {
     "linear": LinearModel(np.array([0.1, -2.5, 1 / 3])),
     "counted votes": VotingModel(RANDOM.normal(size=(2, 3)), GRADES, "count"),
+    "shared votes": VotingModel(np.round(RANDOM.normal(size=(2, 3))), GRADES, "count", 0.5),
     "weighed votes": VotingModel(RANDOM.normal(size=(2, 3)), GRADES, "score"),
     "rules": RuleModel(
         RANDOM.integers(0, 3, 40), RANDOM.choice([-0.5, 0.0, 0.7], 40), RANDOM.normal(size=40), n_columns=3
@@ -38,6 +39,7 @@ MODELS = {
     "linear kernel": KernelModel(VECTORS, COEFFICIENTS, 0.3, "linear"),
     "poly": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=3, coef0=1.0),
     "poly of degree 1": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=1, coef0=0.0),
+    "sigmoid": KernelModel(VECTORS, COEFFICIENTS, 0.3, "sigmoid", gamma=0.4, coef0=0.5),
     "rbf": KernelModel(VECTORS, COEFFICIENTS, -1.7, "rbf", gamma=0.6),
     "offline-1": NeighbourhoodModel(SPACE, NEIGHBOURS, RANDOM.normal(size=(4, 3)), "offline-1"),
     "offline-2": NeighbourhoodModel(SPACE, NEIGHBOURS, RANDOM.normal(size=(4, 3)), "offline-2"),
@@ -45,6 +47,7 @@ MODELS = {
         QuerySpace(np.zeros((0, 3)), 0, 2), np.zeros((0, 1), dtype=np.int64), np.zeros((0, 3))
     ),
 }
+VOTES = {"kind": "votes", "votes": "count", "ties": 0, "grades": [[1, 0]], "planes": [[1, 2, 3]]}
 all_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
@@ -106,10 +109,11 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
         ({"kind": "rules", "n_features": 3, "rules": [[0, 0.5]]}, "expected rules of feature, threshold and weight"),
         ({"kind": "rules", "n_features": 3, "rules": [[]]}, "expected rules of feature, threshold and weight"),
         ({"kind": "rules", "n_features": math.inf, "rules": []}, "a rules model is malformed"),
-        ({"kind": "votes", "votes": "count", "grades": [[1, 0]], "planes": [[1, 2, 3]] * 2}, "do not fit together"),
-        ({"kind": "votes", "votes": "veto", "grades": [[1, 0]], "planes": [[1, 2, 3]]}, "do not fit together"),
-        ({"kind": "votes", "votes": "count", "grades": [[1]], "planes": [[1, 2, 3]]}, "a votes model is malformed"),
-        (MODELS["rbf"].to_json() | {"kernel": "sigmoid"}, "do not fit together"),
+        (VOTES | {"planes": [[1, 2, 3]] * 2}, "do not fit together"),
+        (VOTES | {"votes": "veto"}, "do not fit together"),
+        (VOTES | {"ties": 1}, "do not fit together"),
+        (VOTES | {"grades": [[1]]}, "a votes model is malformed"),
+        (MODELS["rbf"].to_json() | {"kernel": "cosine"}, "do not fit together"),
         (MODELS["rbf"].to_json() | {"coefficients": [1.0]}, "do not fit together"),
         (MODELS["rbf"].to_json() | {"gamma": math.inf}, "do not fit together"),
         (MODELS["rbf"].to_json() | {"degree": math.inf}, "a kernel model is malformed"),
@@ -140,8 +144,11 @@ values = st.lists(st.integers(-4, 4).map(lambda number: number / 2), min_size=1,
 @given(values)
 def test_votes_are_counted_against_each_other_document(numbers):
     n = len(numbers)
-    expected = [sum((a > b) - (a < b) for b in numbers) / max(n - 1, 1) for a in numbers]
-    assert count_votes(np.array(numbers)).tolist() == pytest.approx(expected)
+    wins = [sum(a > b for b in numbers) / max(n - 1, 1) for a in numbers]
+    assert count_votes(np.array(numbers)).tolist() == pytest.approx(wins)
+    equal = [(sum(a == b for b in numbers) - 1) / max(n - 1, 1) for a in numbers]
+    half = [win + tie / 2 for win, tie in zip(wins, equal, strict=True)]
+    assert count_votes(np.array(numbers), 0.5).tolist() == pytest.approx(half)
 
 
 @given(values, st.sampled_from([1.0, 0.37]))
@@ -156,7 +163,7 @@ def test_votes_are_taken_within_queries():
     model = VotingModel(np.array([[1.0]]), ((1.0, 0.0),), "count")
     scores = model.score(np.array([[1.0], [2.0], [9.0], [9.0], [0.0]]), np.array([0, 2, 5]))
     # 1 against 1 other; 9 ties with 9 and beats 0, which is beaten by both.
-    assert scores.tolist() == [-1.0, 1.0, 0.5, 0.5, -1.0]
+    assert scores.tolist() == [0.0, 1.0, 0.5, 0.5, 0.0]
     assert model.score(np.array([[5.0]]), np.array([0, 1])).tolist() == [0.0]
 
 
@@ -177,12 +184,13 @@ def test_rules_that_hold_add_their_weights(found, rows):
     assert len(model.influences()) == len({rule[:2] for rule in found})
 
 
-@pytest.mark.parametrize("name", ["linear kernel", "poly", "poly of degree 1", "rbf"])
+@pytest.mark.parametrize("name", ["linear kernel", "poly", "poly of degree 1", "rbf", "sigmoid"])
 def test_kernel_scores_are_sums_over_support_vectors_and_gradients_their_slopes(name):
     model = MODELS[name]
     kernels = {
         "linear": lambda x, v: x @ v,
         "poly": lambda x, v: (model.gamma * (x @ v) + model.coef0) ** model.degree,
+        "sigmoid": lambda x, v: math.tanh(model.gamma * (x @ v) + model.coef0),
         "rbf": lambda x, v: math.exp(-model.gamma * ((x - v) ** 2).sum()),
     }
     K = kernels[model.kernel]

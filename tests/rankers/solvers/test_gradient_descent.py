@@ -1,4 +1,4 @@
-"""Gradient descent: step for step as in the paper, and the optimum of the quadratic programme."""
+"""Gradient descent: step for step as in the paper, with a fixed step and with the line search."""
 
 import math
 from itertools import pairwise
@@ -11,19 +11,7 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
 from searchlab.rankers.solvers.pairwise_hinge import solve
-
-
-def example(n_queries=6, n_docs=30, n_features=8, n_grades=4, seed=1):
-    random = np.random.default_rng(seed)
-    offsets = np.arange(n_queries + 1) * n_docs
-    X = random.normal(size=(n_queries * n_docs, n_features))
-    scores = X @ random.normal(size=n_features) + 2 * random.normal(size=len(X))
-    grades = np.clip(np.floor(scores / 2 + n_grades / 2), 0, n_grades - 1).astype(int)
-    return X, offsets, grades
-
-
-def uneven(query, high, low):
-    return (1 + query) * (high - low)
+from tests.rankers.solvers.pairwise_examples import example, small_problem, uneven
 
 
 def explicit_pairs(X, offsets, grades, cost):
@@ -90,36 +78,72 @@ def test_step_that_is_too_large_ends_at_the_best_weights_seen():
     assert found.objective <= loss_of_zero * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("lam", [0.1, 1.0, 10.0, 1e3])
-@pytest.mark.parametrize("cost", [None, uneven])
-def test_line_search_finds_the_optimum_of_the_quadratic_programme(lam, cost):
-    X, offsets, grades = example(n_queries=10, n_docs=60, n_features=12)
-    best = solve(X, offsets, grades, cost, lam, tolerance=1e-7)
-    found = solve_by_gradient_descent(X, offsets, grades, cost, lam)
+def along(direction, weights, differences, costs, lam):
+    """The loss on the line, as a function of η."""
+
+    def loss(step):
+        w = weights + step * direction
+        return lam * w @ w + costs @ np.maximum(0, 1 - differences @ w)
+
+    return loss
+
+
+def test_line_search_worked_by_hand():
+    # Along w = 2η the loss is ¼·(2η)² + max(0, 1 − 4η): its slope 2η − 4 is negative up to the corner η = ¼, and 2η
+    # after it. At w = ½ the gradient of eq. 12 is 2λw, but a smaller w costs 2 for each unit: the descent ends.
+    found = solve_by_gradient_descent([[2.0], [0.0]], [0, 2], [1, 0], None, 0.25)
+    assert found.weights == pytest.approx([0.5], rel=1e-5)
+    assert found.objective == pytest.approx(1 / 16, rel=1e-5)
     assert found.converged
-    assert found.gap <= 1e-4
+    # With λ = 4 the minimum 8·(2η)·2 = 4, η = ⅛, comes before the corner: w = ¼ is the optimum.
+    found = solve_by_gradient_descent([[2.0], [0.0]], [0, 2], [1, 0], None, 4.0)
+    assert found.weights == pytest.approx([0.25], rel=1e-4)
+    assert found.objective == pytest.approx(4 / 16 + 1 / 2)
+
+
+@pytest.mark.parametrize("lam", [0.5, 5.0, 100.0])
+def test_each_step_of_the_line_search_is_the_minimum_along_the_gradient(lam):
+    X, offsets, grades = example(n_queries=3, n_docs=15)
+    differences, costs = explicit_pairs(X, offsets, grades, uneven)
+    weights, losses = np.zeros(X.shape[1]), [costs.sum()]
+    for n_steps in range(1, 5):
+        found = solve_by_gradient_descent(X, offsets, grades, uneven, lam, max_iterations=n_steps)
+        assert found.n_iterations == n_steps
+        violated = differences @ weights < 1
+        direction = costs[violated] @ differences[violated] - 2 * lam * weights
+        loss = along(direction, weights, differences, costs, lam)
+        step = (found.weights - weights) @ direction / (direction @ direction)
+        assert found.weights == pytest.approx(weights + step * direction, abs=1e-12)
+        assert step > 0
+        # A convex function: what is lowest among near neighbours is lowest.
+        assert all(loss(step) <= loss(step * factor) for factor in (0.5, 0.9, 0.999, 1.001, 1.1, 2.0))
+        assert found.objective == pytest.approx(loss(step), rel=1e-12)
+        weights = found.weights
+        losses.append(found.objective)
+    assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("lam", [300.0, 3000.0])
+def test_line_search_comes_near_the_optimum_where_pairs_are_many(lam):
+    X, offsets, grades = example(n_queries=10, n_docs=60, n_features=12)
+    best = solve(X, offsets, grades, uneven, lam, tolerance=1e-7)
+    found = solve_by_gradient_descent(X, offsets, grades, uneven, lam)
+    assert found.converged
+    assert best.dual_objective <= found.objective <= best.objective * 1.001
     assert found.dual_objective <= best.objective
-    # Not only by the gap, but by the optimum itself.
-    assert best.dual_objective <= found.objective <= best.objective * (1 + 1e-4)
+    assert found.gap == pytest.approx((found.objective - found.dual_objective) / found.objective)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
-def test_both_agree_on_small_problems(seed, n_grades, lam, weighted):
-    random = np.random.default_rng(seed)
-    sizes = random.integers(0, 12, 4)
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    X = random.normal(size=(offsets[-1], 3))
-    X = np.hstack([X, X[:, :1], np.ones((len(X), 1))])
-    grades = random.integers(0, n_grades, len(X))
-    mass = random.uniform(0, 3, len(X)) if weighted else None
+def test_line_search_ends_between_the_optimum_and_its_start(seed, n_grades, lam, weighted):
+    X, offsets, grades, mass = small_problem(seed, n_grades, weighted)
     best = solve(X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-7)
-    found = solve_by_gradient_descent(
-        X, offsets, grades, uneven, lam, row_weights=mass, tolerance=1e-3, max_iterations=20_000
-    )
-    assert found.objective <= best.objective * (1 + 1e-3) + 1e-12
-    assert found.objective >= best.dual_objective * (1 - 1e-9)
+    found = solve_by_gradient_descent(X, offsets, grades, uneven, lam, row_weights=mass)
+    at_zero = solve_by_gradient_descent(X, offsets, grades, uneven, lam, row_weights=mass, step=1e-30)
+    assert best.dual_objective * (1 - 1e-9) <= found.objective <= at_zero.objective * (1 + 1e-12)
     assert found.dual_objective <= best.objective * (1 + 1e-9)
+    assert found.objective == 0 or found.objective < at_zero.objective or not found.weights.any()
 
 
 def test_descent_is_deterministic():

@@ -159,12 +159,12 @@ def test_a_model_that_has_learnt_from_these_topics_is_marked(app_state, folder, 
     assert [each["name"] for each in found["systems"]] == ["bm25", "bm25+rm3", "model:learnt"]
     learnt = found["systems"][-1]
     assert learnt["learnt_from_these"]
-    assert learnt["cross_validated"] == {name: model.trial["means"]["rsvm"][name] for name in found["measures"]}
+    assert learnt["cross_validated"] == {name: model.trial["means"]["rsvm, tuned"][name] for name in found["measures"]}
     record = found["comparisons"][-1]
     assert record["name"] == "model:learnt"
     assert record["p"] is None
     assert record["sentence"] == (
-        "learnt (rsvm) has learnt from these topics, so measuring it on them is no test; its cross-validation "
+        "learnt (rsvm, tuned) has learnt from these topics, so measuring it on them is no test; its cross-validation "
         f"says: {model.trial['verdict']}"
     )
     assert found["against"] == "bm25+rm3"
@@ -176,7 +176,7 @@ def test_a_model_that_has_learnt_from_these_topics_is_marked(app_state, folder, 
 def test_cross_validation_on_other_topics_or_judgments_is_not_shown_beside_these_means(app_state, folder, model):
     add(folder, model)
     judge_topics(app_state, n_topics=10)
-    validated = model.trial["means"]["rsvm"]["AP"]
+    validated = model.trial["means"]["rsvm, tuned"]["AP"]
 
     def measured(**options):
         found = measure(app_state, systems=["bm25", "model:learnt"], measures=["AP"], **options)
@@ -214,7 +214,7 @@ def test_a_model_that_has_not_seen_these_topics_is_compared(app_state, folder, m
     found = measure(app_state, "new", systems=["bm25", "model:learnt"], measures=["AP"])
     assert not found["systems"][1]["learnt_from_these"]
     assert found["systems"][1]["means"]["AP"] > found["systems"][0]["means"]["AP"]
-    assert found["comparisons"][0]["sentence"].startswith("learnt (rsvm) is better than BM25 on 2 of 2 topics")
+    assert found["comparisons"][0]["sentence"].startswith("learnt (rsvm, tuned) is better than BM25 on 2 of 2 topics")
     assert found["comparisons"][0]["p"] is not None
 
 

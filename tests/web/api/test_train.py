@@ -61,14 +61,15 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     assert (ended["state"], ended["error"]) == ("done", None)
     assert ended["advice"]["kind"] == "helps"
     assert ended["advice"]["sentence"].endswith(": use it.")
-    assert ended["means"]["rsvm"]["nDCG@10"] > ended["means"]["BM25"]["nDCG@10"]
+    assert ended["means"]["rsvm, tuned"]["nDCG@10"] > ended["means"]["BM25"]["nDCG@10"]
     assert train_api.list_jobs(RequestState(app_state)) == {"jobs": [ended]}
 
     (model,) = train_api.list_models(RequestState(app_state))["models"]
     assert model == {
         "name": "mine-rsvm",
-        "label": "mine-rsvm (rsvm)",
+        "label": "mine-rsvm (rsvm, tuned)",
         "ranker": "rsvm",
+        "recipe": "tuned: no powers, average over the 5 best values of C",
         "n_topics": N_TOPICS,
         "n_features": 7,
         "topic_set": "mine",
@@ -79,7 +80,7 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
         "usable": True,
         "problem": None,
     }
-    assert ("model:mine-rsvm", "mine-rsvm (rsvm)", "model") in app_state.indexes.get().systems
+    assert ("model:mine-rsvm", "mine-rsvm (rsvm, tuned)", "model") in app_state.indexes.get().systems
     after = search_documents(
         RequestState(app_state), q="w3", system="model:mine-rsvm", k=3, page=1, filter=[], judge=""
     )
@@ -87,6 +88,17 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     assert {hit["docno"] for hit in before["hits"]} != {hit["docno"] for hit in after["hits"]}
     json.dumps([ended, model])
     assert load_bundle(models_folder(folder) / "mine-rsvm.json").training["source"] == "judgments mine"
+
+
+def test_a_model_of_the_paper_is_named_so(app_state, folder):
+    judge_topics(app_state)
+    job = train(app_state, recipe="paper")
+    assert (job["name"], job["recipe"]) == ("mine-rsvm-paper", "paper")
+    assert train(app_state, ranker="rankboost", recipe="paper")["name"] == "mine-rankboost"
+    app_state.training_jobs.wait(job["id"], LONG)
+    bundle = load_bundle(models_folder(folder) / "mine-rsvm-paper.json")
+    assert (bundle.label, bundle.recipe_text) == ("rsvm", "paper: no powers, one value of C")
+    assert bundle.recipe["averaged"] == len(bundle.training["details"]) == 1
 
 
 def test_a_training_job_is_cancelled(app_state, folder):
@@ -193,7 +205,15 @@ def test_unknown_rankers_and_features_are_rejected():
     parameters = next(each.parameters for each in ENDPOINTS if each.path == "/api/train")
     values = parse_body(parameters, {"topic_set": "mine"})
     assert (values["ranker"], values["features"], values["name"], values["k"]) == ("rsvm-ir", "semantic", "", 200)
-    for wrong in ({"ranker": "single"}, {"features": "/etc/passwd.toml"}, {"k": 0}, {"k": 1001}, {"output": "x"}):
+    assert values["recipe"] == "tuned"
+    for wrong in (
+        {"ranker": "single"},
+        {"recipe": "best"},
+        {"features": "/etc/passwd.toml"},
+        {"k": 0},
+        {"k": 1001},
+        {"output": "x"},
+    ):
         with pytest.raises(HttpError):
             parse_body(parameters, {"topic_set": "mine"} | wrong)
 

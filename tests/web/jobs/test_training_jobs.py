@@ -70,6 +70,7 @@ def test_a_job_has_its_progress_and_its_outcome(make_jobs):
         "index": "medical",
         "topic_set": "mine",
         "ranker": "rsvm-ir",
+        "recipe": "tuned",
         "features": "semantic",
         "name": "one",
         "state": "waiting",

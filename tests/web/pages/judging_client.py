@@ -20,6 +20,7 @@ RUNNING = {
     "index": "it",
     "topic_set": "mine",
     "ranker": "rsvm",
+    "recipe": "tuned",
     "features": "table1",
     "name": "mine-rsvm",
     "state": "running",

@@ -53,11 +53,13 @@ def test_the_outcome_of_training_is_a_sentence_and_a_table(client, store, monkey
 
 
 def test_models_are_listed_with_their_properties(client, monkeypatch):
-    unknown = dict.fromkeys(("ranker", "n_topics", "n_features", "topic_set", "verdict", "helps", "means", "advice"))
+    unknown = dict.fromkeys(("ranker", "recipe", "n_topics", "n_features", "topic_set", "verdict", "helps"))
+    unknown |= {"means": None, "advice": None}
     good = {
         "name": "good",
-        "label": "good (rsvm)",
+        "label": "good (rsvm, tuned)",
         "ranker": "rsvm",
+        "recipe": "tuned: no powers, average over the 5 best values of C",
         "n_topics": 26,
         "n_features": 7,
         "topic_set": "mine",
@@ -66,5 +68,8 @@ def test_models_are_listed_with_their_properties(client, monkeypatch):
     broken = unknown | {"name": "broken", "label": "broken", "usable": False, "problem": "it is no model"}
     monkeypatch.setattr(train_api, "list_models", lambda state: {"models": [good, broken]})
     text = words(page(client, "/train"))
-    assert "good rsvm, 7 features, 26 topics a verdict Search with it" in text
+    assert (
+        "good rsvm, 7 features, 26 topics Recipe tuned: no powers, average over the 5 best values of C a verdict"
+        in text
+    )
     assert "broken This model cannot be used: it is no model" in text

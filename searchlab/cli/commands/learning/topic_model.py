@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 
 import searchlab
 from searchlab.cli.app import app
@@ -14,6 +15,7 @@ from searchlab.cli.messages import note, warn
 from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
 from searchlab.cli.printing.terminal_text import megabytes, printable
 from searchlab.cli.progress import stage_bar
+from searchlab.cli.search_options import pairs
 from searchlab.errors import IndexMissing, SettingError, unknown_name
 from searchlab.evaluation.number_text import format_count
 
@@ -22,13 +24,28 @@ if TYPE_CHECKING:
 
     from searchlab.indexing.snapshot import Snapshot
     from searchlab.mixtures.latent_topic_training import TrainedLatentTopics
+    from searchlab.mixtures.mce import MCE
+    from searchlab.records import Judgments, Topic
     from searchlab.topic_models.topic_model import TopicModel
 
 # Latent topics with a smaller share of a document are not shown.
 MIN_SHARE = 0.01
 
 
-@app.command("topic-model")
+class TopicModelCommand(typer.core.TyperCommand):
+    """A command whose help also lists the settings of --train, with their defaults."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, and the settings."""
+        from searchlab.mixtures.latent_topic_training import DEFAULT_MCE
+        from searchlab.mixtures.setting_checks import describe_settings
+
+        super().format_options(ctx, formatter)
+        with formatter.section("Settings of --train, for --set"):
+            formatter.write_dl(describe_settings(DEFAULT_MCE))
+
+
+@app.command("topic-model", cls=TopicModelCommand)
 def topic_model_command(
     docno: Annotated[
         str | None,
@@ -64,23 +81,75 @@ def topic_model_command(
     ] = False,
     topics: TopicsOption = None,
     qrels: QrelsOption = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="With --train: a setting of MCE, such as rivals=hardest [default: as listed below]",
+            show_default=False,
+        ),
+    ] = None,
+    weights_only: Annotated[
+        bool,
+        typer.Option(
+            "--weights-only", help="With --train: train the model's α and β alone, not the topics of documents."
+        ),
+    ] = False,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            metavar="N",
+            help="With --train: irrelevant documents, the N best of each first search [default: 200]",
+        ),
+    ] = None,
+    held_out: Annotated[
+        float | None,
+        typer.Option(
+            "--held-out",
+            metavar="SHARE",
+            help="With --train: share of the topics that is not trained with, but decides which iteration is kept "
+            "[default: 0.2]",
+        ),
+    ] = None,
 ) -> None:
     """Learn the latent topics of an index, and print their words.
 
-    The model is learnt once and kept with the index. --topics and --qrels are for --train.
+    The model is learnt once and kept with the index. --train adjusts α, β and the latent topics of relevant
+    documents to judged topics (MCE), and keeps the result under another name.
     """
     from searchlab.indexing.snapshot import Snapshot
 
     if words < 1:
         raise SettingError(f"--words is {words}, expected 1 or more")
-    if not train and (topics or qrels):
-        raise SettingError("--topics and --qrels are for training: expected --train")
+    options = {
+        "--topics": topics,
+        "--qrels": qrels,
+        "--set": settings,
+        "--weights-only": weights_only or None,
+        "--depth": depth,
+        "--held-out": held_out,
+    }
+    given = [name for name, value in options.items() if value is not None]
+    if given and not train:
+        raise SettingError(f"{given[0]} is for training: expected --train")
+    # Misspelt settings are refused before minutes of work.
+    mce = _make_mce(settings) if train else None
     folder = choose_index(index)
     snapshot = Snapshot(folder)
     address = None if docno is None else snapshot.locate(docno)  # an unknown docno is refused before minutes of work
     model = _open_or_build(snapshot, name, method, n_topics, seed, rebuild=rebuild)
     if train:
-        _train(folder, model, topics, qrels)
+        chosen = {"depth": depth, "held_out": held_out}
+        _train(
+            folder,
+            model,
+            read_judged_topics(folder, topics, qrels, "train with"),
+            settings=mce,
+            documents=not weights_only,
+            **{name: value for name, value in chosen.items() if value is not None},
+        )
     elif docno is None or address is None:
         _print_model(model, words)
     else:
@@ -150,14 +219,21 @@ def _print_topics(
         print(f"{topic + 1:>5}  {shares[topic]:>{len(heading)}.1%}  {listed}")
 
 
-def _train(folder: Path, model: TopicModel, topics: str | None, qrels: str | None) -> None:
+def _make_mce(given: list[str] | None) -> MCE:
+    """The settings of --train."""
+    from searchlab.mixtures.latent_topic_training import DEFAULT_MCE
+    from searchlab.mixtures.setting_checks import change_settings
+
+    return change_settings(DEFAULT_MCE, dict(pairs(given or (), "--set", "rivals=hardest")))
+
+
+def _train(folder: Path, model: TopicModel, judged: tuple[Sequence[Topic], Judgments], **settings: Any) -> None:
     """Train the model on judged topics, keep the result, and say how to use it."""
     from searchlab.mixtures.latent_topic_training import train_latent_topics
 
-    training_topics, judgments = read_judged_topics(folder, topics, qrels, "train with")
     scorer = {"plsa": searchlab.PLSA, "wtm": searchlab.WTM}[model.method](topics=model.home.name)
     with searchlab.open(folder) as engine, stage_bar() as progress:
-        trained = train_latent_topics(engine, training_topics, judgments, scorer=scorer, progress=progress)
+        trained = train_latent_topics(engine, *judged, scorer=scorer, progress=progress, **settings)
     name = f"{model.home.name}-trained"
     trained.save(name)
     _print_training(trained)

@@ -24,6 +24,17 @@ from searchlab.cli.printing.model_printing import print_training, print_trial
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import source_of
 from searchlab.cli.search_options import pairs
+from searchlab.cli.training_options import (
+    BestOption,
+    ImputeOption,
+    MeasureOption,
+    NormaliseOption,
+    PowersOption,
+    RankerSettingsOption,
+    RecipeOption,
+    TrainingDialectOption,
+    make_training_recipe,
+)
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -46,9 +57,7 @@ def train_command(
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the model here, as JSON")
     ] = None,
     ranker: Annotated[str, typer.Option("--ranker", metavar="NAME", help="The learner; --list lists all")] = "rsvm-ir",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of the ranker, such as C=0.01")
-    ] = None,
+    settings: RankerSettingsOption = None,
     valid: Annotated[
         str | None,
         typer.Option(
@@ -69,44 +78,13 @@ def train_command(
         str, typer.Option("--scorer", metavar="NAME", help="Candidates: the scorer of the first search")
     ] = "bm25",
     scorer_settings: ScorerSettingsOption = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", metavar="NAME", help="The measure to choose settings by [default: nDCG@10; with TRAIN AP]"
-        ),
-    ] = None,
-    dialect: Annotated[
-        str | None,
-        typer.Option(
-            "--dialect",
-            metavar="trec|letor3|letor4|paper",
-            help="The evaluation tool whose rules are followed [default: trec; with TRAIN letor3]",
-        ),
-    ] = None,
-    impute: Annotated[
-        str | None,
-        typer.Option(
-            "--impute",
-            metavar="NAME",
-            help="How undefined values are filled: indicator, letor, query-minimum or zero "
-            "[default: letor; with TRAIN query-minimum]",
-        ),
-    ] = None,
-    normalise: Annotated[
-        str,
-        typer.Option(
-            "--normalise",
-            metavar="NAME",
-            help="How features are scaled: none, query-minmax, query-rank, query-zscore or standard",
-        ),
-    ] = "query-minmax",
-    powers: Annotated[
-        bool | None,
-        typer.Option(
-            "--powers/--no-powers",
-            help="Whether the square and the root of each feature are added [default: no; with TRAIN the ranker's]",
-        ),
-    ] = None,
+    recipe_name: RecipeOption = "tuned",
+    measure: MeasureOption = None,
+    dialect: TrainingDialectOption = None,
+    impute: ImputeOption = None,
+    normalise: NormaliseOption = None,
+    powers: PowersOption = None,
+    n_best: BestOption = None,
     folds: Annotated[
         int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation; 0 leaves it out")
     ] = 5,
@@ -131,16 +109,20 @@ def train_command(
     require_writable_file(output)
     from searchlab.training.from_index import USUAL
 
-    defaults: dict[str, Any] = {} if train is not None else dict(USUAL)
-    given = {"imputation": impute, "powers": powers, "measure": measure, "dialect": dialect}
-    recipe = searchlab.Recipe(
-        ranker=ranker,
-        settings=dict(pairs(settings or (), "--set", "C=0.01")),
+    recipe = make_training_recipe(
+        ranker,
+        settings,
+        USUAL if train is None else {},
+        name=recipe_name,
+        imputation=impute,
         normalisation=normalise,
+        powers=powers,
+        n_best=n_best,
+        measure=measure,
+        dialect=dialect,
         n_parts=parts,
         n_folds=folds,
         seed=seed,
-        **defaults | {name: value for name, value in given.items() if value is not None},
     )
     if train is not None:
         bundle = _train_from_file(recipe, train, valid)
@@ -162,8 +144,16 @@ def _list_rankers() -> None:
         }
         print(f"{name:{width}}  {kind.description}")
         print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in settings.items())}")
+        print(f"{'':{width}}    {_describe_recipes(name)}")
     print("\nSettings shown as `chosen` are chosen on held-out queries, unless --set gives them.")
-    print("With --measure nDCG@k, depth is k, unless --set gives it.")
+    print("From an index, recipe tuned adds no powers; with --measure nDCG@k, it derives τ from NDCG@k.")
+
+
+def _describe_recipes(ranker: str) -> str:
+    paper, tuned = (searchlab.Recipe(ranker, name=name) for name in ("paper", "tuned"))
+    if paper.is_shared:
+        return f"both recipes: {paper.rules.describe()}"
+    return f"tuned: {tuned.rules.describe()}; paper: {paper.rules.describe()}"
 
 
 def _refuse_foreign_options(context: typer.Context, *, from_file: bool) -> None:

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 
 import searchlab
 from searchlab.cli.app import app
@@ -23,7 +24,23 @@ if TYPE_CHECKING:
     from searchlab.mixtures.weight_training import LearntWeights
 
 
-@app.command("train-lm")
+class TrainLmCommand(typer.core.TyperCommand):
+    """A command whose help also lists the settings of its methods, with their defaults."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, and the settings."""
+        from searchlab.mixtures.em import EM
+        from searchlab.mixtures.setting_checks import describe_settings
+        from searchlab.mixtures.weight_training import PER_DOCUMENT_MCE, SHARED_MCE
+
+        super().format_options(ctx, formatter)
+        with formatter.section("Settings of --method mce, for --set"):
+            formatter.write_dl(describe_settings(SHARED_MCE, {"with --per-document": PER_DOCUMENT_MCE}))
+        with formatter.section("Settings of --method em, for --set"):
+            formatter.write_dl(describe_settings(EM()))
+
+
+@app.command("train-lm", cls=TrainLmCommand)
 def train_lm_command(
     index: IndexOption = None,
     topics: TopicsOption = None,
@@ -33,7 +50,7 @@ def train_lm_command(
         typer.Option(
             "--method",
             metavar="em|mce",
-            help="em: most likely weights; mce: those that rank relevant documents first",
+            help="em: weights that make the topics most likely; mce: those that rank relevant documents first",
         ),
     ] = "mce",
     components: Annotated[
@@ -41,7 +58,8 @@ def train_lm_command(
         typer.Option(
             "--components",
             metavar="NAMES",
-            help="Some of unigram, bigram, title, body and topics, separated by commas",
+            help="Language models that are mixed: some of unigram (always), bigram, title, body and topics, "
+            "separated by commas",
         ),
     ] = "unigram",
     per_document: Annotated[
@@ -49,21 +67,27 @@ def train_lm_command(
     ] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of the method, such as alpha=5 or iterations=50"),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the method, such as alpha=5 or iterations=50 [default: as listed below]",
+            show_default=False,
+        ),
     ] = None,
     topic_model: Annotated[
         str, typer.Option("--topic-model", metavar="NAME", help="The topic model for the component topics")
     ] = "plsa",
     depth: Annotated[
         int,
-        typer.Option("--depth", metavar="N", help="Number of irrelevant documents of each topic, from a first search"),
+        typer.Option("--depth", metavar="N", help="Irrelevant documents of a topic: the N best of each first search"),
     ] = 100,
     held_out: Annotated[
         float | None,
         typer.Option(
             "--held-out",
             metavar="SHARE",
-            help="Share of the topics that decide when training stops [default: 0; with --per-document 0.2]",
+            help="Share of the topics that is not trained with, but decides which iteration is kept "
+            "[default: 0; with --per-document 0.2]",
             show_default=False,
         ),
     ] = None,
@@ -72,7 +96,10 @@ def train_lm_command(
     ] = 5,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for folds and held-out topics")] = 1,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the weights here, as JSON")
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="Write the weights here, as JSON [default: only print them]"
+        ),
     ] = None,
 ) -> None:
     """Train the weights of a mixture of language models.

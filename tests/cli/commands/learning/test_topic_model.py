@@ -75,6 +75,28 @@ def test_a_topic_model_is_trained_and_used(garage, run_cli):
     assert run_cli("topic-model", "-i", "garage", "--train", "--topics", queries, "--qrels", judged)[0] == 0
 
 
+def test_training_has_settings(garage, run_cli):
+    run_cli("topic-model", "-i", "garage", "--n-topics", 2)
+    steps = ["--set", "rivals=hardest", "--set", "iterations=1", "--held-out", 0, "--depth", 2]
+    code, out, _ = run_cli("topic-model", "-i", "garage", "--train", "--weights-only", *steps)
+    assert code == 0
+    assert "latent topics of 0 documents" in out
+    _, hardest, _ = run_cli("topic-model", "-i", "garage", "--train", *steps)
+    _, soft, _ = run_cli("topic-model", "-i", "garage", "--train", *steps, "--set", "rivals=soft")
+    assert hardest != soft
+
+
+def test_the_help_lists_the_settings_of_training(run_cli):
+    from dataclasses import asdict
+
+    from searchlab.mixtures.latent_topic_training import DEFAULT_MCE
+
+    _, out, _ = run_cli("topic-model", "--help")
+    defaults = asdict(DEFAULT_MCE)
+    shown = dict(re.findall(r"^  ([a-z]+)=(\S+) ", out.split("Settings of --train")[1], re.MULTILINE))
+    assert shown == {name: value if isinstance(value, str) else f"{value:g}" for name, value in defaults.items()}
+
+
 def test_later_documents_are_noted(garage, run_cli):
     run_cli("topic-model", "-i", "garage", "--n-topics", 2)
     with (garage / "docs.jsonl").open("a") as file:
@@ -93,7 +115,11 @@ def test_later_documents_are_noted(garage, run_cli):
         (["--n-topics", 0], "topics is 0, expected 1 to 1000"),
         (["--words", 0], "--words is 0, expected 1 or more"),
         (["nowhere"], "holds no document 'nowhere'"),
-        (["--qrels", "x"], "--topics and --qrels are for training: expected --train"),
+        (["--qrels", "x"], "--qrels is for training: expected --train"),
+        (["--weights-only"], "--weights-only is for training: expected --train"),
+        (["--depth", 3], "--depth is for training: expected --train"),
+        (["--train", "--set", "rival=soft"], "unknown setting of MCE 'rival' (did you mean rivals?)"),
+        (["--train", "--held-out", 1], "held_out is 1.0, expected 0 to less than 1"),
         (["--name", "Ä"], "topic model 'Ä', expected a name"),
         (["--train", "--topics", "garage/topics.tsv"], "no judgments to train with: expected --qrels"),
     ],

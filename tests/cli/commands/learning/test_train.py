@@ -16,11 +16,13 @@ def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(coll
     assert "54 features; 1 topic without a relevant document left out" in out
     assert re.search(r"^chosen +C = .*: the 5 best of 16 values, averaged$", out, re.M)
     assert "by 2 parts of the training queries in turn: nDCG@10 " in out
-    assert re.search(r"^certified +within \d\.\de-\d\d of the best possible objective", out, re.M)
+    assert re.search(r"^recipe +tuned: no powers, average over the 5 best values of C, τ from NDCG@10$", out, re.M)
+    certified = r"^certified +each of the 5 averaged members is certified: largest relative duality gap \d\.\de-\d\d$"
+    assert re.search(certified, out, re.M)
     means = load_bundle("model.json").trial["means"]
     rows = {row[0]: row[1:] for row in table_of(out, "nDCG@10")}
     assert rows == {name: [f"{mean:.4f}".lstrip("0") for mean in row.values()] for name, row in means.items()}
-    assert list(rows) == ["rsvm-ir", "BM25", "RM3"]
+    assert list(rows) == ["rsvm-ir, tuned", "BM25", "RM3"]
     assert load_bundle("model.json").trial["verdict"] in out
     assert out.endswith("\nmodel written to model.json\n")
     assert "query QUERY --rerank model.json" in err
@@ -34,10 +36,22 @@ def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli)
     code, out, err = run_cli("train", "train.txt", "--valid", "valid.txt", "--folds", 4, "-o", "m.json")
     assert code == 0, err
     assert "by the validation set: AP " in out
-    assert [row[0] for row in table_of(out, "AP")] == ["rsvm-ir", "the best single feature"]
+    assert [row[0] for row in table_of(out, "AP")] == ["rsvm-ir, tuned", "the best single feature"]
     bundle = load_bundle("m.json")
     assert (bundle.first_stage, bundle.preprocessor.powers, bundle.choice["dialect"]) == (None, True, "letor3")
     assert "searchlab rerank m.json" in err
+
+
+def test_a_kernel_machine_that_learns_from_a_sample_says_so(collection, run_cli):
+    run_cli("features", "--features", "table1", "-o", "all.txt")
+    n_rows = (collection / "all.txt").read_text().count(" qid:")
+    options = ["train", "all.txt", "--ranker", "svm", "--set", "kernel=sigmoid", "--set", "C=0.1", "--folds", 2]
+    sampled = rf"^sampled +only 10 of {n_rows} documents, as max_rows says$"
+    code, out, err = run_cli(*options, "--set", "max_rows=10", "-o", "m.json")
+    assert code == 0, err
+    assert re.search(sampled, out, re.M)
+    assert re.search(sampled, run_cli("model", "show", "m.json")[1], re.M)
+    assert "sampled" not in run_cli(*options, "-o", "m.json")[1]
 
 
 def test_the_same_seed_gives_the_same_file_and_another_one_another(collection, run_cli):
@@ -81,7 +95,34 @@ def test_rankers_are_listed_with_their_settings(run_cli):
     lines = out.splitlines()
     first = next(number for number, line in enumerate(lines) if line.startswith("rsvm-ir "))
     assert "RSVM-IR" in lines[first]
-    assert lines[first + 1].strip() == 'C=chosen, depth=1, draws=null, seed=0, solver="qp", tolerance=1e-05'
+    assert lines[first + 1].split() == [
+        *("C=chosen,", "depth=1,", "draws=null,", "max_iterations=5000,", "mu=true,", "seed=0,", 'solver="qp",'),
+        *("step=null,", "tau=true,", 'tau_queries="all",', "tolerance=1e-05"),
+    ]
+    assert lines[first + 2].strip() == (
+        "tuned: powers of the features, average over the 5 best values of C, τ from NDCG@1; "
+        "paper: no powers, one value of C, τ from NDCG@1"
+    )
+    boosting = next(number for number, line in enumerate(lines) if line.startswith("rankboost "))
+    assert lines[boosting + 2].strip() == "both recipes: no powers, one value of rounds"
+
+
+def test_the_recipe_is_chosen_and_what_is_given_is_named(collection, run_cli):
+    options = ["train", "--features", "table1", "--folds", 2, "--parts", 2, "-o", "m.json"]
+    code, out, err = run_cli(*options, "--recipe", "paper")
+    assert code == 0, err
+    assert re.search(r"^recipe +paper: no powers, one value of C, τ from NDCG@1$", out, re.M)
+    assert re.search(r"^chosen +C = \S+: the best of 16 values$", out, re.M)
+    assert re.search(r"^certified +within \d\.\de-\d\d of the best possible objective", out, re.M)
+    assert list(load_bundle("m.json").trial["means"]) == ["rsvm-ir", "BM25", "RM3"]
+    code, out, err = run_cli(*options, "--powers", "--n-best", 2)
+    assert code == 0, err
+    assert "rsvm-ir, tuned, powers, average of 2 " in out
+    code, out, err = run_cli("model", "show", "m.json")
+    assert re.search(r"^recipe +tuned: powers of the features, average over the 2 best values of C, τ from", out, re.M)
+    code, out, err = run_cli(*options, "--recipe", "papers")
+    assert code == 2
+    assert "unknown recipe 'papers' (did you mean paper?)" in err
 
 
 @pytest.mark.parametrize(

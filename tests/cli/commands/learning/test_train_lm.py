@@ -1,6 +1,11 @@
 import json
+import re
+from dataclasses import asdict
 
 import pytest
+
+from searchlab.mixtures.em import EM
+from searchlab.mixtures.weight_training import PER_DOCUMENT_MCE, SHARED_MCE
 
 DOCS = """\
 {"docno": "a", "title": "heat flow", "body": "heat transfer in laminar flow over wings"}
@@ -58,6 +63,33 @@ def test_methods_have_settings(collection, run_cli, arguments, is_per_document):
     if "alpha=5" in arguments:
         assert (kept["settings"]["alpha"], kept["settings"]["iterations"]) == (5.0, 3)
     assert run_cli("query", "heat", "--scorer", "mixture", "--weights", "w.json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("heading", "settings", "variant"),
+    [("Settings of --method mce", SHARED_MCE, PER_DOCUMENT_MCE), ("Settings of --method em", EM(), EM())],
+)
+def test_the_help_lists_every_setting_with_its_defaults(run_cli, heading, settings, variant):
+    _, out, _ = run_cli("train-lm", "--help")
+    section = re.sub(r"\s+", " ", out.split(heading)[1].split("Settings of")[0]).replace("-- ", "--")
+    defaults = asdict(settings)
+    assert defaults
+    for name, default in defaults.items():
+        shown = default if isinstance(default, str) else f"{default:g}"
+        assert f" {name}={shown} " in section
+        other = asdict(variant)[name]
+        if other != default:
+            printed = other if isinstance(other, str) else f"{other:g}"
+            meaning = section.split(f" {name}={shown} ")[1]
+            assert re.match(rf"[^;]*(;[^;]*)*?; {printed} with --per- ?document", meaning)
+
+
+def test_the_help_gives_a_default_for_every_option_with_a_value(run_cli):
+    _, out, _ = run_cli("train-lm", "--help")
+    options = re.split(r"\n  (?=-)", out.split("Options:\n")[1].split("Settings of")[0])
+    valued = [option for option in options if re.match(r" *(-\w, )?--[a-z-]+ [A-Za-z]+[|=A-Za-z]* ", option)]
+    assert len(valued) >= 12
+    assert [option for option in valued if "[default:" not in re.sub(r"\s+", " ", option)] == []
 
 
 def test_topics_whose_documents_are_all_relevant_are_warned_of(collection, run_cli):
