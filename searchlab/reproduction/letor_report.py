@@ -66,10 +66,10 @@ def letor_report(
     if query_dependent:
         blocks = query_dependent_blocks(query_dependent, data)
         sections.append(Section("Query-dependent rankers (Lwin and Kham; recipe paper)", tuple(blocks)))
-    best = max(results, key=lambda each: results[each].mean("MAP"))
+    best = max(results.values(), key=lambda each: each.mean("MAP"))
     lead = (
         f"{_count(len({result.ranker for result in results.values()}), 'ranker')} on {_count(len(data.names), 'fold')} "
-        f"of {name}: {best} has the best MAP, {format_value(results[best].mean('MAP'))}. "
+        f"of {name}: {best.recipe.inline_label} has the best MAP, {format_value(best.mean('MAP'))}. "
         f"{_compare_with_letor(results, known)}"
     ).strip()
     return Report(
@@ -185,10 +185,11 @@ def _certificates(results: Results) -> list[Block]:
         sentences.append(f"Rankers with a duality gap are certified solutions; the largest gap is {max(single):.1e}.")
     if averages:
         gap = max(result.gap or 0.0 for result in averages)
-        names = ", ".join(result.label for result in averages)
+        n_members = max(result.n_averaged for result in averages)
+        names = ", ".join(result.recipe.inline_label for result in averages)
         sentences.append(
-            f"An average is the solution of no single problem: of {names} each of the "
-            f"{max(result.n_averaged for result in averages)} averaged members is certified, largest gap {gap:.1e}."
+            "An average is the solution of no single problem; each of its members "
+            f"({n_members} in each fold of {names}) is certified, largest gap {gap:.1e}."
         )
     return [Paragraph(" ".join(sentences))] if sentences else []
 

@@ -255,6 +255,32 @@ def test_the_report_has_the_figures_and_tables_of_the_papers(report, results):
     assert "8 queries, 25 rows, 3 features" in report.facts["data"]
 
 
+def test_the_report_says_what_the_recipes_do_and_what_was_tried(report):
+    tables = blocks_of(report, Table)
+    recipes = {row[0]: row[2] for row in tables["names"].rows}
+    assert recipes["rsvm-ir"] == "no powers, one value of C, τ from NDCG@1"
+    assert recipes["rsvm, tuned"] == "powers of the features, average over the 5 best values of C"
+    assert "The two recipes are one and the same for mhr, ordrank, single." in tables["rankers"].note
+    assert "rsvm of the same recipe" in tables["rankers"].note
+    assert [row[0] for row in tables["recipes"].rows] == ["rsvm", "rsvm-ir"]
+    assert "1.78, 3.16, 5.62, 10, 17.8," in report.facts["settings tried"]
+    assert "feature of single = 0, 1, 2" in report.facts["settings tried"]
+    assert report.facts["relevant"] == "grades from 1 on in MAP and P@n; grade 2 alone in MAP (eq. 21)"
+    assert report.facts["settings chosen by"] == "AP on the validation set of each fold"
+    assert any("(5 in each fold of rsvm (tuned), rsvm-ir (tuned)) is certified" in text for text in texts_of(report))
+    assert "Ranking SVM for IR: accuracy (recipe paper)" in [section.title for section in report.sections]
+
+
+def test_a_report_of_the_tuned_recipe_alone_says_so(results, data, undrawn):
+    tuned = {label: result for label, result in results.items() if result.recipe.name == "tuned"}
+    report = letor_report(tuned, data, Recipe(), name="folds", relevant_from=2)
+    titles = [section.title for section in report.sections]
+    assert "OrdRank (Sun et al.; recipe tuned)" in titles
+    assert "The two recipes" not in titles
+    assert report.facts["relevant"] == "grades from 2 on, in MAP, P@n and MAP (eq. 21)"
+    assert "(tuned) has the best MAP" in report.summary
+
+
 def test_published_numbers_are_not_shown_beside_other_data(report, results):
     tables = blocks_of(report, Table)
     assert report.facts["recognised as"] == "none of the published datasets"

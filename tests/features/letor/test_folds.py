@@ -28,6 +28,15 @@ def test_folds_are_found_in_the_order_of_their_numbers(tmp_path, names):
     assert read_folds(tmp_path / "Fold3") == [folds[2]]
 
 
+def test_a_fold_may_lack_a_validation_set(tmp_path):
+    for part, name in enumerate(("train.txt", "test.txt")):
+        (tmp_path / name).write_text(f"{part} qid:{part} 1:2\n")
+    (fold,) = read_folds(tmp_path)
+    train, valid, test = fold.read()
+    assert (fold.valid, valid) == (None, None)
+    assert [train.grades.tolist(), test.grades.tolist()] == [[0], [1]]
+
+
 def test_folds_that_are_not_complete_are_refused(tmp_path):
     def complaint() -> str:
         with pytest.raises(SourceError) as caught:

@@ -45,6 +45,20 @@ def test_letor_with_a_folder_writes_a_report(folds, run_cli):
     assert "query 5 with 3 pairs and query 1 with 3 pairs" in (folds / "out/deep/report.md").read_text()
 
 
+def test_one_recipe_of_folds_without_validation_sets(folds, run_cli):
+    (folds / "ltr" / "Fold1" / "vali.txt").unlink()
+    options = ("--rankers", "rsvm", "--recipe", "tuned", "--relevant-from", "2", "--jobs", "1", "--json", "-")
+    code, out, err = run_cli("reproduce", "letor", "ltr", *options)
+    assert code == 0, err
+    assert "settings chosen by AP(rel=2) on parts of the training queries, held out in turn." in out
+    assert "tuned minus paper" not in out
+    record = json.loads(out[out.index("\n{\n") :])
+    assert record["recipes"] == ["tuned"]
+    assert record["measure"] == "AP(rel=2)"
+    assert list(record["rankers"]) == ["rsvm, tuned"]
+    assert record["rankers"]["rsvm, tuned"]["recipe"]["powers"] is True
+
+
 def test_a_mistake_ends_in_one_line_before_training(folds, run_cli, monkeypatch):
     monkeypatch.setattr("searchlab.reproduction.letor.reproduce", lambda *arguments, **options: pytest.fail("trained"))
     (folds / "file").write_text("")
@@ -57,6 +71,9 @@ def test_a_mistake_ends_in_one_line_before_training(folds, run_cli, monkeypatch)
         (("-o", "file"), "file: cannot be written"),
         (("-o", "file/below"), "file/below: cannot be written"),
         (("--rankers", " , "), "--rankers is ' , ', expected at least one name"),
+        (("--recipe", "best"), "unknown recipe 'best'"),
+        (("--relevant-from", "0"), "relevant_from is 0, expected a grade from 1"),
+        (("--n-best", "0"), "n_best is 0, expected a whole number from 1"),
         (("--jobs", "0"), "--jobs is 0, expected 1 or more"),
     ]:
         code, out, err = run_cli("reproduce", "letor", "ltr", *options)
