@@ -64,7 +64,9 @@ def test_noise_is_not_recommended():
 
 def test_the_bundle_records_what_was_tried_and_learnt(trained, tmp_path):
     assert trained.ranker == "rsvm-ir"
-    assert trained.settings == {"depth": 1, "draws": None, "seed": 0, "solver": "qp", "tolerance": 1e-5}
+    tau = {"tau": True, "tau_queries": "all", "depth": 1, "draws": None, "seed": 0}
+    solver = {"solver": "qp", "tolerance": 1e-5, "step": None, "max_iterations": 5000}
+    assert trained.settings == {**tau, "mu": True, **solver}
     assert trained.features == ("a", "b", "noise")
     assert trained.preprocessor.label == "query-minimum, query-minmax"
     assert (trained.analyser, trained.first_stage, dict(trained.definitions)) == (None, None, {})

@@ -52,8 +52,8 @@ ABOVE_ZERO = 5e-324
 # Steps without progress before the descent stops.
 PATIENCE = 50
 # A line search ends when the slope, or the width of the bracket, is this share of the first slope, or of the step.
-SLOPE_SHARE = 1e-6
-BRACKET_SHARE = 1e-12
+SLOPE_SHARE = 1e-4
+BRACKET_SHARE = 1e-6
 MAX_TRIALS = 120
 
 
