@@ -11,64 +11,20 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
 from report import table
 
 from searchlab.features.catalogue import Feature, compute_features
-from searchlab.features.counts import Counts, bare_counts
 from searchlab.features.feature_sets import make_feature_set
-from searchlab.indexing.storage.columns import STREAMS
-from searchlab.records import TermStats
+from searchlab.features.letor.meta_files import QueryCounts, read_meta_files
 
 LIMIT = 1e-6
 
 # The features of a pair of qid and docid.
 Published = dict[tuple[str, str], list[float]]
-
-
-class Query(NamedTuple):
-    """A query of LETOR: its counts, and its documents."""
-
-    qid: str
-    counts: Counts
-    docids: list[str]
-
-
-def number(element: ElementTree.Element, name: str) -> int:
-    return int(element.findtext(name, ""))
-
-
-def read_queries(folder: Path) -> Iterator[Query]:
-    """The Meta files; their streams are title, abstract, and title with abstract."""
-    collection = ElementTree.parse(folder / "collectioninfo.xml").getroot()
-    n_docs = number(collection, "docnum")
-    n_tokens = [number(stream, "totaltermnum") for stream in collection.findall("stream")]
-    for path in sorted(folder.glob("query-*.xml")):
-        query = ElementTree.parse(path).getroot()
-        terms, documents = query.findall("terminfo/term"), query.findall("docinfo/doc")
-        streams = {}
-        for place, name in enumerate(STREAMS):
-            known = [term.findall("stream")[place] for term in terms]
-            texts = [document.findall("stream")[place] for document in documents]
-            streams[name] = (
-                np.array([[number(term, "termfrequency") for term in text.findall("term")] for text in texts]).T,
-                np.array([number(text, "length") for text in texts]),
-                np.array([number(text, "uniquelength") for text in texts]),
-                [
-                    TermStats(
-                        n_docs, n_tokens[place], number(term, "streamfrequency"), number(term, "streamtermfrequency")
-                    )
-                    for term in known
-                ],
-            )
-        words = [term.findtext("word", "") for term in terms]
-        docids = [document.findtext("docid", "") for document in documents]
-        yield Query(query.findtext("id", ""), bare_counts(words, streams), docids)
 
 
 def read_features(path: Path) -> Published:
@@ -83,10 +39,12 @@ def read_features(path: Path) -> Published:
     return found
 
 
-def compare(queries: list[Query], features: tuple[Feature, ...], published: Published) -> tuple[np.ndarray, np.ndarray]:
+def compare(
+    queries: Sequence[QueryCounts], features: tuple[Feature, ...], published: Published
+) -> tuple[np.ndarray, np.ndarray]:
     """For each feature and pair, our value and LETOR's."""
     ours = [compute_features(features, query.counts) for query in queries]
-    theirs = [[published.pop((query.qid, docid)) for docid in query.docids] for query in queries]
+    theirs = [[published.pop((query.qid, docid)) for docid in query.docnos] for query in queries]
     if published:
         sys.exit(f"{len(published)} pairs have features but no counts, such as {next(iter(published))}")
     return np.concatenate(ours), np.concatenate(theirs)
@@ -100,7 +58,7 @@ def main() -> None:
         sys.exit(f"{folder}: expected the folders Meta and Feature-null")
     features = make_feature_set("letor45").features
     published = read_features(next(folder.glob("Feature-null/**/*.txt")))
-    ours, theirs = compare(list(read_queries(folder / "Meta")), features, published)
+    ours, theirs = compare(read_meta_files(folder).queries, features, published)
     undefined, null = np.isnan(ours), np.isnan(theirs)
     deviations = np.where(undefined | null, 0.0, np.abs(ours - theirs)).max(axis=0)
     misplaced = (undefined != null).sum(axis=0)
