@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare_evaluations
@@ -41,7 +42,7 @@ MIN_TOPICS = 10
 
 @dataclass(frozen=True)
 class RetrievalSystem:
-    """A system that is compared: its name, and, if it re-ranks, its feature set and its ranker."""
+    """A system that is compared: its name, and, if it re-ranks, its feature set and its ranker, with its recipe."""
 
     name: str
     features: str | None = None
@@ -74,6 +75,20 @@ class RetrievalResult:
                 return each
         return None
 
+    def to_json(self) -> dict[str, Any]:
+        """The result as plain JSON."""
+        systems: dict[str, Any] = {}
+        for system in self.systems:
+            compared = self.comparison(system.name, MEASURES[0])
+            systems[system.name] = {
+                "features": system.features,
+                "ranker": system.ranker,
+                **{measure: self.mean(system.name, measure) for measure in MEASURES},
+                "against_bm25": None if compared is None else compared.sentence(),
+            }
+        sizes = {"documents": self.n_docs, "topics": self.n_topics, "skipped": self.n_skipped, "folds": self.n_folds}
+        return {**sizes, "systems": systems, "left_out": list(self.left_out)}
+
     def sentences(self) -> list[str]:
         """The comparison of each system with BM25 by the first measure."""
         return [each.sentence() for each in self.report.comparisons if each.measure == MEASURES[0]]
@@ -97,12 +112,12 @@ def run_retrieval(
     name: str,
     features: Sequence[str] = FEATURES,
     rankers: Sequence[str] = RERANKERS,
+    recipe_name: str = PAPER,
     n_folds: int = 5,
     seed: int = 0,
-    recipe_name: str = PAPER,
     progress: Progress = no_progress,
 ) -> RetrievalResult:
-    """Run and compare all systems on one collection."""
+    """Run and compare all systems on one collection; rankers are trained by the recipe of this name."""
     recipes = make_recipes(rankers, n_folds, seed, recipe_name)
     sets = {each: make_feature_set(each) for each in features}
     all_features = make_feature_set(
@@ -146,33 +161,25 @@ def run_retrieval(
     )
 
 
-def make_recipes(rankers: Sequence[str], n_folds: int, seed: int, recipe_name: str = PAPER) -> dict[str, Recipe]:
+def make_recipes(
+    rankers: Sequence[str], n_folds: int, seed: int, recipe_name: str = PAPER, measure: str = MEASURES[0]
+) -> list[Recipe]:
     """The recipe of each ranker; unknown names and wrong numbers are refused before any work is done."""
     if n_folds < 2:
         raise SettingError(f"folds is {n_folds!r}, expected a whole number from 2")
-    return {
-        ranker: Recipe(
-            ranker,
-            measure=MEASURES[0],
-            dialect="trec",
-            n_folds=n_folds,
-            seed=seed,
-            name=recipe_name,
-            from_search=True,
-        )
-        for ranker in rankers
-    }
+    common = Recipe(measure=measure, dialect="trec", n_folds=n_folds, seed=seed, name=recipe_name, from_search=True)
+    return [replace(common, ranker=ranker) for ranker in rankers]
 
 
 def _rerank(
-    data: TrainingSet, recipes: Mapping[str, Recipe], sets: Mapping[str, FeatureSet], progress: Progress
+    data: TrainingSet, recipes: Sequence[Recipe], sets: Mapping[str, FeatureSet], progress: Progress
 ) -> Iterator[tuple[RetrievalSystem, list[Ranking]]]:
     """Every ranker with every feature set; each topic is ranked by a model learnt from the topics of other folds."""
     require_different_grades(data.table)
     total = len(recipes) * len(sets)
     for n_sets_done, (label, feature_set) in enumerate(sets.items()):
         selected = replace(data, table=data.table.select(feature_set.names))
-        for number, (ranker, recipe) in enumerate(recipes.items()):
+        for number, recipe in enumerate(recipes):
             done = n_sets_done * len(recipes) + number
             limited = replace(recipe, n_folds=min(recipe.n_folds, selected.table.n_queries))
 
@@ -180,7 +187,7 @@ def _rerank(
                 progress("re-ranking", done * folds + fold, total * folds)
 
             scores = cross_validate_table(limited, selected.table, limited.validation_measure(data.qrels), show)
-            yield RetrievalSystem(f"{recipe.label}, {label}", label, ranker), selected.rerank(scores)
+            yield RetrievalSystem(f"{recipe.label}, {label}", label, recipe.label), selected.rerank(scores)
 
 
 def search_with_mixture(

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import searchlab
-from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_report_folder
-from searchlab.cli.messages import warn, warn_of_latin1
+from searchlab.cli.commands.reproduction.collection_index import open_collection
+from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
+from searchlab.cli.messages import warn
 from searchlab.cli.options import ReportOption, split_names
 from searchlab.cli.output import require_writable_folder
-from searchlab.cli.progress import reading_bar, stage_bar
+from searchlab.cli.progress import stage_bar
 from searchlab.cli.training_options import RecipeOption
+from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from searchlab.corpus import Collection
     from searchlab.reproduction.retrieval import RetrievalResult
+    from searchlab.training.recipe import Recipe
+    from searchlab.types import Progress
 
 
 @reproduce_app.command("retrieval")
@@ -26,81 +31,141 @@ def retrieval_command(
         list[str], typer.Argument(metavar="COLLECTION", help="Folders with documents, topics and qrels")
     ],
     output: ReportOption = None,
+    cross: Annotated[
+        bool, typer.Option("--cross", help="Train on each collection and test on all of them (at least two)")
+    ] = False,
     features: Annotated[
-        str, typer.Option("--features", metavar="NAMES", help="Feature sets to re-rank with, separated by commas")
-    ] = "table1,letor45,semantic",
+        str | None,
+        typer.Option(
+            "--features",
+            metavar="NAMES",
+            help="Feature sets to re-rank with, separated by commas "
+            "[default: table1,letor45,semantic; with --cross nallapati]",
+        ),
+    ] = None,
     rankers: Annotated[
-        str, typer.Option("--rankers", metavar="NAMES", help="Rankers, separated by commas")
-    ] = "rsvm,rsvm-ir",
-    recipe_name: RecipeOption = "paper",
+        str | None,
+        typer.Option(
+            "--rankers",
+            metavar="NAMES",
+            help="Rankers, separated by commas [default: rsvm,rsvm-ir; with --cross svm,maxent,rsvm]",
+        ),
+    ] = None,
+    recipe: RecipeOption = "paper",
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation over topics")] = 5,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for the folds and the tests")] = 0,
+    json_file: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the results as JSON")] = None,
 ) -> None:
     """Compare language models, RM3 and re-rankers with BM25.
 
     On collections with judgments. Indexes are made in FOLDER/indexes, or in indexes/ without -o.
     """
     from searchlab.features.feature_sets import make_feature_set
+    from searchlab.reproduction import cross_collection, retrieval
     from searchlab.reproduction.judged_collections import find_judged_collections
-    from searchlab.reproduction.retrieval import make_recipes
+
+    usual_sets = [cross_collection.FEATURES] if cross else list(retrieval.FEATURES)
+    usual_rankers = cross_collection.CROSS_RANKERS if cross else retrieval.RERANKERS
+    feature_sets = usual_sets if features is None else split_names(features, "--features", "table1,semantic")
+    ranker_names = list(usual_rankers) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
+    if cross and len(feature_sets) != 1:
+        raise SettingError(f"--features is {features!r}, expected one feature set with --cross")
+    # Misspelt names are refused before any work is done.
+    _ = [make_feature_set(name) for name in feature_sets]
+    measure = cross_collection.MEASURE if cross else retrieval.MEASURES[0]
+    recipes = retrieval.make_recipes(ranker_names, folds, seed, recipe, measure)
+    found = find_judged_collections(collections)
+    if cross and len(found) < 2:
+        raise SettingError(f"{len(found)} collection with --cross, expected at least two to train and to test on")
+    require_writable_folder(output)
+    if cross:
+        _cross(found, output, feature_sets[0], recipes, folds, seed, json_file)
+    else:
+        _compare(found, output, feature_sets, ranker_names, recipe, folds, seed, json_file)
+
+
+def _compare(
+    collections: Mapping[str, Collection],
+    output: str | None,
+    sets: list[str],
+    rankers: list[str],
+    recipe: str,
+    folds: int,
+    seed: int,
+    json_file: str | None,
+) -> None:
+    """All systems on each collection."""
+    from searchlab.reproduction.retrieval import run_retrieval
     from searchlab.reproduction.retrieval_report import compare_with_paper, format_retrieval_table, retrieval_report
 
-    feature_sets = split_names(features, "--features", "table1,semantic")
-    ranker_names = split_names(rankers, "--rankers", "rsvm,rsvm-ir")
-    # Misspelt names are refused before any work is done.
-    _ = [make_feature_set(name) for name in feature_sets], make_recipes(ranker_names, folds, seed, recipe_name)
-    require_writable_folder(output)
     outcomes: list[RetrievalResult] = []
-    for name, collection in find_judged_collections(collections).items():
-        outcomes.append(_run_collection(name, collection, output, feature_sets, ranker_names, folds, seed, recipe_name))
-        print(format_retrieval_table(outcomes[-1]) + "\n")
-        for sentence in outcomes[-1].sentences():
+    for name, collection in collections.items():
+        with open_collection(name, collection, output) as (engine, topics, qrels), stage_bar() as show:
+
+            def progress(stage: str, done: int, total: int, name: str = name, show: Progress = show) -> None:
+                show(f"{name}: {stage}", done, total)
+
+            outcome = run_retrieval(
+                engine,
+                topics,
+                qrels,
+                name=name,
+                features=sets,
+                rankers=rankers,
+                recipe_name=recipe,
+                n_folds=folds,
+                seed=seed,
+                progress=progress,
+            )
+        outcomes.append(outcome)
+        print(format_retrieval_table(outcome) + "\n")
+        for sentence in outcome.sentences():
             print(f"{sentence}.")
-        for reason in outcomes[-1].left_out:
+        for reason in outcome.left_out:
             warn(f"left out: {reason}")
         print()
     print(
-        f"Re-rankers (recipe {recipe_name}) and the mixture: held-out topics of {folds} folds, seed {seed}. "
+        f"Re-rankers (recipe {recipe}) and the mixture: held-out topics of {folds} folds, seed {seed}. "
         "↑ ↓: significantly better or worse than BM25 (randomisation test, Holm, p < .05)."
     )
     print(compare_with_paper(outcomes))
     if output is not None:
         write_report_folder(retrieval_report(outcomes, seed), output)
+    if json_file is not None:
+        record = {"recipe": recipe, "seed": seed, "collections": {each.name: each.to_json() for each in outcomes}}
+        write_json_results(record, json_file)
 
 
-def _run_collection(
-    name: str,
-    collection: Collection,
+def _cross(
+    collections: Mapping[str, Collection],
     output: str | None,
-    sets: list[str],
-    rankers: list[str],
+    features: str,
+    recipes: list[Recipe],
     folds: int,
     seed: int,
-    recipe_name: str,
-) -> RetrievalResult:
-    from searchlab.indexing.index_names import default_folder
-    from searchlab.reproduction.judged_collections import refuse_index_of_other_source
-    from searchlab.reproduction.retrieval import run_retrieval
+    json_file: str | None,
+) -> None:
+    """Every system trained on each collection and tested on all of them."""
+    from searchlab.reproduction.cross_collection import make_learners, prepare_collection, run_cross
+    from searchlab.reproduction.cross_collection_report import NOTE, cross_report, format_cross_table
 
-    source = str(collection.folder)
-    folder = default_folder([source]) if output is None else Path(output) / "indexes" / name
-    refuse_index_of_other_source(folder, source)
-    notes = searchlab.ReadingNotes()
-    with reading_bar(notes) as reading:
-        searchlab.index([source], folder, notes=notes, progress=reading)
-    topics = searchlab.read_topics(collection.topics[0], notes=notes)
-    qrels = searchlab.read_qrels(collection.qrels[0], notes=notes)
-    warn_of_latin1(notes)
-    with searchlab.open(folder) as engine, stage_bar() as progress:
-        return run_retrieval(
-            engine,
-            topics,
-            qrels,
-            name=name,
-            features=sets,
-            rankers=rankers,
-            n_folds=folds,
-            seed=seed,
-            recipe_name=recipe_name,
-            progress=lambda stage, done, total: progress(f"{name}: {stage}", done, total),
-        )
+    with ExitStack() as stack:
+        opened = [
+            (name, *stack.enter_context(open_collection(name, collection, output)))
+            for name, collection in collections.items()
+        ]
+        with stage_bar() as progress:
+            prepared = [
+                prepare_collection(name, engine, topics, qrels, features, progress)
+                for name, engine, topics, qrels in opened
+            ]
+            result = run_cross(prepared, make_learners(recipes, seed), n_folds=folds, seed=seed, progress=progress)
+    print(format_cross_table(result))
+    print(f"\n{NOTE} Rankers have the features {features}; {folds} folds, seed {seed}.")
+    print(result.verdict())
+    for reason in result.left_out:
+        warn(f"left out: {reason}")
+    if output is not None:
+        write_report_folder(cross_report(result, features, seed), output)
+    if json_file is not None:
+        write_json_results({"features": features, "seed": seed, **result.to_json()}, json_file)
