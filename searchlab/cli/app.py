@@ -44,6 +44,7 @@ EXAMPLES = {
         "tune": "searchlab tune -i medical --scorer bm25 --grid k1=0.6,0.9,1.2",
         "experiment": "searchlab experiment medical.toml",
         "reproduce letor": "searchlab reproduce letor OHSUMED --rankers rsvm,rsvm-ir -o report",
+        "reproduce ohsumed": "searchlab reproduce ohsumed corpora/medical -o report",
         "reproduce simulation": "searchlab reproduce simulation --runs 3",
         "reproduce retrieval": "searchlab reproduce retrieval corpora/medical -o report",
         "judgments import": "searchlab judgments import -i medical --topics topics.tsv --qrels qrels.txt",

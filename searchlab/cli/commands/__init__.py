@@ -21,6 +21,7 @@ import searchlab.cli.commands.learning.topic_model
 import searchlab.cli.commands.learning.train
 import searchlab.cli.commands.learning.train_lm
 import searchlab.cli.commands.reproduction.reproduce_letor
+import searchlab.cli.commands.reproduction.reproduce_ohsumed
 import searchlab.cli.commands.reproduction.reproduce_retrieval
 import searchlab.cli.commands.reproduction.reproduce_simulation
 import searchlab.cli.commands.search.explain
