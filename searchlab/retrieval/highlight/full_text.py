@@ -15,8 +15,8 @@ def mark_all(text: str, terms: Set[str], analyzer: TextAnalyzer) -> Snippet:
         for start, end, term in analyzer.spans(text):
             if term not in terms:
                 continue
-            if marks and start < marks[-1][1]:
-                # N-grams overlap, and one character can be two words ("½" is 1 and 2): the mark goes on.
+            if marks and start <= marks[-1][1]:
+                # N-grams overlap or touch, and one character can be two words ("½" is 1 and 2): the mark goes on.
                 marks[-1] = (marks[-1][0], max(marks[-1][1], end))
             else:
                 marks.append((start, end))

@@ -105,8 +105,8 @@ def cut_snippet(text: str, start: int, end: int, matches: list[tuple[int, int]])
     marks: list[tuple[int, int]] = []
     last = start
     for begin, stop in matches:
-        if marks and begin < last:
-            # N-grams overlap, and one character can be two words ("½" is 1 and 2): the mark goes on.
+        if marks and begin <= last:
+            # N-grams overlap or touch, and one character can be two words ("½" is 1 and 2): the mark goes on.
             pieces.append(text[last:stop])
             length += len(pieces[-1])
             marks[-1] = (marks[-1][0], length)

@@ -189,6 +189,7 @@ def test_a_line_begins_where_the_text_does_also_if_a_later_sentence_matches():
         ("信息检索系统", "检索", 2, "信息[检索]系统"),
         ("信息检索系统", "信息检", 2, "[信息检]索系统"),  # overlapping n-grams are one mark
         ("信息检索", "索信", 1, "[信]息检[索]"),
+        ("信息检索", "息信", 1, "[信息]检索"),  # and so are adjacent ones
         ("Lymphoma cells", "lymphma", 3, "[Lymph]oma cells"),
         ("caf\u00e9s", "cafe", 3, "[caf\u00e9]s"),
     ],
