@@ -65,10 +65,10 @@ class Snapshot:
 
     @contextmanager
     def report_damage(self) -> Iterator[None]:
-        """Raise IndexCorrupt for the index errors that damaged columns of the right size cause."""
+        """Raise IndexCorrupt for the errors that impossible numbers in columns cause, whose checksums may be right."""
         try:
             yield
-        except (IndexError, UnicodeDecodeError):
+        except (IndexError, UnicodeDecodeError, OverflowError, MemoryError):
             raise IndexCorrupt(f"{self.folder}: a column is damaged; {REBUILD}") from None
 
     @property
@@ -178,15 +178,17 @@ class Snapshot:
 
     def docnos(self) -> Iterator[str]:
         """The docnos of all live documents, shard by shard."""
-        for shard in self.shards:
-            for number in live_docs(shard).tolist():
-                yield shard.columns.docnos[number]
+        with self.report_damage():
+            for shard in self.shards:
+                for number in live_docs(shard).tolist():
+                    yield shard.columns.docnos[number]
 
     def documents(self) -> Iterator[Document]:
         """All live documents, shard by shard in the order of their docnos."""
-        for shard in self.shards:
-            for number in live_docs(shard).tolist():
-                yield shard.document(number)
+        with self.report_damage():
+            for shard in self.shards:
+                for number in live_docs(shard).tolist():
+                    yield shard.document(number)
 
 
 def live_docs(shard: Shard) -> Array:
@@ -198,15 +200,15 @@ def live_doc_freqs(shard: Shard, stream: str = "both") -> Array:
     """For each term of a shard the number of live documents that have it."""
     column = shard.columns.streams[stream]
     if shard.live is None:
-        return np.diff(column.offsets)
-    return np.diff(np.concatenate([[0], np.cumsum(shard.live[column.docs])])[column.offsets])
+        return np.diff(column.offsets.whole)
+    return np.diff(np.concatenate([[0], np.cumsum(shard.live[column.docs.whole])])[column.offsets.whole])
 
 
 def _count_tokens(shard: Shard, text: str) -> int:
     if text in STREAMS and shard.live is None:
-        return int(shard.columns.streams[text].counts.sum())
+        return int(shard.columns.streams[text].counts.whole.sum())
     columns = shard.columns.text(text)
     if columns is None:
         return 0
-    lengths = columns.stream.lengths
+    lengths = columns.stream.lengths.whole
     return int((lengths if shard.live is None else lengths[shard.live]).sum(dtype=np.int64))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import QueryTerm, TermStats
@@ -154,10 +154,8 @@ def _count_terms(snapshot: Snapshot, shard_index: int, doc: int, stream: str) ->
     middle = start + int(columns.streams["title"].lengths[doc])
     tokens = {"title": slice(start, middle), "body": slice(middle, end), "both": slice(start, end)}[stream]
     numbers, tfs = np.unique(columns.tokens[tokens], return_counts=True)
-    try:
+    with snapshot.report_damage():
         return columns.terms.take(numbers), tfs
-    except (IndexError, UnicodeDecodeError):
-        raise IndexCorrupt(f"{shard.folder}: tokens are damaged; {REBUILD}") from None
 
 
 def _most_telling(

@@ -67,9 +67,8 @@ class QueryAnalyzer:
 
     def interpret(self, node: Node, stream: str, text: str | None = None) -> Query:
         """The query that a syntax tree stands for; `text` is how it was written."""
-        with self._snapshot.report_damage():
-            terms, unknown = self._find_terms(node, stream)
-            remarks = self._remarks(node, stream)
+        terms, unknown = self._find_terms(node, stream)
+        remarks = self._remarks(node, stream)
         return Query(format_tree(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
 
     def _parse_words(self, text: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
