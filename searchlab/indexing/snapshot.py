@@ -6,7 +6,7 @@ excluded from all statistics: every number is that of an index of the live docum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,6 +23,8 @@ from searchlab.records import Document, TermStats
 from searchlab.types import Array
 
 MAX_CACHED_TERMS = 1 << 16
+# Bytes between two pauses of `Snapshot.verify`.
+VERIFIED_AT_ONCE = 1 << 20
 
 
 class TermCounts(NamedTuple):
@@ -70,6 +72,14 @@ class Snapshot:
             yield
         except (IndexError, UnicodeDecodeError, OverflowError, MemoryError):
             raise IndexCorrupt(f"{self.folder}: a column is damaged; {REBUILD}") from None
+
+    def verify(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Verify every block of every shard; `pause` is called after each megabyte. Raises IndexCorrupt for damage."""
+        for shard in self.shards:
+            for file in (shard.columns.file, shard.stored.file):
+                for start in range(0, len(file.blocks.data), VERIFIED_AT_ONCE):
+                    file.blocks.verify(start, min(start + VERIFIED_AT_ONCE, len(file.blocks.data)))
+                    pause()
 
     @property
     def n_docs(self) -> int:

@@ -83,6 +83,7 @@ class ShardColumns:
     token_offsets: Column
     digests: Column
     fields: FieldColumns
+    file: ArrayFile
 
     @property
     def n_docs(self) -> int:
@@ -171,6 +172,7 @@ def open_columns(path: Path) -> ShardColumns:
         token_offsets=load("tokens.offsets"),
         digests=load("digests"),
         fields=FieldColumns.open(n_docs, load, load_strings),
+        file=arrays,
     )
     if (
         len(shard.token_offsets) != n_docs + 1
