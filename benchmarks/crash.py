@@ -2,15 +2,16 @@
 
     python benchmarks/crash.py [--kills 500] [--documents 400] [--seed 1]
 
-Seven operations follow one another: indexing, updating twice, deleting, pruning, merging, rebuilding. Each is done
-over and over in a forked process, always from the same state, and killed in one of three ways:
+Seven operations follow one another: indexing, updating twice, deleting, pruning, merging, rebuilding. Each is repeated
+in forked processes, always from the same state, and killed in one of three ways:
 
     call    at its n-th call that touches files (open, rename, remove, mkdir, fsync, …), all of them equally likely
-    write   in the midst of a write, when a file has grown to n bytes
+    write   during a write, when a file has grown to n bytes
     time    after a random time
 
-Afterwards the index must open, hold exactly the documents from before the operation or from after it, whichever its
-generation says, and please the doctor; the next run must work and leave no leftovers. Exit code 1 if not.
+Afterwards the index must open, hold exactly the documents from before or after the operation, according to its
+generation, and pass the checks of `searchlab doctor`; the next run must succeed and remove all leftover files. Exit
+code 1 if not.
 """
 
 from __future__ import annotations

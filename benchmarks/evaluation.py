@@ -1,10 +1,10 @@
-"""Evaluation speed: a run with its reading, beside pytrec_eval.
+"""Speed of reading and evaluating a run, compared with pytrec_eval.
 
     python benchmarks/evaluation.py                    # 1,000 topics of 1,000 documents
     python benchmarks/evaluation.py --topics 100
 
 A run and judgments are written to files; searchlab and pytrec_eval (with its own readers) read and evaluate them in
-turns, each time in a process of its own that has already loaded what is compiled. The values of all topics are then
+turns, each time in a new process that has already loaded the compiled code. The values of all topics are then
 compared. The last line is the inner loop of model selection: 106 queries of 150 rows, three measures.
 """
 

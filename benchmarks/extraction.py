@@ -1,4 +1,4 @@
-"""Speed of feature extraction, beside Whoosh.
+"""Speed of feature extraction, compared with Whoosh.
 
     python benchmarks/extraction.py                  # indexes a collection of OHSUMED's size first: some minutes
     python benchmarks/extraction.py --index DIR      # an index of that collection that is there already
@@ -179,7 +179,7 @@ def opened(index: Path | None, n_docs: int) -> Iterator[searchlab.SearchEngine]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--index", type=Path, metavar="DIR", help="an index of the collection [default: made anew]")
+    parser.add_argument("--index", type=Path, metavar="DIR", help="an index of the collection [default: built]")
     parser.add_argument("--documents", type=int, default=OHSUMED, help="the size of the collection that is made")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()

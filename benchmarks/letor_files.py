@@ -3,13 +3,13 @@
     python benchmarks/letor_files.py [--rows 1000000] [--features 136] [--digits 6] [--folder DIR] [--rounds 3]
 
 A seeded synthetic file in LETOR's format, 100 rows a query, is read by searchlab and by scikit-learn's
-`load_svmlight_file(query_id=True)`, in turn, each in a process of its own. A tenth of the values are whole numbers, as
+`load_svmlight_file(query_id=True)`, in turn, each in its own process. A tenth of the values are whole numbers, as
 counts are; the others have `--digits` decimals (17: as many as float64 needs). scikit-learn copies all qids for each
-row that it reads, so that its time grows with the square of the rows; to see the rest, it also reads without them.
+row that it reads, so its time grows with the square of the number of rows; it is therefore timed without qids, too.
 
-Printed are seconds by the clock and of the processor, MB of text a second and the peak of memory, whenever a round was
-better than those before, their ratios, and whether all have read the same numbers, to the last bit. What numba compiles
-is kept on disk, and compiling is not timed. A million rows take scikit-learn many minutes; `--rounds 1` may do.
+Prints wall-clock and CPU seconds, MB of text a second and peak memory, whenever a round was better than those before,
+the ratios, and whether all readers read the same numbers, to the last bit. Compiled code is cached on disk, and
+compilation is not timed. A million rows take scikit-learn many minutes; `--rounds 1` may be enough.
 """
 
 from __future__ import annotations

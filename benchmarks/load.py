@@ -1,9 +1,8 @@
-"""Load generator for the server benchmark, in a process of its own.
+"""Load generator for the server benchmark, in its own process.
 
-A client of its own, in a process of its own: plain HTTP/1.1 over connections that stay open, with as little work for a
-request as can be. Either each connection asks anew as soon as it has its answer (how much can the server do?), or
-requests come at a fixed rate, whether or not earlier ones have been answered (how long does a visitor wait?); then a
-request waits from the moment at which it was due.
+A minimal client: plain HTTP/1.1 over connections that stay open, with as little work for a request as possible.
+Throughput is measured with connections that each send the next request as soon as they have an answer; latency with
+requests at a fixed rate, whether or not earlier ones have been answered, timed from the moment at which each was due.
 """
 
 from __future__ import annotations

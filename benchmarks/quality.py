@@ -1,4 +1,4 @@
-"""Effectiveness of searchlab beside Lucene and a plain reference.
+"""Effectiveness of searchlab, compared with Lucene and a plain reference.
 
     python benchmarks/quality.py DIR [--collections cranfield,npl]
 

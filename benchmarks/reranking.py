@@ -1,4 +1,4 @@
-"""Effectiveness of a trained re-ranker beside BM25 and RM3.
+"""Effectiveness of a trained re-ranker, compared with BM25 and RM3.
 
     python benchmarks/reranking.py DIR [--collections cf,cranfield] [--ranker rsvm-ir] [--features semantic]
 

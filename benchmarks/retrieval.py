@@ -1,4 +1,4 @@
-"""Speed of indexing and searching, beside other engines.
+"""Speed of indexing and searching, compared with other engines.
 
     python benchmarks/retrieval.py                          # OHSUMED's size; Whoosh alone takes half an hour
     python benchmarks/retrieval.py --documents 35000        # some minutes

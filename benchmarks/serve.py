@@ -45,7 +45,7 @@ K = 10
 CANDIDATES = 100
 FEATURES = "letor45"
 # The fields of each hit that are compared.
-COMPARED = ("rank", "score", "docno", "title", "snippet")
+COMPARED = ("rank", "score", "docno", "title", "snippet", "marks")
 SYSTEMS = ("bm25", f"model:{FEATURES}")
 ROUNDS = 3
 # Memory is recorded this many times.
@@ -111,13 +111,7 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
 
 def as_record(hit: Any) -> dict[str, Any]:
     """A hit as the server sends it."""
-    texts = {"title": hit.marked_title, "snippet": hit.snippet}
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "docno": hit.docno,
-        **{name: {"text": text.text, "marks": [list(mark) for mark in text.marks]} for name, text in texts.items()},
-    }
+    return {name: value for name, value in hit.to_json().items() if name != "fields"}
 
 
 STEPS = {"build": build_step, "engine": engine_step}

@@ -44,7 +44,8 @@ def hit_record(rank: int, score: float, document: Any, snippets: Any) -> dict[st
         "score": score,
         "docno": document["docno"][0],
         "title": document["title"][0],
-        "snippet": {"text": snippet.fragment(), "marks": [[mark.start, mark.end] for mark in snippet.highlighted()]},
+        "snippet": snippet.fragment(),
+        "marks": {"snippet": [[mark.start, mark.end] for mark in snippet.highlighted()]},
     }
 
 

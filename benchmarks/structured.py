@@ -1,12 +1,12 @@
-"""Speed of phrases, operators, patterns and fields, beside Whoosh.
+"""Speed of phrases, operators, patterns and fields, compared with Whoosh.
 
     python benchmarks/structured.py                      # 35,000 documents; Whoosh indexes them in some minutes
     python benchmarks/structured.py --documents 5000     # a minute
     python benchmarks/structured.py --work /tmp/bench    # keeps the collection and the indexes
 
-Both engines are asked the same queries in one process, for the 10 best: once to warm up, then in rounds, by turns. No
-query is asked twice in a row. searchlab remembers what a pattern stands for; so patterns are asked only once, and
-others warm up. The words of the queries have ranks from 10 to 20,000 by frequency. The documents that match are
+Both engines run the same queries in one process, for the 10 best: once to warm up, then in rounds, in turn. No query is
+run twice in a row. searchlab caches the terms that a pattern matches; so patterns are run only once, and other queries
+warm up. The words of the queries have ranks from 10 to 20,000 by frequency. The documents that match are
 compared first; the script fails if they differ.
 """
 

@@ -1,4 +1,4 @@
-"""Training time and memory of the Ranking SVM, beside explicit pairs.
+"""Training time and memory of the Ranking SVM, compared with explicit pairs.
 
     python benchmarks/training.py DIR                           # all sections: a few minutes
     python benchmarks/training.py DIR --sections pairs,path
@@ -6,15 +6,15 @@
 
 DIR holds LETOR files, such as OHSUMED's QueryLevelNorm; its `Fold1/train.txt` is used.
 
-    pairs    searchlab to a duality gap of 1e-5, beside all pairs for scikit-learn's LinearSVC until it is as good
-    rankers  RSVM, MHR (a solution for each two grades), OrdRank (each two adjacent ones) beside the paper's minutes
-    path     ten values of C beside three single fits
-    descent  gradient descent beside the solver
-    large    74,276 rows of 426 features, 6 grades, 2,198 queries: seconds and memory, in a process of its own
+    pairs    searchlab to a duality gap of 1e-5, and scikit-learn's LinearSVC on all pairs at the same quality
+    rankers  RSVM, MHR (a solution for each two grades), OrdRank (each two adjacent ones), and the paper's minutes
+    path     ten values of C, and three single fits
+    descent  gradient descent, and the solver
+    large    74,276 rows of 426 features, 6 grades, 2,198 queries: seconds and memory, in its own process
     query    one query with 10,000 documents, likewise
 
-Seconds are those of the processor, which other work on the machine changes less than the clock's; all run in one
-thread. They are the best of some rounds, compiled code being warm.
+Seconds are CPU seconds, which vary less than wall-clock time on a shared machine; all run in one thread. Each is the
+best of several rounds after compilation.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ class TermStats:
 class QueryTerm:
     """A term of a query: its count there (or its weight), and its statistics in the collection.
 
-    It is looked up in one stream or field, `stream`. A wildcard or fuzzy word is one term that stands for several
-    terms of the index, its `variants`; every other term stands for itself.
+    It is looked up in one stream or field, `stream`. A wildcard or fuzzy word is one term that matches several
+    terms of the index, its `variants`; every other term matches only itself.
     """
 
     text: str

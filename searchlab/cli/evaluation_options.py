@@ -11,8 +11,8 @@ import typer
 import searchlab
 from searchlab.cli.collection_files import read_qrels_of
 from searchlab.cli.messages import list_names, warn, warn_of_latin1
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.evaluation.dialects import Dialect
@@ -71,7 +71,7 @@ def evaluate_files(
     plan = make_plan(measures, rules)
     if qrels is None or not runs or len(runs) < min_runs:
         expected = "a run" if min_runs == 1 else "two runs"
-        raise SettingError(f"expected judgments and at least {expected}, found {pluralize(len(runs or []), 'run')}")
+        raise SettingError(f"expected judgments and at least {expected}, found {format_count(len(runs or []), 'run')}")
     if [qrels, *runs].count("-") > 1:
         raise SettingError("standard input (-) is named twice; it can be read once")
     notes = searchlab.ReadingNotes()
@@ -93,13 +93,13 @@ def warn_of_gaps_and_ties(evaluated: list[EvaluatedRun]) -> None:
         name = evaluation.name
         if evaluation.missing:
             effect = "they count 0" if evaluation.complete else "they are left out, and -c counts 0 for them"
-            topics = pluralize(evaluation.n_missing, "judged topic")
+            topics = format_count(evaluation.n_missing, "judged topic")
             warn(f"{name}: {topics} not in the run: {list_names(evaluation.missing)}; {effect}")
         if evaluation.unjudged:
-            topics = pluralize(evaluation.n_unjudged, "topic")
+            topics = format_count(evaluation.n_unjudged, "topic")
             warn(f"{name}: {topics} without judgments left out: {list_names(evaluation.unjudged)}")
         if evaluation.without_relevant:
-            topics = pluralize(len(evaluation.without_relevant), "topic")
+            topics = format_count(len(evaluation.without_relevant), "topic")
             listed = list_names(evaluation.without_relevant)
             warn(f"{name}: {topics} without relevant documents: {listed}; they count 0")
         if warning := run.ties.warning():

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import name_some
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.corpus import ReadingNotes
@@ -81,5 +81,5 @@ def list_names(names: Iterable[str]) -> str:
 def warn_of_latin1(notes: ReadingNotes) -> None:
     """Name the files that are not in UTF-8."""
     if notes.latin1_lines:
-        lines, files = pluralize(notes.latin1_lines.total(), "line"), pluralize(len(notes.latin1_lines), "file")
+        lines, files = format_count(notes.latin1_lines.total(), "line"), format_count(len(notes.latin1_lines), "file")
         warn(f"not UTF-8, read as Latin-1: {lines} in {files}: {list_names(notes.latin1_lines)}")

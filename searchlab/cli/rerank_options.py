@@ -12,11 +12,11 @@ from searchlab.cli.options import given_options
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
-    from searchlab.rankers.explanation import ScoreExplanation
     from searchlab.rankers.reranking import Reranker
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.pipeline import PipelineHits
+    from searchlab.retrieval.results import Explanation
 
 # Options of the first stage, which a model determines.
 FIRST_STAGE_OPTIONS = ("scorer", "settings", "weights", "stream", "expand")
@@ -60,9 +60,11 @@ def warn_of_known_topics(reranker: Reranker, topics: Sequence[Topic], *, of_coll
         warn("the model was trained on these topics: its cross-validation shows how well it ranks others")
 
 
-def explain_hits(hits: PipelineHits) -> list[ScoreExplanation | None]:
-    """Why hits have their scores; None for hits below the re-ranked candidates."""
-    candidates = set(hits.search.reranked.documents.docnos)
-    explainable = [docno for docno in hits.docnos if docno in candidates]
+def explain_hits(hits: PipelineHits) -> list[Explanation | None]:
+    """Why hits have their scores; None for hits below the candidates that a model re-ranks."""
+    explainable = hits.docnos
+    if hits.search.pipeline.model is not None:
+        candidates = set(hits.search.reranked.documents.docnos)
+        explainable = [docno for docno in hits.docnos if docno in candidates]
     explanations = dict(zip(explainable, hits.search.explain(explainable), strict=True))
     return [explanations.get(docno) for docno in hits.docnos]

@@ -27,12 +27,13 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.json_numbers import without_nan
-from searchlab.rankers.explanation import Contribution, ScoreExplanation, explain_parts
+from searchlab.rankers.explanation import explain_parts
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.model_kinds import model_from_json
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.results import Contribution, Explanation
 from searchlab.types import Floats
 
 FORMAT = "searchlab model 1"
@@ -67,7 +68,7 @@ class Bundle:
         prepared = self.preprocessor.transform(self._select(table))
         return self.model.score(prepared.values, prepared.group_offsets)
 
-    def explain(self, table: FeatureTable, row: int) -> ScoreExplanation:
+    def explain(self, table: FeatureTable, row: int) -> Explanation:
         """The explanation of the score of a row of a table of raw features."""
         if not 0 <= row < table.n_rows:
             raise SettingError(f"row is {row}, expected 0 to {table.n_rows - 1}")

@@ -1,6 +1,6 @@
-"""Explanations of scores: what each feature or term contributes, and why one document scores higher than another.
+"""Explanations of a model's scores, and the reasons why one document scores higher than another.
 
-The contributions add up to the score. The differences between the contributions to two documents of one query add up
+The parts of an explanation add up to the score. The differences between the parts of two documents of one query add up
 to the difference of their scores.
 """
 
@@ -13,38 +13,10 @@ from dataclasses import dataclass
 from searchlab.features.preprocessing.normalisation import NormalisedValue
 from searchlab.features.preprocessing.powers import base_feature
 from searchlab.rankers.models.base_model import ScorePart
-from searchlab.retrieval.results import Explanation
+from searchlab.retrieval.results import Contribution, Explanation
 
 # A single reason is given if it has more than this share of the differences in favour of a document.
 SINGLE_REASON_SHARE = 0.8
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What a feature, a term or a part of the model adds to a score; `label` names it.
-
-    `raw` is the raw value of the feature, None where it is undefined; `meaning` describes the normalised value, and
-    `how` the computation of the amount, a text for each part of the model that was involved.
-    """
-
-    label: str
-    amount: float
-    raw: float | None = None
-    meaning: str = ""
-    how: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ScoreExplanation:
-    """A score and the contributions that add up to it, the largest first.
-
-    `found` is whether the query finds the document: one that does not match the query may still contain words of it.
-    """
-
-    docno: str
-    score: float
-    contributions: tuple[Contribution, ...]
-    found: bool = True
 
 
 def explain_parts(
@@ -54,7 +26,7 @@ def explain_parts(
     columns: Sequence[str],
     raw_values: dict[str, float],
     normalised: Sequence[NormalisedValue],
-) -> ScoreExplanation:
+) -> Explanation:
     """The explanation of a model's score by the parts of it, which belong to `columns`.
 
     The parts of a feature and its powers are one contribution; so are votes on the same grades.
@@ -82,22 +54,10 @@ def explain_parts(
             raw = raw_values.get(label, value.raw)
             meaning = f"{value.normalised:.3f} ({value.text})"
             contributions.append(
-                Contribution(label, amount, None if math.isnan(raw) else raw, meaning, tuple(hows[label]))
+                Contribution(label, amount, None if math.isnan(raw) else raw, meaning=meaning, how=tuple(hows[label]))
             )
     ordered = sorted(contributions, key=lambda contribution: (-abs(contribution.amount), contribution.label))
-    return ScoreExplanation(docno, score, tuple(ordered))
-
-
-def explain_terms(explanation: Explanation) -> ScoreExplanation:
-    """The explanation of a scorer in the form of a model's: a contribution of each term, its tf as raw value."""
-    contributions: dict[str, Contribution] = {}
-    for part in explanation.parts:
-        before = contributions.get(part.term)
-        amount = part.weight + (before.amount if before else 0.0)
-        contributions[part.term] = Contribution(part.term, amount, part.tf)
-    # The sort is stable: equal contributions stay in the order of the query.
-    ordered = sorted(contributions.values(), key=lambda contribution: -abs(contribution.amount))
-    return ScoreExplanation(explanation.docno, float(explanation.score), tuple(ordered))
+    return Explanation(docno, score, tuple(ordered))
 
 
 @dataclass(frozen=True)
@@ -110,11 +70,10 @@ class ContributionDifference:
     second: Contribution | None
 
 
-def compare_explanations(first: ScoreExplanation, second: ScoreExplanation) -> list[ContributionDifference]:
+def compare_explanations(first: Explanation, second: Explanation) -> list[ContributionDifference]:
     """The contributions in which two explanations differ, the largest difference first."""
     ours, theirs = (
-        {contribution.label: contribution for contribution in explanation.contributions}
-        for explanation in (first, second)
+        {contribution.label: contribution for contribution in explanation.parts} for explanation in (first, second)
     )
     differences = []
     for label in dict.fromkeys([*ours, *theirs]):
@@ -126,8 +85,8 @@ def compare_explanations(first: ScoreExplanation, second: ScoreExplanation) -> l
 
 
 def describe_lead(
-    first: ScoreExplanation,
-    second: ScoreExplanation,
+    first: Explanation,
+    second: Explanation,
     differences: Sequence[ContributionDifference],
     name_of: Callable[[str], str] = str,
 ) -> str:

@@ -19,13 +19,12 @@ from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.explanation import ScoreExplanation
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.query.syntax_tree import Range, positive_leaves
-from searchlab.retrieval.results import Query
+from searchlab.retrieval.results import Explanation, Query
 from searchlab.types import Array, Floats
 
 
@@ -114,7 +113,7 @@ class ScoredTable:
         """The rows, best first."""
         return best_first(self.scores, self.documents.docnos)
 
-    def explain(self, row: int) -> ScoreExplanation:
+    def explain(self, row: int) -> Explanation:
         """Why a candidate has its score."""
         return self.bundle.explain(self.table, row)
 

@@ -9,18 +9,17 @@ and all explain the scores of documents.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar, Protocol
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.rankers.explanation import ScoreExplanation, explain_terms
 from searchlab.rankers.reranking import Reranker
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Filters, Pipeline, PipelineHits, PipelineSearch
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.results import Hits, Query
+from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.scorers.registry import make_scorer
 
 MODEL = "model:"
@@ -50,9 +49,9 @@ class System(Protocol):
     def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
         """The k best documents."""
 
-    def accounts(
+    def explain(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[ScoreExplanation]:
+    ) -> list[Explanation]:
         """Why documents have their scores, and whether they are found at all."""
 
 
@@ -84,6 +83,12 @@ class NamedPipeline:
         """The k best documents; their marked words are those of the query, not those of its expansion."""
         return self._start(query, syntax, filters).hits(k)
 
+    def explain(
+        self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
+    ) -> list[Explanation]:
+        """Why documents have their scores (see `Pipeline.explain`)."""
+        return self._start(query, syntax, filters).explain(docnos)
+
     def _start(self, query: str | Query, syntax: str, filters: Filters) -> PipelineSearch:
         return self._cached_search(self.pipeline.parse(query, syntax), tuple(filters))
 
@@ -102,14 +107,6 @@ class ScorerSystem(NamedPipeline):
         scorer = f"{label} ({settings.replace(',', ', ')})" if settings else label
         return f"{scorer} + RM3" if self.pipeline.expansion else scorer
 
-    def accounts(
-        self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[ScoreExplanation]:
-        """A share for each term, including those of the expansion."""
-        search = self._start(query, syntax, filters)
-        accounts = [explain_terms(explanation) for explanation in search.explain(docnos)]
-        return [replace(account, found=search.finds(account.docno)) for account in accounts]
-
 
 @dataclass(frozen=True)
 class ModelSystem(NamedPipeline):
@@ -122,12 +119,6 @@ class ModelSystem(NamedPipeline):
     def label(self) -> str:
         """The model's name, and the ranker that learnt it."""
         return f"{self.name.removeprefix(MODEL)} ({self.ranker})"
-
-    def accounts(
-        self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
-    ) -> list[ScoreExplanation]:
-        """A share for each feature; documents that are not candidates are refused."""
-        return self._start(query, syntax, filters).explain(docnos)
 
 
 def make_system(

@@ -32,7 +32,7 @@ from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
 from searchlab.retrieval.query.syntax_tree import Node
-from searchlab.retrieval.results import Explanation, Hits, Query
+from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.bound_scorer import QueryScorer
@@ -122,14 +122,14 @@ class SearchEngine:
     def parse(self, query: str, scorer: Scorer | None = None, stream: str = "both", syntax: str = "plain") -> Query:
         """The terms of a query, in the order of their first occurrence, and its syntax tree, if it has one.
 
-        A query with a syntax error is taken for plain words, with a remark that says why.
+        A query with a syntax error is read as plain words, with a remark that says why.
         """
         _check_scorer(scorer, stream)
         with self.snapshot.report_damage():
             return self._analyzer.parse(query, stream, syntax)
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
-        """The query that a syntax tree stands for, to be searched as any other; `text` is how it was written."""
+        """The query of a syntax tree, to be searched as any other; `text` is how it was written."""
         with self.snapshot.report_damage():
             return self._analyzer.interpret(node, stream, text)
 
@@ -147,7 +147,11 @@ class SearchEngine:
         with self.snapshot.report_damage():
             parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
             shard_index, doc = self.snapshot.locate(docno)
-            return Explanation(docno, self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc))
+            terms = self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc)
+            # The sort is stable: equal contributions stay in the order of the query.
+            largest_first = sorted(terms, key=lambda term: -abs(term.weight))
+            parts = [Contribution(term.term, term.weight, term.tf, term.query_count) for term in largest_first]
+            return Explanation(docno, float(sum(term.weight for term in terms)), tuple(parts))
 
     def _check_filters(self, filters: Sequence[Filter | str]) -> list[Filter]:
         if not filters:

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, require_stream
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import DOCNO
-from searchlab.retrieval.results import Hits, Query
+from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import Array, Floats
@@ -59,7 +59,7 @@ class ScoredCandidates(Protocol):
     def order(self) -> Array:
         """The rows of the candidates, best first."""
 
-    def explain(self, row: int) -> Any:
+    def explain(self, row: int) -> Explanation:
         """Why the candidate in a row has its score."""
 
 
@@ -142,11 +142,11 @@ class Pipeline:
         *,
         syntax: str = "plain",
         filters: Filters = (),
-    ) -> list[Any]:
+    ) -> list[Explanation]:
         """Why documents have their scores; hits of an earlier search are explained without searching again.
 
-        Without a model: an `Explanation` with a part for each term of the expanded query. With a model: what the model
-        gives; only its candidates can be explained.
+        Without a model, the parts are the terms of the expanded query. With a model, they are its features, and only
+        its candidates can be explained.
         """
         return self.start(query, syntax=syntax, filters=filters).explain(docnos)
 
@@ -219,12 +219,15 @@ class PipelineSearch:
             columns = self._rerank(k, self.pipeline.model)
         return PipelineHits(self, self.query, *columns, time.perf_counter() - began)
 
-    def explain(self, docnos: Sequence[str]) -> list[Any]:
+    def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores (see `Pipeline.explain`)."""
         engine, model = self.pipeline.engine, self.pipeline.model
         if model is None:
             scorer, stream = self.pipeline.scorer, self.pipeline.stream
-            return [engine.explain(self.expanded_query, docno, scorer=scorer, stream=stream) for docno in docnos]
+            explanations = [
+                engine.explain(self.expanded_query, docno, scorer=scorer, stream=stream) for docno in docnos
+            ]
+            return [replace(each, found=self.finds(each.docno)) for each in explanations]
         rows = {docno: row for row, docno in enumerate(self.reranked.documents.docnos)}
         for docno in docnos:
             engine.snapshot.locate(docno)
@@ -233,7 +236,7 @@ class PipelineSearch:
                     f"{docno} is not among the {len(rows)} documents that are re-ranked for this query: "
                     f"{model.candidates_label}"
                 )
-        return [self.reranked.explain(rows[docno]) for docno in docnos]
+        return [replace(self.reranked.explain(rows[docno]), found=True) for docno in docnos]
 
     def finds(self, docno: str) -> bool:
         """Whether a document is among the hits, at whatever rank.
@@ -281,8 +284,8 @@ class PipelineSearch:
         if k is None or k > len(scores):
             first = self.first(k)
             known = set(zip(shards.tolist(), docs.tolist(), strict=True))
-            places = zip(first.shards.tolist(), first.docs.tolist(), strict=True)
-            others = np.array([place not in known for place in places], dtype=bool)
+            addresses = zip(first.shards.tolist(), first.docs.tolist(), strict=True)
+            others = np.array([address not in known for address in addresses], dtype=bool)
             shards = np.concatenate([shards, first.shards[others]])
             docs = np.concatenate([docs, first.docs[others]])
             scores = np.concatenate([scores, tail_scores(scores, int(np.count_nonzero(others)))])

@@ -1,20 +1,19 @@
-"""Results of a search: the analysed query, the hits, and the explanation of a score."""
+"""Results of a search: the analysed query, the hits, and the explanations of their scores."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, QueryTerm
-from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
+from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line, texts_as_json
 from searchlab.retrieval.query.syntax_tree import Node
-from searchlab.scorers.execution.bound_scorer import TermContribution
 from searchlab.types import Array
 
 # Documents whose texts are read, and snippets made, at once.
@@ -69,6 +68,16 @@ class Hit:
     def title(self) -> str:
         """The document's title."""
         return self.document.title
+
+    def to_json(self) -> dict[str, Any]:
+        """The hit as JSON values, the same on the command line and in the JSON API."""
+        return {
+            "rank": self.rank,
+            "score": self.score,
+            "docno": self.docno,
+            **texts_as_json(title=self.marked_title, snippet=self.snippet),
+            "fields": dict(self.document.fields),
+        }
 
 
 class Hits(Sequence[Hit]):
@@ -156,13 +165,44 @@ class Hits(Sequence[Hit]):
 
 
 @dataclass(frozen=True)
+class Contribution:
+    """What a term, a feature or a part of a model adds to a score; `label` names it.
+
+    `raw` is the frequency of the term or the raw value of the feature, None where it is undefined. `query_count` is the
+    count or weight of the term in the query, None for features. `meaning` describes the normalised value of a feature,
+    and `how` the computation of the amount, a text for each part of the model that was involved.
+    """
+
+    label: str
+    amount: float
+    raw: float | None = None
+    query_count: float | None = None
+    meaning: str = ""
+    how: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The contribution as JSON values."""
+        return asdict(self) | {"how": list(self.how)}
+
+
+@dataclass(frozen=True)
 class Explanation:
-    """A document's score as the sum of what each term adds."""
+    """A document's score, and the parts that add up to it, the largest first.
+
+    `found` is whether the query finds the document: one that does not match the query may still contain words of it.
+    It is None if only the score was asked for, without a search.
+    """
 
     docno: str
-    parts: tuple[TermContribution, ...]
+    score: float
+    parts: tuple[Contribution, ...]
+    found: bool | None = None
 
-    @property
-    def score(self) -> float:
-        """The sum of the parts."""
-        return sum(part.weight for part in self.parts)
+    def to_json(self) -> dict[str, Any]:
+        """The explanation as JSON values, the same on the command line and in the JSON API."""
+        return {
+            "docno": self.docno,
+            "score": self.score,
+            "found": self.found,
+            "parts": [part.to_json() for part in self.parts],
+        }

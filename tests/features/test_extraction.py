@@ -427,9 +427,9 @@ def test_many_documents_are_found_as_few_are(build, tmp_path, monkeypatch):
 
 
 def test_progress_is_told_topic_by_topic(engine):
-    told = []
-    extract(engine, TOPICS, judged(engine, QRELS), "table1", progress=lambda *how_far: told.append(how_far))
-    assert told == [("extracting", done, 3) for done in range(4)]
+    steps = []
+    extract(engine, TOPICS, judged(engine, QRELS), "table1", progress=lambda *how_far: steps.append(how_far))
+    assert steps == [("extracting", done, 3) for done in range(4)]
 
 
 @pytest.mark.parametrize("needs", SUPPLIERS)

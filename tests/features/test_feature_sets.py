@@ -78,10 +78,10 @@ def test_a_set_needs_a_feature():
 def test_an_unknown_feature_is_refused_with_similar_names():
     with pytest.raises(
         SettingError, match=r"unknown feature 'letor.title.tff' \(did you mean letor.title.tf\?\)"
-    ) as told:
+    ) as error:
         find_feature("letor.title.tff")
-    assert "letor.title.log_tf" in str(told.value)
-    assert len(str(told.value)) < 400
+    assert "letor.title.log_tf" in str(error.value)
+    assert len(str(error.value)) < 400
 
 
 def test_an_unknown_feature_without_similar_names_is_refused_with_all_names():
@@ -129,9 +129,9 @@ def test_a_set_without_a_name_has_that_of_its_file(write):
 )
 def test_a_malformed_file_is_refused_in_one_line(write, text, message):
     path = write(text)
-    with pytest.raises(SourceError, match=f"^{path}: {message}") as told:
+    with pytest.raises(SourceError, match=f"^{path}: {message}") as error:
         make_feature_set(path)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_file_that_cannot_be_read_is_reported(tmp_path):

@@ -261,10 +261,10 @@ def test_an_index_of_another_analyser_is_refused(engine):
     other = analysis_record(AnalysisSettings.from_names("none", "none"))
     with pytest.raises(SettingError) as caught:
         make_bundle(features=KNOWN, analyser=other).check_index(engine)
-    told = str(caught.value)
-    assert told.startswith(f"{engine.snapshot.folder}: its texts have stemmer porter, stop list default (")
-    assert "the model was trained on texts with stemmer none, stop list none (" in told
-    assert "\n" not in told
+    message = str(caught.value)
+    assert message.startswith(f"{engine.snapshot.folder}: its texts have stemmer porter, stop list default (")
+    assert "the model was trained on texts with stemmer none, stop list none (" in message
+    assert "\n" not in message
 
 
 def test_features_that_searchlab_does_not_compute_are_named(engine):
@@ -325,7 +325,7 @@ def changed(kept, path, change):
 
 
 # The description of the training may be anything: nothing depends on it.
-TOLD = ("training", "choice", "cross_validation")
+PROVENANCE = ("training", "choice", "cross_validation")
 
 
 def delete(home, key):
@@ -358,7 +358,7 @@ def test_any_change_of_a_file_is_refused_in_one_line_or_harmless(tmp_path, kind,
     path = tmp_path / "model.json"
     path.write_text("{}")
     n_refused = n_harmless = 0
-    for place in places({key: kept[key] for key in kept if key not in TOLD}):
+    for place in places({key: kept[key] for key in kept if key not in PROVENANCE}):
         changes = [delete] + [lambda home, key, value=value: home.__setitem__(key, value) for value in STRANGE]
         for change in changes:
             spoilt = changed(kept, place, change)

@@ -8,21 +8,13 @@ import pytest
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle, columns_of
-from searchlab.rankers.explanation import (
-    Contribution,
-    ContributionDifference,
-    ScoreExplanation,
-    compare_explanations,
-    describe_lead,
-    explain_terms,
-)
+from searchlab.rankers.explanation import ContributionDifference, compare_explanations, describe_lead
 from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel
-from searchlab.retrieval.results import Explanation
-from searchlab.scorers.execution.bound_scorer import TermContribution
+from searchlab.retrieval.results import Contribution, Explanation
 
 FEATURES = ("a", "b", "c")
 
@@ -89,12 +81,12 @@ def test_contributions_add_up_to_the_score_and_differences_to_the_lead(model, ho
     for row, explanation in enumerate(explanations):
         assert explanation.docno == f"d{row}"
         assert explanation.score == pytest.approx(scores[row], abs=1e-12)
-        assert math.fsum(contribution.amount for contribution in explanation.contributions) == pytest.approx(
+        assert math.fsum(contribution.amount for contribution in explanation.parts) == pytest.approx(
             explanation.score, abs=1e-9
         )
-        labels = [contribution.label for contribution in explanation.contributions]
+        labels = [contribution.label for contribution in explanation.parts]
         assert len(set(labels)) == len(labels)
-        amounts = [abs(contribution.amount) for contribution in explanation.contributions]
+        amounts = [abs(contribution.amount) for contribution in explanation.parts]
         assert amounts == sorted(amounts, reverse=True)
     for first, second in ((0, 4), (6, 11), (11, 5)):
         found = compare_explanations(explanations[first], explanations[second])
@@ -111,7 +103,7 @@ def test_a_score_of_weights_worked_by_hand():
     explanation = bundle.explain(table, 1)
     # a is halfway from 1 to 5; b is undefined, is imputed by the minimum, and is 0 when normalised.
     assert explanation.score == 1.0
-    first, second = explanation.contributions
+    first, second = explanation.parts
     assert (first.label, first.amount, first.raw) == ("a", 1.0, 3.0)
     assert first.meaning == "0.500 ((3 - 1) / 4, by smallest value and range of the query)"
     assert (second.label, second.amount) == ("b", 0.0)
@@ -123,7 +115,7 @@ def test_the_powers_of_a_feature_are_one_contribution():
     table = FeatureTable(["a"], ["q"] * 3, ["x", "y", "z"], [[0.0], [1.0], [4.0]])
     model = LinearModel(np.array([1.0, 10.0, 100.0]))
     bundle = Bundle("own", {}, model, ("a",), Preprocessor.named(powers=True))
-    (contribution,) = bundle.explain(table, 1).contributions
+    (contribution,) = bundle.explain(table, 1).parts
     # ¼ + 10·¹⁄₁₆ + 100·½.
     assert (contribution.label, contribution.raw) == ("a", 1.0)
     assert contribution.amount == pytest.approx(0.25 + 0.625 + 50)
@@ -133,7 +125,7 @@ def test_the_powers_of_a_feature_are_one_contribution():
 def test_a_feature_that_is_named_like_a_power_is_a_feature():
     table = FeatureTable(["a", "a^2"], ["q"] * 2, ["x", "y"], [[0.0, 7.0], [1.0, 9.0]])
     bundle = Bundle("own", {}, LinearModel(np.array([3.0, 5.0])), ("a", "a^2"), Preprocessor.named())
-    contributions = {contribution.label: contribution for contribution in bundle.explain(table, 1).contributions}
+    contributions = {contribution.label: contribution for contribution in bundle.explain(table, 1).parts}
     assert (contributions["a"].amount, contributions["a"].raw) == (3.0, 1.0)
     assert (contributions["a^2"].amount, contributions["a^2"].raw) == (5.0, 9.0)
 
@@ -142,7 +134,7 @@ def test_rows_are_explained_within_their_query():
     bundle, table = make_bundle(MODELS["counted votes"]), some_table()
     alone = table.rows(slice(5, 12))
     assert repr(bundle.explain(table, 8)) == repr(bundle.explain(alone, 3))
-    labels = {contribution.label for contribution in bundle.explain(table, 8).contributions}
+    labels = {contribution.label for contribution in bundle.explain(table, 8).parts}
     assert labels == {"grade 2 against 1", "grade 1 against 0"}
 
 
@@ -150,8 +142,8 @@ def test_votes_of_several_hyperplanes_on_the_same_grades_are_one_contribution():
     random = np.random.default_rng(1)
     single = [VotingModel(random.normal(size=(2, 3)), ((2.0, 1.0), (1.0, 0.0)), "score") for _ in range(3)]
     together, table = make_bundle(average_models(single, [1.0] * 3)), some_table()
-    amounts = {contribution.label: contribution.amount for contribution in together.explain(table, 2).contributions}
-    apart = [make_bundle(each).explain(table, 2).contributions for each in single]
+    amounts = {contribution.label: contribution.amount for contribution in together.explain(table, 2).parts}
+    apart = [make_bundle(each).explain(table, 2).parts for each in single]
     for label in ("grade 2 against 1", "grade 1 against 0"):
         expected = [
             contribution.amount
@@ -163,8 +155,8 @@ def test_votes_of_several_hyperplanes_on_the_same_grades_are_one_contribution():
 
 
 def test_a_difference_names_both_sides_and_leaves_out_what_is_equal():
-    first = ScoreExplanation("x", 3.0, (Contribution("a", 2.0), Contribution("b", 0.5), Contribution("only", 0.5)))
-    second = ScoreExplanation("y", 2.5, (Contribution("a", 2.0), Contribution("b", -1.0), Contribution("other", 1.5)))
+    first = Explanation("x", 3.0, (Contribution("a", 2.0), Contribution("b", 0.5), Contribution("only", 0.5)))
+    second = Explanation("y", 2.5, (Contribution("a", 2.0), Contribution("b", -1.0), Contribution("other", 1.5)))
     found = compare_explanations(first, second)
     assert found == [
         ContributionDifference("b", 1.5, Contribution("b", 0.5), Contribution("b", -1.0)),
@@ -175,28 +167,12 @@ def test_a_difference_names_both_sides_and_leaves_out_what_is_equal():
 
 def test_a_lead_by_rounding_is_described_as_such():
     first, second = (
-        ScoreExplanation("x", 0.1 + 0.2, (Contribution("a", 0.3),)),
-        ScoreExplanation("y", 0.3, (Contribution("a", 0.3),)),
+        Explanation("x", 0.1 + 0.2, (Contribution("a", 0.3),)),
+        Explanation("y", 0.3, (Contribution("a", 0.3),)),
     )
     sentence = describe_lead(first, second, compare_explanations(first, second))
     assert sentence.startswith("x scores ")
     assert sentence.endswith(" more than y, which is rounding: their scores have the same parts")
-
-
-def test_contributions_of_terms_are_ordered_by_size():
-    parts = (
-        TermContribution("a", 1, 2, 0.5),
-        TermContribution("b", 1, 1, -2.0),
-        TermContribution("c", 1, 1, 1.0),
-        TermContribution("a", 1, 2, 0.75),
-    )
-    explanation = explain_terms(Explanation("x", parts))
-    assert [(contribution.label, contribution.amount) for contribution in explanation.contributions] == [
-        ("b", -2.0),
-        ("a", 1.25),
-        ("c", 1.0),
-    ]
-    assert explanation.score == 0.25
 
 
 def test_influences_name_the_columns_largest_first():

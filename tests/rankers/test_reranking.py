@@ -1,4 +1,4 @@
-"""Does a model order what the first search finds, as it would order the same features in a table?"""
+"""Re-ranking: a model orders the candidates of a search as it orders the same features in a table."""
 
 import json
 import math
@@ -221,14 +221,14 @@ MODELS = {
 def test_an_explanation_adds_up_to_the_score_of_the_search(engine, model):
     pipeline = Reranker(engine, make_bundle(first_stage=FirstStage(6), model=model)).pipeline()
     hits = pipeline.search("heat flow", k=6)
-    accounts = pipeline.explain("heat flow", hits.docnos)
-    assert [account.docno for account in accounts] == hits.docnos
-    assert [account.score for account in accounts] == pytest.approx(hits.scores.tolist())
-    for account in accounts:
-        assert math.fsum(share.amount for share in account.contributions) == pytest.approx(account.score, abs=1e-9)
+    explanations = pipeline.explain("heat flow", hits.docnos)
+    assert [explanation.docno for explanation in explanations] == hits.docnos
+    assert [explanation.score for explanation in explanations] == pytest.approx(hits.scores.tolist())
+    for explanation in explanations:
+        assert math.fsum(part.amount for part in explanation.parts) == pytest.approx(explanation.score, abs=1e-9)
     if model is None:
-        assert {share.label for share in accounts[0].contributions} == set(FEATURES)
-        raw = next(share.raw for share in accounts[0].contributions if share.label == "doc.both.length")
+        assert {part.label for part in explanations[0].parts} == set(FEATURES)
+        raw = next(part.raw for part in explanations[0].parts if part.label == "doc.both.length")
         document = engine.document(hits.docnos[0])
         assert raw == len(f"{document.title} {document.body}".split())
 

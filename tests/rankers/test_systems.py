@@ -1,4 +1,4 @@
-"""Can scorers and models be asked alike, and do their accounts add up?"""
+"""Systems: scorers and models have the same methods, and the parts of their explanations add up."""
 
 from dataclasses import replace
 
@@ -81,27 +81,27 @@ def test_filters_and_operators_reach_all_systems(engine, models):
 @pytest.mark.parametrize("name", ["bm25", "bm25+rm3", "dirichlet", "bm25f"])
 @pytest.mark.parametrize("query", ["lymphoma", "lymphoma AND diet", "lymphoma NOT diet", '"cells divide"'])
 @pytest.mark.parametrize("filters", [(), ("year=1990",)])
-def test_accounts_say_whether_a_document_is_found_at_all(engine, name, query, filters):
+def test_explanations_say_whether_a_document_is_found_at_all(engine, name, query, filters):
     system = make_system(engine, name)
     found = set(system.search(query, k=None, filters=filters).docnos)
-    accounts = system.accounts(query, ["d1", "d2", "d3", "d4"], filters=filters)
-    assert {account.docno for account in accounts if account.found} == found
+    explanations = system.explain(query, ["d1", "d2", "d3", "d4"], filters=filters)
+    assert {explanation.docno for explanation in explanations if explanation.found} == found
 
 
 def test_documents_that_differ_in_case_alone_are_told_apart(build):
     own = searchlab.open(build([Document("A", "", "mice"), Document("a", "", "rats")], settings=AnalysisSettings()))
-    assert [account.found for account in make_system(own, "bm25").accounts("mice", ["A", "a"])] == [True, False]
+    assert [explanation.found for explanation in make_system(own, "bm25").explain("mice", ["A", "a"])] == [True, False]
 
 
 @pytest.mark.parametrize("name", ["bm25", "bm25+rm3", "dirichlet:mu=7", "bm25f", "tfidf", "model:mine"])
-def test_shares_add_up_to_the_score_that_was_shown(engine, models, name):
+def test_parts_add_up_to_the_score_that_was_shown(engine, models, name):
     system = make_system(engine, name, models)
     hits = system.search("lymphoma cells", k=2)
-    accounts = system.accounts("lymphoma cells", hits.docnos)
-    assert [account.docno for account in accounts] == hits.docnos
-    for account, score in zip(accounts, hits.scores.tolist(), strict=True):
-        assert account.score == pytest.approx(score, abs=1e-9)
-        assert sum(share.amount for share in account.contributions) == pytest.approx(score, abs=1e-9)
+    explanations = system.explain("lymphoma cells", hits.docnos)
+    assert [explanation.docno for explanation in explanations] == hits.docnos
+    for explanation, score in zip(explanations, hits.scores.tolist(), strict=True):
+        assert explanation.score == pytest.approx(score, abs=1e-9)
+        assert sum(part.amount for part in explanation.parts) == pytest.approx(score, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_shares_add_up_to_the_score_that_was_shown(engine, models, name):
 def test_explaining_what_was_just_found_repeats_nothing(engine, models, work, name, searches, estimations, filters):
     system = make_system(engine, name, models)
     hits = system.search("lymphoma cells", k=3, filters=filters)
-    accounts = system.accounts(system.parse("lymphoma cells"), hits.docnos[:2], filters=filters)
-    assert all(account.found for account in accounts)
+    explanations = system.explain(system.parse("lymphoma cells"), hits.docnos[:2], filters=filters)
+    assert all(explanation.found for explanation in explanations)
     assert (work["searches"], work["estimations"]) == (searches, estimations)
     assert work["extractions"] == (system.kind == "model")
 
@@ -135,7 +135,7 @@ def test_a_model_is_called_by_its_name_and_opened_when_it_is_asked_for(engine, m
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("bm52", "did you mean bm25"),
         ("bm25:k1", "expected NAME=VALUE"),
@@ -146,8 +146,8 @@ def test_a_model_is_called_by_its_name_and_opened_when_it_is_asked_for(engine, m
         ("", "unknown scorer"),
     ],
 )
-def test_what_there_is_not_is_refused(engine, models, name, told):
-    with pytest.raises(SettingError, match=told):
+def test_what_there_is_not_is_refused(engine, models, name, message):
+    with pytest.raises(SettingError, match=message):
         make_system(engine, name, models)
 
 

@@ -1,7 +1,7 @@
 """Searches find what scoring every document finds, and explanations sum to scores."""
 
 from concurrent.futures import ThreadPoolExecutor
-from math import log
+from math import fsum, log
 
 import numpy as np
 import pytest
@@ -73,9 +73,9 @@ def test_the_parts_of_an_explanation_sum_to_the_score(indexed, documents, query,
             for docno, score in zip(hits.docnos, hits.scores, strict=True):
                 explanation = engine.explain(query, docno, scorer=scorer, stream=stream)
                 assert explanation.score == pytest.approx(score, abs=CLOSE, rel=CLOSE)
-                assert sum(part.query_count for part in explanation.parts) == sum(
-                    term.count for term in hits.query.terms
-                )
+                assert fsum(part.amount for part in explanation.parts) == pytest.approx(explanation.score)
+                counts = sorted(part.query_count or 0 for part in explanation.parts)
+                assert counts == sorted(term.count for term in hits.query.terms)
 
 
 @settings(max_examples=15)
@@ -205,9 +205,25 @@ def test_hits_can_be_sliced_as_every_sequence(engine):
 def test_an_explanation_names_each_term_and_what_it_adds(engine):
     scorer = JelinekMercer()
     parts = engine.explain("wing cold wing unheard", "wing", scorer=scorer).parts
-    assert [(part.term, part.query_count, part.tf) for part in parts] == [("wing", 2, 2), ("cold", 1, 0)]
+    assert [(part.label, part.query_count, part.raw) for part in parts] == [("wing", 2, 2), ("cold", 1, 0)]
     # By hand: flu has 5 terms, cold 4, wing 5 (two of them wing): P(wing|C) = 2/14, and twice ln(½·2/5 + ½·2/14).
-    assert parts[0].weight == pytest.approx(2 * log(0.5 * 2 / 5 + 0.5 * 2 / 14))
+    assert parts[0].amount == pytest.approx(2 * log(0.5 * 2 / 5 + 0.5 * 2 / 14))
+
+
+def test_the_parts_of_an_explanation_are_ordered_by_size(engine):
+    explanation = engine.explain("common wing cold wing", "wing", scorer=BM25())
+    assert [part.label for part in explanation.parts] == ["wing", "common", "cold"], "equal ones as in the query"
+    assert [part.amount for part in explanation.parts][1:] == [0, 0]
+
+
+def test_an_explanation_is_written_as_json(engine):
+    score = engine.explain("wing", "wing").score
+    assert engine.explain("wing", "wing").to_json() == {
+        "docno": "wing",
+        "score": score,
+        "found": None,
+        "parts": [{"label": "wing", "amount": score, "raw": 2, "query_count": 1, "meaning": "", "how": []}],
+    }
 
 
 def test_an_unknown_document_cannot_be_explained_or_read(engine):

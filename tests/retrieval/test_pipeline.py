@@ -15,6 +15,7 @@ from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch, tail_scores
+from searchlab.retrieval.results import Contribution, Explanation
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.dirichlet import Dirichlet
 from tests.retrieval.reference import ALL_SCORERS, random_documents
@@ -56,7 +57,8 @@ class ByName:
         return scores
 
     def explain(self, row):
-        return f"called {self.documents.docnos[row]}"
+        score = float(self.scores[row])
+        return Explanation(self.documents.docnos[row], score, (Contribution("name", score),))
 
 
 @dataclass(frozen=True)
@@ -160,9 +162,12 @@ def test_a_model_orders_the_candidates_and_the_first_search_follows(engine):
 def test_only_candidates_of_a_model_can_be_explained(engine):
     pipeline = Pipeline(engine, model=NameModel())
     hits = pipeline.search("heat", k=6)
-    assert pipeline.explain(hits, hits.docnos[:2]) == [f"called {docno}" for docno in hits.docnos[:2]]
-    told = f"{hits.docnos[4]} is not among the 4 documents that are re-ranked for this query: the 4 best$"
-    with pytest.raises(SettingError, match=told):
+    explained = pipeline.explain(hits, hits.docnos[:2])
+    assert [(each.docno, each.score, each.found) for each in explained] == [
+        (hit.docno, hit.score, True) for hit in hits[:2]
+    ]
+    message = f"{hits.docnos[4]} is not among the 4 documents that are re-ranked for this query: the 4 best$"
+    with pytest.raises(SettingError, match=message):
         pipeline.explain(hits, hits.docnos)
 
 

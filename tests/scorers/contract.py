@@ -130,7 +130,7 @@ def check_ranking(engines, scorer, query):
         explanation = compiled.explain(query, docno, scorer=scorer)
         assert explanation.score == pytest.approx(score, rel=CLOSE, abs=CLOSE)
         text = f"{compiled.document(docno).title} {compiled.document(docno).body}".split()
-        assert all((part.tf > 0) == (part.term.split()[0] in text) for part in explanation.parts)
+        assert all((part.raw > 0) == (part.label.split()[0] in text) for part in explanation.parts)
         tree = compiled.search(f"docno:{docno} AND ({query})", scorer=scorer, syntax="full")
         for found, its_score in zip(tree.docnos, tree.scores.tolist(), strict=True):
             explained = compiled.explain(tree.query, found, scorer=scorer)

@@ -147,8 +147,8 @@ def test_a_new_formula_scores_and_explains_by_hand(build):
     by_hand = [short / (short + 1) * (math.log2(1.2) + 1), long / (long + 1) * math.log2(1.2)]
     assert hits.scores.tolist() == pytest.approx(by_hand)
     parts = engine.explain("x y", "long", scorer=make_scorer("inl2")).parts
-    assert [(part.term, part.query_count, part.tf) for part in parts] == [("x", 1, 3), ("y", 1, 0)]
-    assert [part.weight for part in parts] == pytest.approx([by_hand[1], 0])
+    assert [(part.label, part.query_count, part.raw) for part in parts] == [("x", 1, 3), ("y", 1, 0)]
+    assert [part.amount for part in parts] == pytest.approx([by_hand[1], 0])
 
 
 def test_a_new_dense_scorer_ranks_documents_without_any_word_of_the_query(engines):

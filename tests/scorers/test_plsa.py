@@ -26,7 +26,7 @@ TEXTS += ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice
 
 
 @pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
+def no_fsync(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
@@ -76,7 +76,7 @@ def test_every_document_scores_by_the_printed_formula(engine, kind, alpha, beta)
             explanation = engine.explain(query, docno, scorer=scorer)
             assert explanation.score == pytest.approx(score, rel=1e-12)
             body = engine.document(docno).body.split()
-            assert [part.tf for part in explanation.parts] == [body.count(part.term) for part in explanation.parts]
+            assert [part.raw for part in explanation.parts] == [body.count(part.label) for part in explanation.parts]
 
 
 def test_topics_find_a_document_that_has_no_word_of_the_query(engine):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutdated, IndexTooNew, SettingError
 from searchlab.indexing import vector_artefact
-from searchlab.indexing.building.indexer import build_index, delete, merge
+from searchlab.indexing.building.indexer import delete, merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import MANIFEST
@@ -25,14 +25,7 @@ from searchlab.topic_models.topic_model_store import (
     update_topic_model,
 )
 from searchlab.topic_models.topic_words import shortest_words
-
-CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road"]
-FRUIT = ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet"]
-WORDS = ["apple", "auto", "car", "engine", "fruit", "juice", "road", "sweet", "tree", "wheel"]
-
-
-def documents(texts, prefix="d"):
-    return [Document(f"{prefix}{number:04}", "", text) for number, text in enumerate(texts)]
+from tests.indexing.artefact_indexes import CARS, FRUIT, WORDS, add, build_cars_and_fruit, documents
 
 
 @pytest.fixture(autouse=True)
@@ -43,11 +36,7 @@ def no_fsync(monkeypatch):
 @pytest.fixture
 def small(build, tmp_path):
     """An index of eight documents in several shards."""
-    return build(documents(CARS + FRUIT), folder=tmp_path / "index", words_per_shard=12)
-
-
-def add(folder, new, **options):
-    build_index(lambda: iter(new), folder, jobs=1, **options)
+    return build_cars_and_fruit(build, tmp_path / "index")
 
 
 def topics_of(model, docno):

@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from searchlab.records import Document, Topic
+from searchlab.web.api.judge import judge_document
+from searchlab.web.http_errors import HttpError
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes
+from searchlab.web.state.request_state import RequestState
 
 N_TOPICS = 12
 
@@ -41,3 +45,16 @@ def judge_topics(app_state: AppState, name="mine", n_topics=N_TOPICS, judge="ann
     app_state.judgments().import_judgments(
         name, topics, {topic.qid: grades(topic.qid) for topic in topics}, judge=judge
     )
+
+
+def judge(state: RequestState, docno, grade, judge="ann", **more):
+    """Judge a document for a topic or a query."""
+    return judge_document(state, docno=docno, grade=grade, judge=judge, **more)
+
+
+def rejected(status, function, *arguments, **settings):
+    """The message of the HTTP error that a call raises."""
+    with pytest.raises(HttpError) as error:
+        function(*arguments, **settings)
+    assert error.value.status == status
+    return error.value.message

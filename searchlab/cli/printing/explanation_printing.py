@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
@@ -12,8 +11,7 @@ from searchlab.cli.printing.terminal_text import print_columns, printable
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.explanation import Contribution, ScoreExplanation
-    from searchlab.retrieval.results import Explanation
+    from searchlab.retrieval.results import Contribution, Explanation
 
 # Tables below a hit are indented as its snippet is.
 TABLE_INDENT = 5
@@ -24,23 +22,31 @@ MAX_CONTRIBUTIONS = 10
 _COMPUTATION_HEADERS = {"linear": "weight × scaled", "votes": "votes", "rules": "rules that hold", "kernel": "scaled"}
 
 
-def print_terms(explanation: Explanation) -> None:
+def print_explanation(explanation: Explanation, bundle: Bundle | None) -> None:
+    """Print a table of what adds up to a score: terms, or features if a model gave the score."""
+    if bundle is None:
+        _print_terms(explanation)
+    else:
+        _print_features(explanation, bundle)
+
+
+def _print_terms(explanation: Explanation) -> None:
     """Print a table of the terms, whose weights add up to the score."""
-    terms = [printable(part.term) for part in explanation.parts]
+    terms = [printable(part.label) for part in explanation.parts]
     width = max(map(len, ["score", *terms]))
     indent = " " * TABLE_INDENT
     print(f"\n{indent}{'term':{width}}  in query  in document     weight")
     for term, part in zip(terms, explanation.parts, strict=True):
-        print(f"{indent}{term:{width}}  {part.query_count:>8.4g}  {part.tf:>11.4g}  {part.weight:>9.4f}")
+        print(f"{indent}{term:{width}}  {part.query_count:>8.4g}  {part.raw:>11.4g}  {part.amount:>9.4f}")
     print(f"{indent}{'score':{width}}  {'':>8}  {'':>11}  {explanation.score:>9.4f}\n")
 
 
-def print_contributions(explanation: ScoreExplanation, bundle: Bundle) -> None:
+def _print_features(explanation: Explanation, bundle: Bundle) -> None:
     """Print a table of the largest contributions to a model's score, and the sum of the others."""
-    shown = explanation.contributions[:MAX_CONTRIBUTIONS]
+    shown = explanation.parts[:MAX_CONTRIBUTIONS]
     rows = [["feature", "value", _COMPUTATION_HEADERS[bundle.model.kind], "contribution"]]
     rows += [[each.label, _raw_value(each), _computation(each, bundle), f"{each.amount:+.4f}"] for each in shown]
-    n_others = len(explanation.contributions) - len(shown)
+    n_others = len(explanation.parts) - len(shown)
     if n_others:
         remainder = _remainder(explanation.score, [each.amount for each in shown])
         rows.append([f"{n_others} others", "", "", f"{remainder:+.4f}"])
@@ -50,7 +56,7 @@ def print_contributions(explanation: ScoreExplanation, bundle: Bundle) -> None:
     print()
 
 
-def print_comparison(one: ScoreExplanation, other: ScoreExplanation, bundle: Bundle | None) -> None:
+def print_comparison(one: Explanation, other: Explanation, bundle: Bundle | None) -> None:
     """Print why one document scores higher than another: a sentence, and a table with the higher document first."""
     from searchlab.rankers.explanation import compare_explanations, describe_lead
 
@@ -78,36 +84,11 @@ def note_scaling(bundle: Bundle) -> None:
     note(f"values are {NORMALISATIONS.get(name, name)}; `searchlab features --list` describes the features")
 
 
-def term_records(explanation: Explanation) -> list[dict[str, Any]]:
-    """The terms of an explanation as JSON values."""
-    return [asdict(part) for part in explanation.parts]
-
-
-def contribution_records(explanation: ScoreExplanation) -> list[dict[str, Any]]:
-    """All contributions to a score as JSON values."""
-    return [
-        {
-            "label": contribution.label,
-            "amount": contribution.amount,
-            "raw": contribution.raw,
-            "meaning": contribution.meaning,
-            "how": list(contribution.how),
-        }
-        for contribution in explanation.contributions
-    ]
-
-
-def explanations_record(query: str, explanations: Sequence[ScoreExplanation]) -> dict[str, Any]:
+def explanations_record(query: str, explanations: Sequence[Explanation]) -> dict[str, Any]:
     """The explanations of one document, or of two and their differences, as JSON values."""
     from searchlab.rankers.explanation import compare_explanations
 
-    record: dict[str, Any] = {
-        "query": query,
-        "documents": [
-            {"docno": each.docno, "score": each.score, "contributions": contribution_records(each)}
-            for each in explanations
-        ],
-    }
+    record: dict[str, Any] = {"query": query, "documents": [each.to_json() for each in explanations]}
     if len(explanations) == 2:
         first, second = explanations
         differences = [{"label": each.label, "amount": each.amount} for each in compare_explanations(first, second)]

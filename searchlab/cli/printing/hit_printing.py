@@ -17,14 +17,15 @@ from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing.terminal_text import pluralize, printable
+from searchlab.cli.printing.terminal_text import printable
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.analysis.analyzer import Analyzer
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.highlight.snippets import Snippet
-    from searchlab.retrieval.results import Hit, Hits, Query
+    from searchlab.retrieval.results import Explanation, Hit, Hits, Query
 
 INDENT = " " * 5
 # Longer lines are hard to read; on a narrower terminal than the minimum, the terminal breaks lines better.
@@ -71,7 +72,7 @@ def print_document(document: Document, query: Query, analyzer: Analyzer) -> None
 
 
 def hits_record(
-    hits: Hits, engine: SearchEngine, scorer: str, explanations: Sequence[list[dict[str, Any]] | None]
+    hits: Hits, engine: SearchEngine, scorer: str, explanations: Sequence[Explanation | None]
 ) -> dict[str, Any]:
     """A search and its hits as JSON values; hits with an explanation have it as `explanation`."""
     return {
@@ -84,16 +85,7 @@ def hits_record(
         "scorer": scorer,
         "seconds": round(hits.seconds, 6),
         "hits": [
-            {
-                "rank": hit.rank,
-                "score": hit.score,
-                "docno": hit.docno,
-                "title": hit.title,
-                "snippet": hit.snippet.text,
-                "marks": [list(mark) for mark in hit.snippet.marks],
-                "fields": dict(hit.document.fields),
-            }
-            | ({} if explanation is None else {"explanation": explanation})
+            hit.to_json() | ({} if explanation is None else {"explanation": explanation.to_json()})
             for hit, explanation in zip(hits, explanations, strict=True)
         ],
     }
@@ -117,7 +109,7 @@ def note_outcome(hits: Hits, engine: SearchEngine) -> None:
     if query.suggestions:
         note(f"did you mean: {', '.join(nearest for _, nearest in query.suggestions)}?")
     if hits:
-        results, documents = pluralize(len(hits), "result"), pluralize(len(engine), "document")
+        results, documents = format_count(len(hits), "result"), format_count(len(engine), "document")
         note(f"{results} from {documents} in {hits.seconds * 1000:.1f} ms")
 
 

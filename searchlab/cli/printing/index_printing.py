@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from searchlab.cli.printing.terminal_text import megabytes, pluralize
+from searchlab.cli.printing.terminal_text import megabytes
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.indexing.building.indexer import BuildSummary
@@ -23,12 +24,12 @@ def print_build_summary(summary: BuildSummary) -> None:
     if summary.n_added == summary.n_docs:
         del changes["added"]
     changed = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n)
-    print(f"{summary.folder}: {pluralize(summary.n_docs, 'document')}{f' ({changed})' if changed else ''}")
+    print(f"{summary.folder}: {format_count(summary.n_docs, 'document')}{f' ({changed})' if changed else ''}")
     rate = (summary.n_added + summary.n_updated) / summary.seconds
     speed = f" ({rate:,.0f} documents/s)" if rate >= 1 else ""
-    print(f"  {summary.seconds:.1f} s{speed}, {pluralize(summary.n_tokens, 'token')}")
-    deleted = f", with {pluralize(summary.n_deleted, 'deleted document')}" if summary.n_deleted else ""
-    print(f"  {megabytes(summary.n_bytes)} in {pluralize(summary.n_shards, 'shard')}{deleted}")
+    print(f"  {summary.seconds:.1f} s{speed}, {format_count(summary.n_tokens, 'token')}")
+    deleted = f", with {format_count(summary.n_deleted, 'deleted document')}" if summary.n_deleted else ""
+    print(f"  {megabytes(summary.n_bytes)} in {format_count(summary.n_shards, 'shard')}{deleted}")
 
 
 def print_statistics(statistics: IndexStatistics, stream: str) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from searchlab.cli.printing.terminal_text import pluralize, print_columns, print_entries, printable
+from searchlab.cli.printing.terminal_text import print_columns, print_entries, printable
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
@@ -91,7 +92,7 @@ def print_trial(bundle: Bundle) -> None:
 
 def _count_queries(n: int, bundle: Bundle) -> str:
     """A number of queries: a model from an index was trained on topics, one from a file on queries."""
-    return pluralize(n, "topic") if bundle.first_stage is not None else pluralize(n, "query", "queries")
+    return format_count(n, "topic") if bundle.first_stage is not None else format_count(n, "query", "queries")
 
 
 def _title(bundle: Bundle) -> str:
@@ -111,12 +112,12 @@ def _data(bundle: Bundle) -> str:
     pairs = [part["n_pairs"] for part in training.get("details", []) if "n_pairs" in part]
     parts = [
         _count_queries(training["n_queries"], bundle),
-        f"{pluralize(training['n_rows'], 'document')}{f' ({by_grade})' if by_grade else ''}",
-        *([pluralize(round(pairs[0]), "pair")] if pairs else []),
-        pluralize(len(bundle.features), "feature"),
+        f"{format_count(training['n_rows'], 'document')}{f' ({by_grade})' if by_grade else ''}",
+        *([format_count(round(pairs[0]), "pair")] if pairs else []),
+        format_count(len(bundle.features), "feature"),
     ]
     skipped = training.get("n_skipped_topics", 0)
-    left_out = f"; {pluralize(skipped, 'topic')} without a relevant document left out" if skipped else ""
+    left_out = f"; {format_count(skipped, 'topic')} without a relevant document left out" if skipped else ""
     return ", ".join(parts) + left_out
 
 
@@ -124,7 +125,7 @@ def _source(bundle: Bundle) -> str:
     source, index = str(bundle.training.get("source", "")), bundle.training.get("index")
     if index is None:
         return source
-    return f"index {index['name']} of {pluralize(index['n_docs'], 'document')}{f', {source}' if source else ''}"
+    return f"index {index['name']} of {format_count(index['n_docs'], 'document')}{f', {source}' if source else ''}"
 
 
 def _preprocessing(bundle: Bundle) -> list[tuple[str, str]]:
@@ -160,7 +161,7 @@ def _solved(bundle: Bundle) -> list[tuple[str, str]]:
     parts = [
         f"objective {', '.join(objectives)}" if objectives else "",
         f"{', '.join(map(str, steps))} iterations" if steps else "",
-        f"{pluralize(rounds[0], 'round')}, {pluralize(details[0]['n_rules'], 'rule')}" if rounds else "",
+        f"{format_count(rounds[0], 'round')}, {format_count(details[0]['n_rules'], 'rule')}" if rounds else "",
     ]
     costs = ", ".join(f"τ({name}) = {value:.3g}" for name, value in tau.items())
     return [("pair costs", costs), ("solved", "; ".join(filter(None, parts)))]

@@ -1,4 +1,4 @@
-"""Text for the terminal: counts, sizes, tables, and strings without control characters."""
+"""Text for the terminal: sizes, tables, and strings without control characters."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ from collections.abc import Iterable, Sequence
 
 # The control characters of ASCII and Latin-1, and those that change the direction of the text that follows.
 _CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " ")
-
-
-def pluralize(n: int, noun: str, plural: str | None = None) -> str:
-    """A number and its noun: 1 shard, 2 shards; 1 query, 2 queries."""
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
 def megabytes(n_bytes: int) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing.explanation_printing import print_terms
+from searchlab.cli.printing.explanation_printing import print_explanation
 from searchlab.cli.printing.hit_printing import print_document
 from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import pairs
@@ -140,7 +140,7 @@ def _explain(session: Session, argument: str) -> None:
     if not last.hits.query.terms:
         note("no term adds to the score: the query only filters")
         return
-    print_terms(last.search.explain([hit.docno])[0])
+    print_explanation(last.search.explain([hit.docno])[0], None)
 
 
 def _open(session: Session, argument: str) -> None:

@@ -16,10 +16,11 @@ import numpy as np
 
 from searchlab.cli.messages import note, print_error
 from searchlab.cli.printing.hit_printing import note_outcome, print_hit
-from searchlab.cli.printing.terminal_text import pluralize, printable
+from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session.session_commands import find_command
 from searchlab.errors import SearchlabError, SettingError
+from searchlab.evaluation.number_text import format_count
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.results import Hit, Hits
@@ -121,7 +122,7 @@ class Session:
         """The last search, and its hit with this number."""
         last = self._require_last()
         if not 1 <= number <= len(last.hits):
-            raise SettingError(f"no result {number}: the last search has {pluralize(len(last.hits), 'result')}")
+            raise SettingError(f"no result {number}: the last search has {format_count(len(last.hits), 'result')}")
         return last, last.hits[number - 1]
 
     def _require_last(self) -> LastSearch:
@@ -141,7 +142,7 @@ class Session:
     def _typed_lines(self) -> Iterable[str]:
         from searchlab.cli.session.prompt import typed_lines
 
-        documents = pluralize(len(self.engine), "document")
+        documents = format_count(len(self.engine), "document")
         note(f"{printable(str(self.engine.snapshot.folder))}: {documents}; type words to search for, or :help")
         return typed_lines(self)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
+from typing import Any
 
 from searchlab.analysis.analyzer import Analyzer, TermSpans
 
@@ -29,6 +30,13 @@ class Snippet:
             pieces += [self.text[last:start], before, self.text[start:end], after]
             last = end
         return "".join([*pieces, self.text[last:]])
+
+
+def texts_as_json(**texts: Snippet) -> dict[str, Any]:
+    """Texts under their names, and `marks`: for each name the positions of its matching words, start and end."""
+    return {name: text.text for name, text in texts.items()} | {
+        "marks": {name: [list(mark) for mark in text.marks] for name, text in texts.items()}
+    }
 
 
 def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = SNIPPET_WORDS) -> Snippet:

@@ -52,7 +52,7 @@ class QueryAnalyzer:
         return frozenset({"title", "body", DOCNO, *self._snapshot.field_names})
 
     def parse(self, text: str, stream: str, syntax: str) -> Query:
-        """The query that a text stands for; one with a syntax error is taken for plain words, with a remark."""
+        """The query of a text; one with a syntax error is read as plain words, with a remark."""
         if syntax not in SYNTAXES:
             raise unknown_name("query syntax", syntax, SYNTAXES)
         if syntax == "plain" or looks_plain(text):
@@ -66,7 +66,7 @@ class QueryAnalyzer:
         return self.interpret(node, stream, text)
 
     def interpret(self, node: Node, stream: str, text: str | None = None) -> Query:
-        """The query that a syntax tree stands for; `text` is how it was written."""
+        """The query of a syntax tree; `text` is how it was written."""
         terms, unknown = self._find_terms(node, stream)
         remarks = self._remarks(node, stream)
         return Query(format_tree(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
@@ -106,7 +106,7 @@ class QueryAnalyzer:
         return tuple(terms), tuple(unknown)
 
     def _scoring_words(self, leaf: Leaf, field: str) -> Iterator[tuple[str, str, Variants]]:
-        """Each word of a leaf that scores: as written, its name, and the terms that it stands for."""
+        """Each word of a leaf that scores: as written, its name, and the terms that it matches."""
         if field == DOCNO or isinstance(leaf, Range):
             return
         if isinstance(leaf, Word | Phrase):
@@ -126,5 +126,5 @@ class QueryAnalyzer:
                 n_matching = self.patterns.expand(leaf, field).n_matching
                 if n_matching > MAX_VARIANTS:
                     counted = f"the {MAX_VARIANTS:,} most frequent count"
-                    remarks[f"{format_tree(leaf)} stands for {n_matching:,} words: {counted}"] = None
+                    remarks[f"{format_tree(leaf)} matches {n_matching:,} words: {counted}"] = None
         return tuple(remarks)

@@ -1,6 +1,6 @@
-"""Term patterns: the terms of an index that a wildcard or a fuzzy word stands for.
+"""Term patterns: the terms of an index that a wildcard or a fuzzy word matches.
 
-In title and body, patterns are compared with the words of the index as they were written, and stand for the terms of
+In title and body, patterns are compared with the words of the index as they were written, and match the terms of
 those: `lymphomas*` finds documents although their term is the stem. Of other fields only the terms are kept, so they
 are compared with these.
 """
@@ -30,7 +30,7 @@ MAX_CACHED_PATTERNS = 256
 
 
 class MatchingTerms(NamedTuple):
-    """The terms that a pattern stands for, in alphabetical order: the most frequent of the `n_matching` that match."""
+    """The terms that a pattern matches, in alphabetical order: the most frequent of the `n_matching` that match."""
 
     terms: Variants
     n_matching: int
@@ -64,7 +64,7 @@ def match_strings(strings: Strings, numbers: range, leaf: Wildcard | Fuzzy, text
 
 
 def _matching_terms(shard: Shard, text: Text, stream: str, leaf: Wildcard | Fuzzy) -> Array:
-    """The positions, in the text's stream, of the terms that a leaf stands for in a shard."""
+    """The positions, in the text's stream, of the terms that a leaf matches in a shard."""
     wanted = fold_text(leaf.text)
     if stream not in STREAMS:
         return match_strings(text.terms, text.numbers, leaf, wanted, text.prefix) - text.numbers.start

@@ -199,7 +199,7 @@ class TopicMixtureQueryScorer(MixtureQueryScorer):
         weights = shared if own is None else own.of(docs, shared)
         term_given_topic = self._model.term_given_topic([word.term for word in self.words])
         topics_given_document = self._components.topics_given_document(self._model, shard_index, docs)
-        # Row by row alike, wherever a document stands: equal documents have equal scores.
+        # Each row by the same operations, whatever its position: equal documents have equal scores.
         by_word = np.einsum("dk,wk->wd", topics_given_document, term_given_topic)
         n_docs = self._reader.snapshot.shards[shard_index].columns.n_docs
         scores = np.zeros(len(docs))

@@ -12,8 +12,9 @@ from typing import Any
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_difference
-from searchlab.rankers.explanation import ScoreExplanation, compare_explanations
+from searchlab.rankers.explanation import compare_explanations
 from searchlab.rankers.systems import System
+from searchlab.retrieval.results import Explanation
 from searchlab.web.api.explain import difference_record, explanations_by_docno, label_in_words
 from searchlab.web.api.parameters import SYSTEM, Parameter
 from searchlab.web.api.search import check_query, result_page
@@ -43,7 +44,7 @@ def compare_systems(state: RequestState, *, q: str, left: str, right: str, k: in
     ranks = [{docno: rank for rank, docno in enumerate(found.docnos, start=1)} for found in hits]
     shown = dict.fromkeys([*hits[0].docnos[:k], *hits[1].docnos[:k]])
     pairs = [{"docno": docno, "left": ranks[0].get(docno), "right": ranks[1].get(docno)} for docno in shown]
-    titles = {hit["docno"]: hit["title"]["text"] for side in sides for hit in side["hits"]}
+    titles = {hit["docno"]: hit["title"] for side in sides for hit in side["hits"]}
     complete = (len(hits[0]) < depth, len(hits[1]) < depth)
     comparison = _Comparison(systems[1], q, filter, pairs, hits[1].docnos[:k], titles, depth, complete)
     return {
@@ -95,7 +96,7 @@ class _Comparison:
         return [self._move(pair, left_ranks[pair["docno"]], others[pair["docno"]], explanations) for pair in moved]
 
     def _move(
-        self, pair: dict[str, Any], left_rank: int, other: str | None, explanations: dict[str, ScoreExplanation]
+        self, pair: dict[str, Any], left_rank: int, other: str | None, explanations: dict[str, Explanation]
     ) -> dict[str, Any]:
         docno = pair["docno"]
         rises = (pair["right"] or self.depth + 1) < left_rank
@@ -125,13 +126,13 @@ class _Comparison:
         above = self.shown if right is None else self.shown[: right - 1]
         return next((docno for docno in above if left_ranks[docno] > left), None)
 
-    def _explanations(self, docnos: list[str]) -> dict[str, ScoreExplanation]:
+    def _explanations(self, docnos: list[str]) -> dict[str, Explanation]:
         """The right system's explanations of the documents that it can explain."""
         query = self.right.parse(self.query)
         try:
             return explanations_by_docno(self.right, query, docnos, self.filters)
         except SettingError:  # a document is not among the candidates of a model: ask one by one
-            explained: dict[str, ScoreExplanation] = {}
+            explained: dict[str, Explanation] = {}
             for docno in docnos:
                 try:
                     explained |= explanations_by_docno(self.right, query, [docno], self.filters)

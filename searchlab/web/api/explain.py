@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from searchlab.features.descriptions import describe_feature
-from searchlab.rankers.explanation import (
-    Contribution,
-    ContributionDifference,
-    ScoreExplanation,
-    compare_explanations,
-    describe_lead,
-)
+from searchlab.rankers.explanation import ContributionDifference, compare_explanations, describe_lead
 from searchlab.rankers.systems import System
-from searchlab.retrieval.results import Query
+from searchlab.retrieval.results import Explanation, Query
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.search import check_query, find_document, require_document, system_record
 from searchlab.web.http_errors import HttpError
@@ -36,7 +30,7 @@ def explain_score(
     for wanted in docnos:
         require_document(index, wanted)
     query = chosen.parse(check_query(q, state.limits))
-    explanations = chosen.accounts(query, docnos, filters=filter)
+    explanations = chosen.explain(query, docnos, filters=filter)
     answer: dict[str, Any] = {
         "index": index.name,
         "query": q,
@@ -58,7 +52,7 @@ def explain_score(
     return answer
 
 
-def _missing_sentence(explanations: Sequence[ScoreExplanation], filters: Sequence[str]) -> str:
+def _missing_sentence(explanations: Sequence[Explanation], filters: Sequence[str]) -> str:
     """A warning if the query does not find some of the documents."""
     missing = [explanation.docno for explanation in explanations if not explanation.found]
     if not missing:
@@ -68,29 +62,11 @@ def _missing_sentence(explanations: Sequence[ScoreExplanation], filters: Sequenc
     return f"{fact}: below are the parts of the score that it would have"
 
 
-def _document_record(index: OpenIndex, explanation: ScoreExplanation) -> dict[str, Any]:
-    """A document with the parts of its score."""
-    return {
-        "docno": explanation.docno,
+def _document_record(index: OpenIndex, explanation: Explanation) -> dict[str, Any]:
+    """The explanation of a document's score, with its title and with features in words."""
+    return explanation.to_json() | {
         "title": find_document(index, explanation.docno).title,
-        "score": explanation.score,
-        "found": explanation.found,
-        "parts": [_part_record(share) for share in explanation.contributions],
-    }
-
-
-def _part_record(share: Contribution) -> dict[str, Any]:
-    words, raw, how = describe_feature(share.label), share.raw, list(share.how)
-    if not words and not how and raw is not None and not float(raw).is_integer():
-        # BM25F weighs streams differently: its frequencies are not numbers of occurrences.
-        raw, how = None, [f"weighted frequency {raw:.4g}"]
-    return {
-        "label": share.label,
-        "words": words,
-        "amount": share.amount,
-        "raw": raw,
-        "meaning": share.meaning,
-        "how": how,
+        "parts": [part.to_json() | {"words": describe_feature(part.label)} for part in explanation.parts],
     }
 
 
@@ -106,6 +82,6 @@ def label_in_words(label: str) -> str:
 
 def explanations_by_docno(
     system: System, query: Query, docnos: list[str], filters: list[str]
-) -> dict[str, ScoreExplanation]:
+) -> dict[str, Explanation]:
     """The explanations of the scores of documents, by docno."""
-    return {explanation.docno: explanation for explanation in system.accounts(query, docnos, filters=filters)}
+    return {explanation.docno: explanation for explanation in system.explain(query, docnos, filters=filters)}

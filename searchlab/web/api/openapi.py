@@ -14,6 +14,13 @@ ERROR = {
     "required": ["error"],
     "properties": {"error": {"type": "string", "description": "one line: what was found, what was expected"}},
 }
+DESCRIPTION = (
+    "Search, compare, explain, judge, train and measure. "
+    "Titles, snippets and bodies are plain text; `marks` has the positions of the matched words, as [start, end] in "
+    "characters, under the name of each text. "
+    "An explanation has `docno`, `score`, `found` and `parts`, whose amounts add up to the score. "
+    'Errors are JSON: {"error": …}.'
+)
 # Statuses that any request may get.
 ERRORS = {
     "400": "A parameter is not as expected",
@@ -35,7 +42,7 @@ def describe_api(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
         "info": {
             "title": "searchlab",
             "version": __version__,
-            "description": 'Search, compare, explain, judge, train and measure. Errors are JSON: {"error": …}.',
+            "description": DESCRIPTION,
         },
         "paths": paths,
         "components": {

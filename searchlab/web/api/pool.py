@@ -17,11 +17,12 @@ from searchlab.judgments.judgment_store import JudgmentStore
 from searchlab.judgments.pooling import pool_documents
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
+from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.retrieval.results import Hit, Hits
 from searchlab.web.api.collection_topics import has_learnt_from
 from searchlab.web.api.compare import require_different
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.search import marked_text, system_record
+from searchlab.web.api.search import system_record
 from searchlab.web.api.topic_rankings import MAX_TOPICS, RANKING_DEPTH, choose_systems, rank_topic, rank_topics
 from searchlab.web.http_errors import NotFound
 from searchlab.web.state.open_index import OpenIndex
@@ -47,8 +48,7 @@ def build_pool(
     documents = [
         {
             "docno": hit.docno,
-            "title": marked_text(hit.marked_title),
-            "snippet": marked_text(hit.snippet),
+            **texts_as_json(title=hit.marked_title, snippet=hit.snippet),
             "fields": dict(hit.document.fields),
             "grade": judged[hit.docno].grade if hit.docno in judged else None,
             "note": judged[hit.docno].note if hit.docno in judged else "",

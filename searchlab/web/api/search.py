@@ -13,8 +13,8 @@ from searchlab.rankers.systems import System
 from searchlab.records import Document
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.highlight.full_text import mark_all
-from searchlab.retrieval.highlight.snippets import Snippet
-from searchlab.retrieval.results import Hit, Hits, Query
+from searchlab.retrieval.highlight.snippets import texts_as_json
+from searchlab.retrieval.results import Hits, Query
 from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.http_errors import HttpError, NotFound
@@ -42,7 +42,7 @@ def describe_indexes(state: RequestState) -> dict[str, Any]:
         "indexes": [
             {
                 "name": index.name,
-                "n_documents": len(index.engine),
+                "n_docs": len(index.engine),
                 "fields": list(index.engine.snapshot.field_names),
                 "systems": [system_record(index.system(name)) for name, _, _ in index.systems],
             }
@@ -87,8 +87,7 @@ def get_document(state: RequestState, *, docno: str, q: str, system: str) -> dic
     return {
         "index": index.name,
         "docno": document.docno,
-        "title": marked_text(mark_all(document.title, terms, analyzer)),
-        "body": marked_text(mark_all(document.body, terms, analyzer)),
+        **texts_as_json(title=mark_all(document.title, terms, analyzer), body=mark_all(document.body, terms, analyzer)),
         "fields": dict(document.fields),
     }
 
@@ -120,11 +119,6 @@ def system_record(system: System) -> dict[str, str]:
     return {"name": system.name, "label": system.label, "kind": system.kind}
 
 
-def marked_text(snippet: Snippet) -> dict[str, Any]:
-    """A text and the positions of the matched words."""
-    return {"text": snippet.text, "marks": [list(mark) for mark in snippet.marks]}
-
-
 def find_document(index: OpenIndex, docno: str) -> Document:
     """A document by its docno; HTTP error 404 if there is none."""
     require_document(index, docno)
@@ -151,23 +145,11 @@ def result_page(
         "k": k,
         "page": page,
         "filters": filters,
-        "n_documents": len(index.engine),
+        "n_docs": len(index.engine),
         "more": len(hits) > first + k,
-        "hits": [_hit_record(hit) for hit in hits[first : first + k]],
+        "hits": [hit.to_json() | {"grade": None} for hit in hits[first : first + k]],
         "unknown": list(hits.query.unknown),
         "remarks": list(hits.query.remarks),
-    }
-
-
-def _hit_record(hit: Hit) -> dict[str, Any]:
-    return {
-        "rank": hit.rank,
-        "score": hit.score,
-        "docno": hit.docno,
-        "title": marked_text(hit.marked_title),
-        "snippet": marked_text(hit.snippet),
-        "fields": dict(hit.document.fields),
-        "grade": None,
     }
 
 

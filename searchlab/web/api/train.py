@@ -22,13 +22,13 @@ from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
 
 # The rankers that learn from judgments.
-LEARNERS = tuple(name for name in RANKERS if name not in ("linear", "single"))
+TRAINABLE_RANKERS = tuple(name for name in RANKERS if name not in ("linear", "single"))
 # The name of a model is part of a file name and of URLs.
 MODEL_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_TRAINING_TOPICS = 5000
 MAX_CANDIDATES = 1000
 
-RANKER = Parameter("ranker", "string", "the ranker to train", default="rsvm-ir", choices=LEARNERS)
+RANKER = Parameter("ranker", "string", "the ranker to train", default="rsvm-ir", choices=TRAINABLE_RANKERS)
 FEATURES = Parameter("features", "string", "a feature set", default="semantic", choices=tuple(FEATURE_SETS))
 MODEL_NAME = Parameter(
     "name", "string", "name of the model; by default made of topic set and ranker", default="", max_length=60

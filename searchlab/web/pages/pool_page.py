@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.retrieval.highlight.full_text import mark_all
+from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import build_pool
-from searchlab.web.api.search import find_document, marked_text
+from searchlab.web.api.search import find_document
 from searchlab.web.pages.judge_page import default_systems, topics_with_progress
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.open_index import OpenIndex
@@ -68,8 +69,7 @@ def _whole_document(index: OpenIndex, docno: str, text: str) -> dict[str, Any]:
     body = f"{document.body[:MAX_SHOWN_LENGTH]}…" if too_long else document.body
     return {
         "docno": docno,
-        "title": marked_text(mark_all(document.title, terms, analyzer)),
-        "body": marked_text(mark_all(body, terms, analyzer)),
+        **texts_as_json(title=mark_all(document.title, terms, analyzer), body=mark_all(body, terms, analyzer)),
         "fields": dict(document.fields),
         "full_length": len(document.body) if too_long else 0,
     }

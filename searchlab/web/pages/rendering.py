@@ -6,13 +6,15 @@ Templates escape all values. URLs carry the state of a page, so that every page 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from searchlab.evaluation.number_text import format_count
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
@@ -36,7 +38,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": count_noun}
+    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": format_count}
     jinja.filters["typeset"] = typeset
     return jinja
 
@@ -65,10 +67,11 @@ class Links:
         return self(path, **{name: "true" if value is True else value for name, value in lasting.items()})
 
 
-def split_at_marks(marked: Mapping[str, Any]) -> list[tuple[str, bool]]:
+def split_at_marks(text: str, marks: Iterable[Sequence[int]]) -> list[tuple[str, bool]]:
     """A text in pieces, each with whether it is marked."""
-    text, last, pieces = marked["text"], 0, []
-    for start, end in marked["marks"]:
+    last = 0
+    pieces: list[tuple[str, bool]] = []
+    for start, end in marks:
         pieces += [(text[last:start], False), (text[start:end], True)]
         last = end
     return [(piece, is_marked) for piece, is_marked in [*pieces, (text[last:], False)] if piece]
@@ -79,11 +82,6 @@ def format_cell(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("-", "−")
-
-
-def count_noun(n: int, noun: str) -> str:
-    """A number and the noun it counts."""
-    return f"{n:,} {noun}{'s' * (n != 1)}"
 
 
 def typeset(text: str) -> str:

@@ -25,7 +25,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     """The search box and, if there is a query, one page of its hits."""
     context = _query_context(values) | {
         "fields": list(state.index.engine.snapshot.field_names),
-        "n_documents": len(state.index.engine),
+        "n_docs": len(state.index.engine),
         "max_rank": state.limits.max_rank,
         "restricted": bool(_RESTRICTIONS.search(values["q"])),
         "problem": None,
@@ -51,7 +51,7 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
     return _query_context(values) | {
         "answer": answer,
         "fields": [],
-        "n_documents": answer["n_documents"],
+        "n_docs": answer["n_docs"],
         "max_rank": state.limits.max_rank,
         "restricted": False,
         "problem": None,

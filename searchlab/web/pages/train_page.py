@@ -30,7 +30,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "advice_before": advice,
-        "learners": [(name, RANKERS[name].description) for name in train.LEARNERS],
+        "rankers": [(name, RANKERS[name].description) for name in train.TRAINABLE_RANKERS],
         "features": [(name, len(names)) for name, names in FEATURE_SETS.items()],
         "job": shown,
         "waiting": [job for job in waiting if job is not shown],

@@ -70,7 +70,7 @@ def test_a_reranked_query_is_explained_from_two_searches_and_one_extraction(mode
 def test_an_expanded_query_is_explained_from_two_searches(collection, run_cli, work, shown):
     code, out, _ = run_cli("query", "heat", "--expand", "rm3", "--explain", *shown)
     assert code == 0
-    assert "weight" in out
+    assert ("query_count" if shown else "in query") in out
     expect(work, searches=2, estimations=1)
 
 

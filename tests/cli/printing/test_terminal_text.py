@@ -1,11 +1,6 @@
 import re
 
-from searchlab.cli.printing.terminal_text import pluralize, print_columns, print_entries, printable
-
-
-def test_a_noun_is_in_the_plural_unless_there_is_one():
-    assert [pluralize(n, "shard") for n in (0, 1, 2, 1234)] == ["0 shards", "1 shard", "2 shards", "1,234 shards"]
-    assert [pluralize(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
+from searchlab.cli.printing.terminal_text import print_columns, print_entries, printable
 
 
 def test_printable_text_has_no_control_characters_and_keeps_every_position():

@@ -210,7 +210,7 @@ def test_explain_shows_weights_that_add_up_to_the_score(ask):
     out, _ = ask("alpha beta", ":explain 2")
     hits, table = out.split("\n\n", 1)
     score = hits.splitlines()[2].split()[1]
-    assert [line.split()[0] for line in table.strip().splitlines()] == ["term", "alpha", "beta", "score"]
+    assert [line.split()[0] for line in table.strip().splitlines()] == ["term", "beta", "alpha", "score"]
     assert table.split()[-1] == score
 
 

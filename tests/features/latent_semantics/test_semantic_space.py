@@ -22,22 +22,14 @@ from searchlab.features.latent_semantics import semantic_space
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space, update_space
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing import vector_artefact
-from searchlab.indexing.building.indexer import build_index, delete, merge
+from searchlab.indexing.building.indexer import delete, merge
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.records import Document
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import no_progress
-
-# "car" and "auto" never occur together but share their contexts; so do "fruit" and "apple".
-CARS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road"]
-FRUIT = ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet"]
-WORDS = ["car", "auto", "engine", "wheel", "road", "fruit", "apple", "tree", "juice", "sweet"]
-
-
-def documents(texts, prefix="d"):
-    return [Document(f"{prefix}{number:04}", "", text) for number, text in enumerate(texts)]
+from tests.indexing.artefact_indexes import CARS, FRUIT, WORDS, add, build_cars_and_fruit, documents
 
 
 def random_texts(n_docs, n_words=60, seed=7):
@@ -48,14 +40,14 @@ def random_texts(n_docs, n_words=60, seed=7):
 
 
 @pytest.fixture(autouse=True)
-def no_waiting_for_the_disk(monkeypatch):
+def no_fsync(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
 @pytest.fixture
 def small(build, tmp_path):
     """An index of eight documents in several shards."""
-    return build(documents(CARS + FRUIT), folder=tmp_path / "index", words_per_shard=12)
+    return build_cars_and_fruit(build, tmp_path / "index")
 
 
 def vector_of(space, docno, dims=None):
@@ -65,10 +57,6 @@ def vector_of(space, docno, dims=None):
 
 def all_vectors(space, dims=None):
     return {docno: vector_of(space, docno, dims) for docno in space.snapshot.docnos()}
-
-
-def add(folder, new, **options):
-    build_index(lambda: iter(new), folder, jobs=1, **options)
 
 
 def dense_weights(snapshot, least=2):
@@ -296,7 +284,7 @@ def test_an_open_space_outlives_changes_of_its_index(small):
     delete(small, ["d0000"])
     merge(small)
     build_space(small, dims=3)
-    for again in (space, SemanticSpace.open(snapshot)):  # opened anew, it knows none of the old shards
+    for again in (space, SemanticSpace.open(snapshot)):  # opened again, it has none of the old shards
         found = all_vectors(again)
         assert found.keys() == before.keys()
     for docno, vector in before.items():

@@ -569,17 +569,8 @@ def test_shards_are_locked_while_they_are_examined(folder):
     os.close(lock_shard(shard, exclusive=True))
 
 
-def test_an_index_that_is_rebuilt_while_it_is_opened_is_examined_again(build, folder, monkeypatch):
-    calls = []
-
-    def read_and_rebuild(where):
-        manifest = read_index_manifest(where)
-        if not calls:
-            calls.append(where)
-            build([Document("new", "", "words")], folder=folder)
-        return manifest
-
-    monkeypatch.setattr(index_doctor, "read_index_manifest", read_and_rebuild)
+def test_an_index_that_is_rebuilt_while_it_is_opened_is_examined_again(folder, rebuild_during_opening):
+    rebuild_during_opening(index_doctor, folder)
     diagnosis = examine(folder)
     assert (diagnosis.findings, diagnosis.n_docs) == ((), 1)
 

@@ -150,17 +150,8 @@ def test_a_snapshot_answers_as_before_when_the_index_is_rebuilt(build, folder):
     assert SearchEngine(folder).search("words").docnos == ["new"]
 
 
-def test_an_index_that_is_rebuilt_while_it_is_opened_opens(build, folder, monkeypatch):
-    calls = []
-
-    def read_and_rebuild(where):
-        manifest = read_index_manifest(where)
-        if not calls:
-            calls.append(where)
-            build([Document("new", "", "words")], folder=folder)
-        return manifest
-
-    monkeypatch.setattr(snapshots, "read_index_manifest", read_and_rebuild)
+def test_an_index_that_is_rebuilt_while_it_is_opened_opens(folder, rebuild_during_opening):
+    rebuild_during_opening(snapshots, folder)
     assert list(Snapshot(folder).docnos()) == ["new"]
 
 

@@ -235,7 +235,7 @@ def test_an_explanation_is_the_score(build):
             for docno, score in zip(hits.docnos, hits.scores, strict=True):
                 explanation = engine.explain("a b a", docno, scorer=scorer)
                 assert explanation.score == pytest.approx(score)
-    parts = {part.term for part in explanation.parts}
+    parts = {part.label for part in explanation.parts}
     assert parts == {"a", "b (after a)", "a (after b)"}
 
 

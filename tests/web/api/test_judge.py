@@ -16,40 +16,7 @@ from searchlab.web.api.pool import build_pool
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.routes import ENDPOINTS
 from searchlab.web.state.request_state import RequestState
-from tests.web.judged_app import judge_topics, make_app_state, title_documents
-
-
-@pytest.fixture(scope="module")
-def folder(build):
-    return build(title_documents())
-
-
-@pytest.fixture
-def app_state(folder):
-    """An application without judgments."""
-    made = make_app_state(folder)
-    yield made
-    made.close()
-    for path in folder.parent.glob(f"{judgments_file(folder).name}*"):
-        path.unlink()
-
-
-@pytest.fixture
-def state(app_state):
-    return RequestState(app_state)
-
-
-def judge(state, docno, grade, judge="ann", **more):
-    return judge_api.judge_document(state, docno=docno, grade=grade, judge=judge, **more)
-
-
-def rejected(status, function, *arguments, **settings):
-    """The message of the HTTP error that a call raises."""
-    with pytest.raises(HttpError) as error:
-        function(*arguments, **settings)
-    assert error.value.status == status
-    return error.value.message
-
+from tests.web.judged_app import judge, judge_topics, rejected
 
 # Topic sets and topics
 

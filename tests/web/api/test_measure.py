@@ -8,7 +8,6 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
-from searchlab.judgments.judgment_store import judgments_file
 from searchlab.rankers.bundle import load_bundle
 from searchlab.records import Ranking, Topic
 from searchlab.web.api import collection_topics as collection_topics_module
@@ -20,12 +19,7 @@ from searchlab.web.jobs.training_process import TrainingTask, train_model
 from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
-from tests.web.judged_app import N_TOPICS, judge_topics, make_app_state, title_documents, title_grades
-
-
-@pytest.fixture(scope="module")
-def folder(build):
-    return build(title_documents())
+from tests.web.judged_app import N_TOPICS, judge_topics, title_grades
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +30,6 @@ def model(folder):
     task = TrainingTask(str(folder), "", "mine", topics, qrels, ranker="rsvm", features="table1", k=20)
     train_model(task, lambda *step: None, made.append)
     return made[0]
-
-
-@pytest.fixture
-def app_state(folder, tmp_path):
-    made = make_app_state(folder, reports_folder=tmp_path)
-    yield made
-    made.close()
-    for path in folder.parent.glob(f"{judgments_file(folder).name}*"):
-        path.unlink()
-    shutil.rmtree(models_folder(folder), ignore_errors=True)
 
 
 def add(folder, bundle, name="learnt"):

@@ -5,46 +5,12 @@ import json
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.judgments.judgment_store import judgments_file
 from searchlab.records import Document
+from searchlab.retrieval.pipeline import MIN_DEPTH
 from searchlab.web.api import measure, pool
-from searchlab.web.api.judge import create_topic, judge_document
-from searchlab.web.http_errors import HttpError
+from searchlab.web.api.judge import create_topic
 from searchlab.web.state.request_state import RequestState
-from tests.web.judged_app import judge_topics, make_app_state, title_documents
-
-
-@pytest.fixture(scope="module")
-def folder(build):
-    return build(title_documents())
-
-
-@pytest.fixture
-def app_state(folder):
-    """An application without judgments."""
-    made = make_app_state(folder)
-    yield made
-    made.close()
-    for path in folder.parent.glob(f"{judgments_file(folder).name}*"):
-        path.unlink()
-
-
-@pytest.fixture
-def state(app_state):
-    return RequestState(app_state)
-
-
-def judge(state, docno, grade, judge="ann", **more):
-    return judge_document(state, docno=docno, grade=grade, judge=judge, **more)
-
-
-def rejected(status, function, *arguments, **settings):
-    """The message of the HTTP error that a call raises."""
-    with pytest.raises(HttpError) as error:
-        function(*arguments, **settings)
-    assert error.value.status == status
-    return error.value.message
-
+from tests.web.judged_app import judge, judge_topics, make_app_state, rejected
 
 # Pools
 
@@ -59,7 +25,7 @@ def test_a_pool_holds_the_best_documents_of_all_systems(state, app_state):
     assert [each["name"] for each in found["systems"]] == ["bm25", "dirichlet+rm3"]
     assert found["topic"] == {"qid": "5", "text": "w5"}
     document = next(each for each in found["documents"])
-    assert list(document) == ["docno", "title", "snippet", "fields", "grade", "note"]
+    assert list(document) == ["docno", "title", "snippet", "marks", "fields", "grade", "note"]
     json.dumps(found)
 
 
@@ -106,8 +72,8 @@ def test_topics_are_plain_words_in_pools(build):
     create_topic(state, topic_set="s", text="cats NOT dogs", qid="1")
     found = pool.build_pool(state, topic_set="s", qid="1", systems=["bm25"])
     assert {each["docno"] for each in found["documents"]} == {"a", "b", "c"}
-    title = next(each["title"] for each in found["documents"] if each["docno"] == "a")
-    assert title == {"text": "cats not dogs", "marks": [[0, 4], [5, 8], [9, 13]]}
+    document = next(each for each in found["documents"] if each["docno"] == "a")
+    assert (document["title"], document["marks"]["title"]) == ("cats not dogs", [[0, 4], [5, 8], [9, 13]])
     app_state.close()
 
 
@@ -127,11 +93,10 @@ def test_systems_have_defaults(state, app_state):
         pool.build_pool(state, topic_set="mine", qid="0", systems=["nosuch"])
 
 
-def test_a_ranking_is_searched_once(state, app_state, monkeypatch):
-    judge_topics(app_state, n_topics=2)
-    index = state.index
+def test_a_ranking_is_searched_once_and_again_only_for_a_deeper_pool(state, monkeypatch):
+    create_topic(state, topic_set="mine", text="f2", qid="1")
     searches = []
-    engine = index.engine
+    engine = state.index.engine
     search = type(engine).search
     monkeypatch.setattr(type(engine), "search", lambda *a, **k: searches.append(1) or search(*a, **k))  # type: ignore[func-returns-value]
     settings = {"topic_set": "mine", "qid": "1", "systems": ["tfidf"], "depth": 4}
@@ -140,7 +105,12 @@ def test_a_ranking_is_searched_once(state, app_state, monkeypatch):
     assert n > 0
     assert pool.build_pool(state, **settings) == first
     assert len(searches) == n
+    # The first search went at least to `MIN_DEPTH`: the five best are among its hits.
     assert len(pool.build_pool(state, **settings | {"depth": 5})["documents"]) == 5
+    assert len(searches) == n
+    deeper = MIN_DEPTH + 1
+    assert len(pool.build_pool(state, **settings | {"depth": deeper})["documents"]) == deeper
+    assert len(searches) > n
 
 
 # Documents to judge next

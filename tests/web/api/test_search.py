@@ -18,7 +18,7 @@ def test_a_search_finds_what_the_engine_finds(client, engine, system):
     assert [hit["score"] for hit in found["hits"]] == hits.scores.tolist()
     assert [hit["rank"] for hit in found["hits"]] == [1, 2, 3]
     assert found["system"] == {"name": system, "label": expected.label, "kind": "scorer"}
-    assert found["n_documents"] == len(DOCUMENTS)
+    assert found["n_docs"] == len(DOCUMENTS)
     assert 0 < found["seconds"] < 60
 
 
@@ -27,13 +27,13 @@ def test_hits_have_texts_with_their_matches_and_fields(client):
     assert hit["docno"] == "d1"
     assert hit["fields"] == {"year": 1988, "journal": "Lancet"}
     for part in ("title", "snippet"):
-        words = [hit[part]["text"][start:end] for start, end in hit[part]["marks"]]
+        words = [hit[part][start:end] for start, end in hit["marks"][part]]
         assert set(words) == {"T", "cells"}
 
 
 def test_hits_have_the_names_that_the_command_line_prints(client):
     (hit,) = get_json(client, "/api/search", q='"t cells"')["hits"]
-    assert list(hit) == ["rank", "score", "docno", "title", "snippet", "fields", "grade"]
+    assert list(hit) == ["rank", "score", "docno", "title", "snippet", "marks", "fields", "grade"]
 
 
 def test_pages_follow_each_other_without_gap_or_repetition(client, engine):
@@ -77,15 +77,15 @@ def test_the_number_of_corrected_words_is_bounded(client, monkeypatch):
 
 def test_a_document_comes_in_full_with_the_words_of_the_query_marked(client):
     plain = get_json(client, "/api/document", docno="d1")
-    assert plain["body"] == {"text": DOCUMENTS[0].body, "marks": []}
+    assert (plain["body"], plain["marks"]) == (DOCUMENTS[0].body, {"title": [], "body": []})
     found = get_json(client, "/api/document", docno="d1", q="lymphoma")
-    assert len(found["body"]["marks"]) == 3
-    assert found["body"]["text"][slice(*found["body"]["marks"][0])] == "Lymphomas"
+    assert len(found["marks"]["body"]) == 3
+    assert found["body"][slice(*found["marks"]["body"][0])] == "Lymphomas"
 
 
 def test_hostile_documents_come_unchanged(client):
     found = get_json(client, "/api/document", docno="d4/../&x=<b>")
-    assert found["title"]["text"] == found["body"]["text"] == HOSTILE
+    assert found["title"] == found["body"] == HOSTILE
 
 
 def test_similar_documents_do_not_include_the_document_itself(client):
@@ -149,15 +149,15 @@ def test_invalid_requests_are_rejected_in_one_line(client, search_folder, path, 
 def test_an_updated_index_is_used_by_the_next_request(build, tmp_path):
     folder = build([Document("a", "", "alpha")], folder=tmp_path / "it")
     with client_for(folder) as client:
-        assert client.get("/api/search", params={"q": "alpha"}).json()["n_documents"] == 1
+        assert client.get("/api/search", params={"q": "alpha"}).json()["n_docs"] == 1
         build([Document("a", "", "alpha"), Document("b", "", "alpha alpha")], folder=folder)
         found = client.get("/api/search", params={"q": "alpha"}).json()
-    assert found["n_documents"] == 2
+    assert found["n_docs"] == 2
     assert {hit["docno"] for hit in found["hits"]} == {"a", "b"}
 
 
 def test_all_indexes_are_listed_with_their_systems(client):
     (index,) = get_json(client, "/api/indexes")["indexes"]
-    assert (index["name"], index["n_documents"]) == ("it", len(DOCUMENTS))
+    assert (index["name"], index["n_docs"]) == ("it", len(DOCUMENTS))
     assert index["fields"] == ["journal", "note", "year"]
     assert index["systems"][0] == {"name": "bm25", "label": "BM25", "kind": "scorer"}

@@ -1,13 +1,11 @@
 """Models are trained on judgments, reported with their cross-validation, and used in searches."""
 
 import json
-import shutil
 
 import numpy as np
 import pytest
 
 from searchlab.features.preprocessing.preprocessor import Preprocessor
-from searchlab.judgments.judgment_store import judgments_file
 from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.web.api import train as train_api
@@ -18,26 +16,10 @@ from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.routes import ENDPOINTS
 from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
-from tests.web.judged_app import N_TOPICS, judge_topics, make_app_state, title_documents, title_grades
+from tests.web.judged_app import N_TOPICS, judge_topics, rejected, title_grades
 
 LONG = 60.0
 QUICK = {"ranker": "rsvm", "features": "table1", "k": 20}
-
-
-@pytest.fixture(scope="module")
-def folder(build):
-    return build(title_documents())
-
-
-@pytest.fixture
-def app_state(folder):
-    """An application without judgments and models."""
-    made = make_app_state(folder)
-    yield made
-    made.close()
-    for path in folder.parent.glob(f"{judgments_file(folder).name}*"):
-        path.unlink()
-    shutil.rmtree(models_folder(folder), ignore_errors=True)
 
 
 class Idle(TrainingJobs):
@@ -61,13 +43,6 @@ def idle(app_state):
 
 def train(app_state, topic_set="mine", **settings):
     return train_api.start_training(RequestState(app_state), topic_set=topic_set, **QUICK | settings)
-
-
-def rejected(status, function, *arguments, **settings):
-    with pytest.raises(HttpError) as error:
-        function(*arguments, **settings)
-    assert error.value.status == status
-    return error.value.message
 
 
 # From judgments to a search

@@ -2,7 +2,7 @@
 
 import pytest
 
-from searchlab.web.pages.rendering import Links, count_noun, format_cell, split_at_marks, typeset
+from searchlab.web.pages.rendering import Links, format_cell, split_at_marks, typeset
 
 STATE = {"index": None, "q": "a b", "system": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "docno": "x"}
 
@@ -57,9 +57,8 @@ def test_sentences_have_minus_signs(text, expected):
     ],
 )
 def test_a_text_is_split_at_marks(text, marks, expected):
-    assert split_at_marks({"text": text, "marks": marks}) == expected
+    assert split_at_marks(text, marks) == expected
 
 
 def test_numbers_are_short():
     assert [format_cell(value) for value in (None, 1234, 0.123456, -2.5)] == ["–", "1,234", "0.1235", "−2.5"]
-    assert [count_noun(1, "document"), count_noun(1230, "document")] == ["1 document", "1,230 documents"]

@@ -20,8 +20,8 @@ from searchlab.cli.evaluation_options import (
 )
 from searchlab.cli.messages import list_names, warn
 from searchlab.cli.options import DialectOption
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError, unknown_name
+from searchlab.evaluation.number_text import format_count
 
 DEFAULT_MEASURES = ["nDCG@10", "AP"]
 
@@ -75,6 +75,6 @@ def compare_command(
                 "p-values are corrected (Holm) over the pairs of each measure; verdicts follow the randomisation test"
             )
     if report.left_out:
-        topics = pluralize(len(report.left_out), "topic")
+        topics = format_count(len(report.left_out), "topic")
         warn(f"{topics} left out, which not all runs have: {list_names(report.left_out)}; -c counts 0 for them")
     warn_of_gaps_and_ties(evaluated)

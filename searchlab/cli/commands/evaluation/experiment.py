@@ -9,8 +9,8 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.cli.options import JobsOption, require_jobs
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
+from searchlab.evaluation.number_text import format_count
 
 
 @app.command("experiment")
@@ -42,7 +42,7 @@ def experiment_command(
     print(f"\n{finished.manifest['lead']}")
     skipped = finished.manifest["n_skipped_topics"]
     if skipped:
-        note(f"{pluralize(skipped, 'topic')} without a relevant document left out")
+        note(f"{format_count(skipped, 'topic')} without a relevant document left out")
     if finished.was_there:
         note("nothing to do: these results were there already; --fresh computes them again")
     note(f"report → {finished.folder / 'report.html'}")
@@ -63,7 +63,7 @@ def _print_systems(manifest: dict[str, Any]) -> None:
             cells.append(f"{system['means'][measure]:>{widths[measure]}.4f}{sign}")
         print(f"{system['name']:{width}}  {' '.join(cells)}".rstrip())
     print(
-        f"\nMeans over {pluralize(manifest['n_topics'], 'topic')}, {pluralize(len(manifest['folds']), 'fold')}; "
+        f"\nMeans over {format_count(manifest['n_topics'], 'topic')}, {format_count(len(manifest['folds']), 'fold')}; "
         f"+ better, - worse than {manifest['plan']['baseline']} (randomisation test, p < .05 after Holm's correction)."
     )
     print(f"{manifest['dialect'][0].upper()}{manifest['dialect'][1:]}.")

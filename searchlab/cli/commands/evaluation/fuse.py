@@ -11,8 +11,8 @@ from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.errors import SettingError, unknown_name
+from searchlab.evaluation.number_text import format_count
 
 
 @app.command("fuse")
@@ -42,6 +42,6 @@ def fuse_command(
     warn_of_latin1(notes)
     with open_output(output) as file:
         searchlab.write_run(file, fused, tag or method)
-    results = pluralize(sum(len(ranking.docnos) for ranking in fused), "result")
-    topics = pluralize(len(fused), "topic")
-    note(f"{pluralize(len(runs), 'run')} fused by {method}: {topics}, {results}{destination(output)}")
+    results = format_count(sum(len(ranking.docnos) for ranking in fused), "result")
+    topics = format_count(len(fused), "topic")
+    note(f"{format_count(len(runs), 'run')} fused by {method}: {topics}, {results}{destination(output)}")

@@ -12,8 +12,9 @@ from searchlab.cli.app import add_group
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import IndexOption, OutputOption, choose_index
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.printing.terminal_text import pluralize, print_columns, printable
+from searchlab.cli.printing.terminal_text import print_columns, printable
 from searchlab.errors import SettingError, unknown_name
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.judgments.agreement import Agreement
@@ -94,7 +95,7 @@ def judgments_export_command(
         raise SettingError(f"nothing in the topic set {printable(name)} is judged")
     with open_output(output) as file:
         file.write(text)
-    lines = pluralize(text.count("\n"), "topic" if what == "topics" else "judgment")
+    lines = format_count(text.count("\n"), "topic" if what == "topics" else "judgment")
     note(f"{lines} of {printable(name)}{destination(output)}")
 
 
@@ -129,10 +130,10 @@ def judgments_import_command(
     name = folder.resolve().name if topic_set is None else topic_set
     with _open_store(folder) as store:
         done = store.import_judgments(name, new_topics, grades, judge=judge)
-    added = f"{pluralize(done.n_topics, 'topic')} and {pluralize(done.n_judgments, 'judgment')} added to"
+    added = f"{format_count(done.n_topics, 'topic')} and {format_count(done.n_judgments, 'judgment')} added to"
     print(f"{added} {printable(name)}", end="")
     if done.n_topics_same or done.n_judgments_same:
-        same = f"{pluralize(done.n_topics_same, 'topic')} and {pluralize(done.n_judgments_same, 'judgment')}"
+        same = f"{format_count(done.n_topics_same, 'topic')} and {format_count(done.n_judgments_same, 'judgment')}"
         print(f"; {same} were there already", end="")
     print()
 

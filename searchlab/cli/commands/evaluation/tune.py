@@ -12,10 +12,10 @@ from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import is_verbose, note
 from searchlab.cli.options import DialectOption, IndexOption, JsonOption, QrelsOption, TopicsOption, choose_index
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.experiments.scorer_tuning import Tuning
@@ -74,7 +74,7 @@ def tune_command(
             progress=progress,
         )
     if tuning.n_skipped:
-        note(f"{pluralize(tuning.n_skipped, 'topic')} without a relevant document left out")
+        note(f"{format_count(tuning.n_skipped, 'topic')} without a relevant document left out")
     if as_json:
         print(json.dumps(_as_record(tuning), ensure_ascii=False, indent=2))
     else:
@@ -105,13 +105,13 @@ def _print_tuning(tuning: Tuning) -> None:
     rows = [["settings", tuning.measure, "chosen by"]]
     for point in order[:n_shown]:
         n_folds = sum(point == chosen for chosen in tuning.chosen)
-        chosen_by = pluralize(n_folds, "fold") if n_folds else ""
+        chosen_by = format_count(n_folds, "fold") if n_folds else ""
         rows.append([show_settings(tuning.points[point]), format_value(tuning.mean(point)), chosen_by])
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     for settings, mean, chosen_by in rows:
         print(f"{settings:{widths[0]}}  {mean:>{widths[1]}}  {chosen_by}".rstrip())
     if len(order) > n_shown:
-        print(f"and {pluralize(len(order) - n_shown, 'worse point')}; -v prints all")
+        print(f"and {format_count(len(order) - n_shown, 'worse point')}; -v prints all")
     best, n_folds = tuning.best, len(tuning.folds)
     best_settings = f"{show_settings(tuning.points[best])} (optimistic: chosen by these topics)"
     print(f"\nbest on all topics    {format_value(tuning.mean(best))}  {best_settings}")

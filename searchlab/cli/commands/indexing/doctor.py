@@ -11,8 +11,8 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.cli.options import IndexOption, choose_index
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
+from searchlab.evaluation.number_text import format_count
 
 
 @app.command("doctor")
@@ -49,9 +49,9 @@ def _examine_index(index: str | None) -> None:
         print(problem)
     n_problems = len(problems) + sum(finding.serious for finding in diagnosis.findings)
     if n_problems:
-        note(f"{folder}: {pluralize(n_problems, 'problem')} found")
+        note(f"{folder}: {format_count(n_problems, 'problem')} found")
         raise typer.Exit(1)
-    examined = f"{pluralize(diagnosis.n_docs, 'document')} in {pluralize(diagnosis.n_shards, 'shard')}"
+    examined = f"{format_count(diagnosis.n_docs, 'document')} in {format_count(diagnosis.n_shards, 'shard')}"
     print(f"{folder}: healthy; {examined} examined")
 
 
@@ -70,6 +70,6 @@ def _examine_files(files: list[str], index: str | None) -> None:
     for finding in report.findings:
         print(finding if finding.problem else f"note: {finding}")
     if not report.healthy:
-        note(f"{pluralize(sum(finding.problem for finding in report.findings), 'problem')} found")
+        note(f"{format_count(sum(finding.problem for finding in report.findings), 'problem')} found")
         raise typer.Exit(1)
     print(f"no problems in {', '.join(report.examined)}")

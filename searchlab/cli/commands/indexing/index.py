@@ -11,8 +11,8 @@ from searchlab.cli.app import app
 from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_latin1
 from searchlab.cli.options import JobsOption
 from searchlab.cli.printing.index_printing import print_build_summary
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import reading_bar
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.corpus import ReadingNotes
@@ -106,11 +106,11 @@ def _print_notes(notes: ReadingNotes) -> None:
     for skipped in shown:
         note(f"skipped {skipped.path}: {skipped.reason}")
     if len(notes.skipped) > len(shown):
-        note(f"skipped {pluralize(len(notes.skipped) - len(shown), 'more file')}; -v names them")
+        note(f"skipped {format_count(len(notes.skipped) - len(shown), 'more file')}; -v names them")
     for error in notes.bad_records if is_verbose() else notes.bad_records[:MAX_NAMES]:
         warn(f"bad record {error}")
     if notes.n_bad:
-        warn(f"{pluralize(notes.n_bad, 'bad record')} left out; --strict stops at the first")
+        warn(f"{format_count(notes.n_bad, 'bad record')} left out; --strict stops at the first")
     warn_of_latin1(notes)
 
 

@@ -12,7 +12,8 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
 from searchlab.cli.printing.index_printing import print_statistics
-from searchlab.cli.printing.terminal_text import megabytes, pluralize
+from searchlab.cli.printing.terminal_text import megabytes
+from searchlab.evaluation.number_text import format_count
 
 
 @app.command("stats")
@@ -41,7 +42,7 @@ def stats_command(
         about |= {"stop_list": manifest.settings.stop_list}
         print(json.dumps(about | asdict(statistics), ensure_ascii=False, indent=2))
         return
-    print(f"{folder}: {pluralize(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
+    print(f"{folder}: {format_count(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
     print(f"  stemmer {manifest.settings.stemmer}, stop list {manifest.settings.stop_list}")
     for source in manifest.sources:
         print(f"  source {source}")

@@ -19,10 +19,10 @@ from searchlab.cli.options import (
     choose_index,
 )
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import ExpandOption, SearchOptions
 from searchlab.errors import SettingError
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.features.candidates import Candidates
@@ -168,6 +168,6 @@ def _print_notes(table: FeatureTable, candidates: Candidates, topics: list[Topic
     if missing := candidates.describe_missing():
         warn(missing)
     if empty := candidates.without_any(topics):
-        warn(f"{pluralize(len(empty), 'topic')} without candidates: {list_names(empty)}")
-    sizes = f"{pluralize(table.n_rows, 'row')} of {pluralize(table.n_features, 'feature')}"
-    note(f"{sizes} for {pluralize(table.n_queries, 'topic')}{destination(output)}")
+        warn(f"{format_count(len(empty), 'topic')} without candidates: {list_names(empty)}")
+    sizes = f"{format_count(table.n_rows, 'row')} of {format_count(table.n_features, 'feature')}"
+    note(f"{sizes} for {format_count(table.n_queries, 'topic')}{destination(output)}")

@@ -27,7 +27,7 @@ def model_show_command(
     """Print what a model is, how it was trained, and its weights."""
     bundle = searchlab.load_bundle(model)
     if as_json:
-        influences = [{"label": share.label, "weight": share.amount} for share in bundle.influences()]
+        influences = [{"label": each.label, "weight": each.amount} for each in bundle.influences()]
         print(json.dumps(bundle.to_json() | {"influences": influences}, ensure_ascii=False, indent=2))
         return
     try:

@@ -11,7 +11,7 @@ from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import ModelArgument, OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.printing.terminal_text import pluralize
+from searchlab.evaluation.number_text import format_count
 
 
 @app.command("rerank")
@@ -34,8 +34,8 @@ def rerank_command(
     rankings = rank_table(bundle, table)
     generated = [name for name, docno in zip(name_rows(table), table.docnos.tolist(), strict=True) if not docno]
     if generated:
-        note(f"{pluralize(len(generated), 'row')} without a docno, named by query and row, such as {generated[0]}")
+        note(f"{format_count(len(generated), 'row')} without a docno, named by query and row, such as {generated[0]}")
     with open_output(output) as file:
         searchlab.write_run(file, rankings, tag or bundle.ranker)
-    queries = pluralize(table.n_queries, "query", "queries")
-    note(f"{queries}, {pluralize(table.n_rows, 'result')}{destination(output)}")
+    queries = format_count(table.n_queries, "query", "queries")
+    note(f"{queries}, {format_count(table.n_rows, 'result')}{destination(output)}")

@@ -9,8 +9,9 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.messages import warn
 from searchlab.cli.options import IndexOption, choose_index
-from searchlab.cli.printing.terminal_text import megabytes, pluralize
+from searchlab.cli.printing.terminal_text import megabytes
 from searchlab.cli.progress import stage_bar
+from searchlab.evaluation.number_text import format_count
 
 
 @app.command("semantic")
@@ -34,7 +35,9 @@ def semantic_command(
             space = update_space(folder, progress=progress)
         else:
             space = build_space(folder, dims=dims, seed=seed, progress=progress)
-    size = f"{pluralize(space.dims, 'dimension')}, {pluralize(space.n_docs, 'document')}, {megabytes(space.n_bytes)}"
+    size = (
+        f"{format_count(space.dims, 'dimension')}, {format_count(space.n_docs, 'document')}, {megabytes(space.n_bytes)}"
+    )
     print(f"{folder}: latent semantic space of {size}")
     if space.staleness:
         advice = "; `searchlab semantic` computes it again" if space.is_stale else ""

@@ -12,9 +12,10 @@ from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import note, warn
 from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
-from searchlab.cli.printing.terminal_text import megabytes, pluralize, printable
+from searchlab.cli.printing.terminal_text import megabytes, printable
 from searchlab.cli.progress import stage_bar
 from searchlab.errors import IndexMissing, SettingError, unknown_name
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,7 @@ def _open_or_build(
             pass
         else:
             if n_topics not in (None, model.n_topics) or seed not in (None, model.record.seed):
-                existing = f"{pluralize(model.n_topics, 'latent topic')}, seed {model.record.seed}"
+                existing = f"{format_count(model.n_topics, 'latent topic')}, seed {model.record.seed}"
                 raise SettingError(f"{model.home}: has {existing}; --rebuild learns it again")
             return model
     n_topics, seed = DEFAULT_N_TOPICS if n_topics is None else n_topics, DEFAULT_SEED if seed is None else seed
@@ -113,8 +114,8 @@ def _open_or_build(
         model = searchlab.build_topic_model(
             snapshot.folder, method=method, n_topics=n_topics, seed=seed, progress=progress, name=name
         )
-    documents, size = pluralize(model.record.n_docs, "document"), megabytes(model.record.n_bytes)
-    note(f"{model.home}: {pluralize(n_topics, 'latent topic')} learnt from {documents}, {size}")
+    documents, size = format_count(model.record.n_docs, "document"), megabytes(model.record.n_bytes)
+    note(f"{model.home}: {format_count(n_topics, 'latent topic')} learnt from {documents}, {size}")
     return searchlab.open_topic_model(snapshot, name or method)
 
 
@@ -165,8 +166,8 @@ def _train(folder: Path, model: TopicModel, topics: str | None, qrels: str | Non
 
 def _print_training(trained: TrainedLatentTopics) -> None:
     before, weights, after = trained.losses
-    documents = pluralize(len(trained.of_docs), "document")
+    documents = format_count(len(trained.of_docs), "document")
     print(f"learnt: alpha {trained.alpha:.3f}, beta {trained.beta:.3f}, latent topics of {documents}")
-    basis = pluralize(trained.n_held_out, "held-out topic") if trained.n_held_out else "the training topics"
+    basis = format_count(trained.n_held_out, "held-out topic") if trained.n_held_out else "the training topics"
     print(f"loss on {basis}: {before:.4f} before, {weights:.4f} with alpha and beta, {after:.4f} with topics too")
     print("the training topics are no test of the model: evaluate it on other topics")

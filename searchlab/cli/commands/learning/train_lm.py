@@ -13,10 +13,10 @@ from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import list_names, note, warn
 from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
 from searchlab.cli.output import require_writable_file
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError, unknown_name
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.mixtures.training_queries import TrainingQueries
@@ -113,7 +113,7 @@ def train_lm_command(
             print("cross-validation:")
             print(format_cross_validation(validation))
             print(
-                f"\n{pluralize(len(gathered.qids), 'topic')}, {folds} folds, seed {seed}; {validation.rules}; "
+                f"\n{format_count(len(gathered.qids), 'topic')}, {folds} folds, seed {seed}; {validation.rules}; "
                 "p of the randomisation test, corrected (Holm); * below .05\n"
             )
         learnt = _learn(gathered, method, method_settings, per_document, held_out, seed, progress)
@@ -124,7 +124,7 @@ def train_lm_command(
             used = {} if method_settings is None else asdict(method_settings)
             weights = MixtureWeights.of(learnt, engine.snapshot, used, len(gathered.qids), topic_model)
             write_weights(output, weights)
-            note(f"weights of {pluralize(len(names), 'component')} → {output}")
+            note(f"weights of {format_count(len(names), 'component')} → {output}")
             note(f"`searchlab query QUERY --scorer mixture --weights {output}` uses them")
 
 
@@ -162,10 +162,10 @@ def _learn(
 
 def _warn_of_unused_topics(gathered: TrainingQueries) -> None:
     for reason, qids in gathered.skipped.items():
-        warn(f"left out: {pluralize(len(qids), 'topic')} {reason}: {list_names(qids)}")
+        warn(f"left out: {format_count(len(qids), 'topic')} {reason}: {list_names(qids)}")
     useless = [qid for qid, useful in zip(gathered.qids, gathered.evidence.is_contrast, strict=True) if not useful]
     if useless:
-        topics = pluralize(len(useless), "topic")
+        topics = format_count(len(useless), "topic")
         warn(f"{topics} without irrelevant documents, of no use to mce: {list_names(useless)}")
 
 
@@ -173,4 +173,4 @@ def _print_weights(learnt: LearntWeights, method: str) -> None:
     weights = zip(learnt.components, learnt.shared.tolist(), strict=True)
     print(f"weights learnt by {method}: {', '.join(f'{name} {weight:.4f}' for name, weight in weights)}")
     if learnt.docnos:
-        print(f"separate weights for {pluralize(len(learnt.docnos), 'document')}")
+        print(f"separate weights for {format_count(len(learnt.docnos), 'document')}")

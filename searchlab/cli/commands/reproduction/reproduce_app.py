@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from searchlab.cli.app import add_group
 from searchlab.cli.messages import note
-from searchlab.cli.printing.terminal_text import pluralize
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.report.content import Report
@@ -26,4 +26,4 @@ def write_report_folder(report: Report, output: str) -> None:
     from searchlab.report.writer import write_report
 
     first, *others = write_report(report, output)
-    note(f"report → {first}, and {pluralize(len(others), 'file')} next to it")
+    note(f"report → {first}, and {format_count(len(others), 'file')} next to it")

@@ -13,10 +13,10 @@ from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, wri
 from searchlab.cli.messages import note
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import STANDARD_OUTPUT, open_output, require_writable_folder
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -142,7 +142,7 @@ def _print_rankers(results: Mapping[str, RankerResult], measure: str, dialect: s
         gap = "–" if result.gap is None else f"{result.gap:.0e}"
         line = " ".join(f"{cell:>8}" for cell in cells)
         print(f"{name:{width}}  {line} {result.train_seconds:>10.2f} {n_pairs:>10} {gap:>8}")
-    folds = pluralize(len(next(iter(results.values())).folds), "fold")
+    folds = format_count(len(next(iter(results.values())).folds), "fold")
     chosen = f"settings chosen by {measure} on validation sets"
     print(f"\nMeans over the test sets of {folds}, * the best of a column; {chosen}.")
     print("Seconds: one fit with the chosen setting. Gap: the relative duality gap; – for rankers without one.")

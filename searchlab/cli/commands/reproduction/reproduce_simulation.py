@@ -9,8 +9,8 @@ import typer
 from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_report_folder
 from searchlab.cli.options import ReportOption
 from searchlab.cli.output import require_writable_folder
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import stage_bar
+from searchlab.evaluation.number_text import format_count
 
 
 @reproduce_app.command("simulation")
@@ -29,6 +29,6 @@ def simulation_command(
     with stage_bar() as progress:
         simulation = simulate(seed, runs, progress)
     print(format_simulation(simulation))
-    print(f"\nNDCG, the mean of {pluralize(runs, 'run')}, seed {seed}. {simulation.verdict()}")
+    print(f"\nNDCG, the mean of {format_count(runs, 'run')}, seed {seed}. {simulation.verdict()}")
     if output is not None:
         write_report_folder(simulation_report(simulation), output)

@@ -16,8 +16,7 @@ from searchlab.cli.printing.explanation_printing import (
     explanations_record,
     note_scaling,
     print_comparison,
-    print_contributions,
-    print_terms,
+    print_explanation,
 )
 from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
@@ -34,8 +33,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
-    from searchlab.rankers.explanation import ScoreExplanation
-    from searchlab.retrieval.pipeline import PipelineSearch
+    from searchlab.retrieval.results import Explanation
 
 
 @app.command("explain")
@@ -57,8 +55,6 @@ def explain_command(
 
     Prints what each term, or with --rerank each feature, adds to the score.
     """
-    from searchlab.rankers.explanation import explain_terms
-
     if len(docnos) > 2 or len(set(docnos)) < len(docnos):
         raise SettingError(f"{len(docnos)} documents ({', '.join(docnos)}), expected one, or two different ones")
     if rerank is not None:
@@ -68,13 +64,12 @@ def explain_command(
         if rerank is not None:
             reranker = open_reranker(rerank, engine)
             bundle: Bundle | None = reranker.bundle
-            explanations: list[ScoreExplanation] = reranker.pipeline().explain(query, docnos, syntax=syntax)
+            pipeline = reranker.pipeline()
         else:
             bundle = None
-            search = options.for_index(engine).pipeline(engine).start(query, syntax=syntax)
-            by_term = search.explain(docnos)
-            explanations = list(map(explain_terms, by_term))
-            _note_missing(search, docnos)
+            pipeline = options.for_index(engine).pipeline(engine)
+        explanations = pipeline.explain(query, docnos, syntax=syntax)
+    _note_missing(explanations)
     if as_json:
         print(json.dumps(explanations_record(query, explanations), ensure_ascii=False, indent=2))
         return
@@ -82,16 +77,13 @@ def explain_command(
         print_comparison(explanations[0], explanations[1], bundle)
     else:
         print(printable(docnos[0]))
-        if bundle is None:
-            print_terms(by_term[0])
-        else:
-            print_contributions(explanations[0], bundle)
+        print_explanation(explanations[0], bundle)
     if bundle is not None:
         note_scaling(bundle)
 
 
-def _note_missing(search: PipelineSearch, docnos: Sequence[str]) -> None:
+def _note_missing(explanations: Sequence[Explanation]) -> None:
     """Note which documents the query does not find: they have no rank, whatever their score would be."""
-    for docno in docnos:
-        if not search.finds(docno):
-            note(f"{docno} is not found by this query: the table shows what would add up to its score")
+    for explanation in explanations:
+        if not explanation.found:
+            note(f"{explanation.docno} is not found by this query: the table shows what would add up to its score")

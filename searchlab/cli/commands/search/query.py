@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
-from searchlab.cli.printing.explanation_printing import (
-    contribution_records,
-    note_scaling,
-    print_contributions,
-    print_terms,
-    term_records,
-)
+from searchlab.cli.printing.explanation_printing import note_scaling, print_explanation
 from searchlab.cli.printing.hit_printing import hits_record, note_outcome, print_hit
 from searchlab.cli.rerank_options import RerankOption, explain_hits, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
@@ -31,6 +26,10 @@ from searchlab.cli.search_options import (
     WeightsOption,
 )
 from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from searchlab.rankers.bundle import Bundle
+    from searchlab.retrieval.results import Explanation, Hits
 
 
 @app.command("query")
@@ -71,10 +70,8 @@ def query_command(
         if rerank is not None:
             raise SettingError("--rerank needs a query; a session ranks by a scorer")
         _start_session(options, index, k)
-    elif rerank is None:
-        _query_by_scorer(options, query, index, k, explain=explain, as_json=as_json)
     else:
-        _query_by_model(rerank, options, query, index, k, explain=explain, as_json=as_json)
+        _search_once(options, rerank, query, index, k, explain=explain, as_json=as_json)
 
 
 def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
@@ -85,49 +82,32 @@ def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
         Session(engine, options.for_index(engine), k).run()
 
 
-def _query_by_scorer(
-    options: SearchOptions, query: str, index: str | None, k: int, *, explain: bool, as_json: bool
+def _search_once(
+    options: SearchOptions, model: str | None, query: str, index: str | None, k: int, *, explain: bool, as_json: bool
 ) -> None:
-    """Print the hits of a scorer."""
+    """Print the hits of one query, in the order of the model if there is one."""
     with searchlab.open(choose_index(index), compiled=False) as engine:
-        pipeline = options.for_index(engine).pipeline(engine)
-        hits = pipeline.search(query, k=k, syntax=options.syntax, filters=options.filters).with_expanded_query()
-        explanations = pipeline.explain(hits, hits.docnos) if explain else [None] * len(hits)
-        if as_json:
-            records = [term_records(each) if each else None for each in explanations]
-            _print_json(hits_record(hits, engine, options.scorer_name, records))
-        else:
-            for hit, explanation in zip(hits, explanations, strict=True):
-                print_hit(hit)
-                if explanation:
-                    print_terms(explanation)
-        note_outcome(hits, engine)
-    if not hits:
-        raise typer.Exit(1)
-
-
-def _query_by_model(
-    model: str, options: SearchOptions, query: str, index: str | None, k: int, *, explain: bool, as_json: bool
-) -> None:
-    """Print the hits of a scorer in the order of a model."""
-    with searchlab.open(choose_index(index), compiled=False) as engine:
-        reranker = open_reranker(model, engine)
-        hits = reranker.pipeline().search(query, k=k, syntax=options.syntax, filters=options.filters)
+        reranker = open_reranker(model, engine) if model is not None else None
+        pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
+        hits = pipeline.search(query, k=k, syntax=options.syntax, filters=options.filters)
+        if reranker is None:
+            hits = hits.with_expanded_query()
         explanations = explain_hits(hits) if explain else [None] * len(hits)
         if as_json:
-            records = [contribution_records(each) if each else None for each in explanations]
-            _print_json(hits_record(hits, engine, reranker.first_stage.scorer, records) | {"model": model})
+            scorer = reranker.first_stage.scorer if reranker else options.scorer_name
+            record = hits_record(hits, engine, scorer, explanations) | ({"model": model} if reranker else {})
+            print(json.dumps(record, ensure_ascii=False, indent=2))
         else:
-            for hit, explanation in zip(hits, explanations, strict=True):
-                print_hit(hit)
-                if explanation:
-                    print_contributions(explanation, reranker.bundle)
-            if explain and hits:
-                note_scaling(reranker.bundle)
+            _print_hits(hits, explanations, reranker.bundle if reranker else None)
         note_outcome(hits, engine)
     if not hits:
         raise typer.Exit(1)
 
 
-def _print_json(record: dict[str, object]) -> None:
-    print(json.dumps(record, ensure_ascii=False, indent=2))
+def _print_hits(hits: Hits, explanations: Sequence[Explanation | None], bundle: Bundle | None) -> None:
+    for hit, explanation in zip(hits, explanations, strict=True):
+        print_hit(hit)
+        if explanation is not None:
+            print_explanation(explanation, bundle)
+    if bundle is not None and any(explanations):
+        note_scaling(bundle)

@@ -13,7 +13,6 @@ from searchlab.cli.collection_files import default_topics
 from searchlab.cli.messages import list_names, note, warn_of_latin1
 from searchlab.cli.options import IndexOption, OutputOption, TagOption, TopicsOption, choose_index, split_names
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.printing.terminal_text import pluralize
 from searchlab.cli.progress import tracked
 from searchlab.cli.rerank_options import (
     RerankOption,
@@ -31,6 +30,7 @@ from searchlab.cli.search_options import (
     SyntaxOption,
     WeightsOption,
 )
+from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
     from searchlab.records import Ranking
@@ -91,10 +91,10 @@ def run_command(
         with open_output(output) as file:
             counted = _CountedRankings(rankings)
             searchlab.write_run(file, counted, tag or name)
-    results = pluralize(counted.n_results, "result")
-    note(f"{pluralize(len(wanted), 'topic')}, {results}{destination(output)}")
+    results = format_count(counted.n_results, "result")
+    note(f"{format_count(len(wanted), 'topic')}, {results}{destination(output)}")
     if counted.empty:
-        note(f"{pluralize(len(counted.empty), 'topic')} without results: {list_names(counted.empty)}")
+        note(f"{format_count(len(counted.empty), 'topic')} without results: {list_names(counted.empty)}")
 
 
 class _CountedRankings:

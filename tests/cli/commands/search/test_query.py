@@ -40,7 +40,8 @@ def test_query_prints_json_that_parses(here, run_cli):
     first = record["hits"][0]
     assert (first["rank"], first["docno"], first["title"]) == (1, "med-1", "T-cell lymphoma")
     assert first["fields"] == {"year": 1999}
-    assert [first["snippet"][start:end] for start, end in first["marks"]] == ["Lymphomas", "cells"]
+    assert [first["snippet"][start:end] for start, end in first["marks"]["snippet"]] == ["Lymphomas", "cells"]
+    assert [first["title"][start:end] for start, end in first["marks"]["title"]] == ["cell", "lymphoma"]
 
 
 def test_words_that_no_document_has_are_named(here, run_cli):
@@ -85,7 +86,7 @@ def test_query_explains_hits_by_parts_that_add_up_to_the_score(here, run_cli):
     hits = json.loads(out)["hits"]
     assert hits
     for hit in hits:
-        assert sum(part["weight"] for part in hit["explanation"]) == pytest.approx(hit["score"], abs=1e-9)
+        assert sum(part["amount"] for part in hit["explanation"]["parts"]) == pytest.approx(hit["score"], abs=1e-9)
     code, out, _ = run_cli("query", "lymphoma cell", "--explain", "-k", "1")
     *_, last = [line.split() for line in out.splitlines() if line.strip()]
     assert last == ["score", f"{hits[0]['score']:.4f}"]

@@ -53,13 +53,15 @@ def test_contributions_add_up_to_the_score_exactly_and_as_they_are_printed(colle
     record = json.loads(run_cli("query", "heat word1", "--rerank", f"{name}.json", "--explain", "--json")[1])
     assert len(record["hits"]) == 10
     for hit in record["hits"]:
-        assert math.fsum(part["amount"] for part in hit["explanation"]) == pytest.approx(hit["score"], abs=1e-9)
+        assert math.fsum(part["amount"] for part in hit["explanation"]["parts"]) == pytest.approx(
+            hit["score"], abs=1e-9
+        )
     out = run_cli("query", "heat word1", "--rerank", f"{name}.json", "--explain", "-k", 1)[1]
     rows = table_of(out, "feature")
     *contributions, total = rows
     assert total == ["score", f"{record['hits'][0]['score']:.4f}"]
     others = [row for row in contributions if row[0].endswith(" others")]
-    n_parts = len(record["hits"][0]["explanation"])
+    n_parts = len(record["hits"][0]["explanation"]["parts"])
     assert [row[0] for row in others] == ([f"{n_parts - 10} others"] if n_parts > 10 else [])
     slack = 0 if others else len(contributions)  # without others to take it, what rounding left stays
     assert abs(sum(in_units(row[-1]) for row in contributions) - in_units(total[-1])) <= slack

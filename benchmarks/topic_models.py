@@ -1,13 +1,13 @@
 """Topic models: cost, fit, and what they add to a language model.
 
-    python benchmarks/topics.py --collections DIR                # time, memory, perplexity, and quality
-    python benchmarks/topics.py --collections DIR --only npl     # of one collection
-    python benchmarks/topics.py --collections DIR --train        # and what MCE training gains, cross-validated
+    python benchmarks/topic_models.py --collections DIR                # time, memory, perplexity, and quality
+    python benchmarks/topic_models.py --collections DIR --only npl     # of one collection
+    python benchmarks/topic_models.py --collections DIR --train        # and what MCE training gains, cross-validated
 
-DIR holds collections as `quality.py` reads them; each is indexed in a temporary folder. Costs are measured in a
-process of their own each. Beside them stands scikit-learn's NMF with the Kullback–Leibler loss and multiplicative
-updates, which maximises the same likelihood: for as many iterations, and at one thread as ours is. Perplexity is that
-of the words trained on; of words held out, a tenth, that of PLSA as it is with the least that plain EM comes to.
+DIR holds collections as `quality.py` reads them; each is indexed in a temporary folder. Time and memory are measured
+in a process each, and compared with scikit-learn's NMF with the Kullback–Leibler loss and multiplicative updates, which
+maximises the same likelihood, for as many iterations and also in one thread. Perplexity is that of the training words;
+on held-out words, a tenth, the perplexity of tempered EM is compared with the lowest that plain EM reaches.
 """
 
 from __future__ import annotations

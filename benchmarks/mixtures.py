@@ -1,13 +1,13 @@
 """Mixtures of language models: search speed, training speed, learnt weights.
 
-    python benchmarks/language.py                            # speed, on 35,000 documents
-    python benchmarks/language.py --documents 348566         # OHSUMED's size: some minutes
-    python benchmarks/language.py --quality DIR              # cross-validation on the collections of a folder
+    python benchmarks/mixtures.py                            # speed, on 35,000 documents
+    python benchmarks/mixtures.py --documents 348566         # OHSUMED's size: some minutes
+    python benchmarks/mixtures.py --quality DIR              # cross-validation on the collections of a folder
 
-Searching is timed for each kind of mixture beside Jelinek–Mercer, query by query and by turns, once to warm up: with
-everything of a word remembered that is remembered, and as if each word was new. Training is timed on queries and
-documents as many as LETOR's OHSUMED has. DIR holds collections as folders, each with docs.jsonl, topics.tsv and
-qrels.txt, gzipped or not; each is indexed with the default settings, and given 50 topics if topics are mixed in.
+Searching is timed for each kind of mixture and for Jelinek–Mercer, in turn for each query, after a round to warm up:
+with cached statistics of words, and without. Training is timed on as many queries and documents as LETOR's OHSUMED has.
+DIR holds collections as folders, each with docs.jsonl, topics.tsv and qrels.txt, gzipped or not; each is indexed with
+the default settings, with a topic model of 50 latent topics if topics are a component.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Cost of changing an index, and of searching it meanwhile.
+"""Time of updates of an index, and of searches between them.
 
-    python benchmarks/living.py                       # OHSUMED's size, some minutes
-    python benchmarks/living.py --documents 35000     # one minute
+    python benchmarks/updates.py                       # OHSUMED's size, some minutes
+    python benchmarks/updates.py --documents 35000     # one minute
 
-A collection is indexed; then batches of documents come in, each in a process of its own as from the command line: most
-of them are new, some replace documents that are there. Before each batch, all queries are timed. In the end
-the index is merged, and they are timed again on what is then an index of the same documents without history.
+A collection is indexed; then batches of documents are added, each in its own process, as by the command line: most are
+new, some replace others. All queries are timed before each batch, and again at the end, after all shards were merged.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def main() -> None:
 
 
 def measure(folder: Path, n_docs: int, batch_size: int, n_batches: int) -> None:
-    collection, index = folder / f"collection-{n_docs}.jsonl", folder / f"living-{n_docs}"
+    collection, index = folder / f"collection-{n_docs}.jsonl", folder / f"updates-{n_docs}"
     write_collection(collection, n_docs)
     batches = write_batches(folder, n_docs, batch_size, n_batches)
     built = timed_command("index", collection, "-i", index, "--rebuild")
