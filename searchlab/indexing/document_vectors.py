@@ -17,6 +17,7 @@ import numpy as np
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.artefacts import R, open_artefact_file
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of
 from searchlab.types import Array, Progress
@@ -45,7 +46,7 @@ class DocumentVectors(Generic[R]):
         self._vocabulary = vocabulary
         self._compute = compute
         self._width = width
-        self.stored: dict[int, Array] = {}
+        self.stored: dict[int, Column] = {}
         for shard_index, shard in enumerate(snapshot.manifest.shards):
             if shard.name in record.vectors:
                 vectors = open_artefact_file(home, record, record.vectors[shard.name], verify=verify).get("vectors")
@@ -78,7 +79,7 @@ class DocumentVectors(Generic[R]):
             vectors = self.rows(np.full(n_docs, shard_index), np.arange(n_docs))
             docs = [doc for shard, doc in rows if shard == shard_index]
             vectors[docs] = [rows[shard_index, doc] for doc in docs]
-            other.stored[shard_index] = vectors
+            other.stored[shard_index] = Column(vectors)
         return other
 
     def _compute_rows(self, shard_index: int, docs: Array) -> Array:

@@ -6,7 +6,7 @@ excluded from all statistics: every number is that of an index of the live docum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,6 +23,8 @@ from searchlab.records import Document, TermStats
 from searchlab.types import Array
 
 MAX_CACHED_TERMS = 1 << 16
+# Bytes between two pauses of `Snapshot.verify`.
+VERIFIED_AT_ONCE = 1 << 20
 
 
 class TermCounts(NamedTuple):
@@ -87,11 +89,19 @@ class Snapshot:
 
     @contextmanager
     def report_damage(self) -> Iterator[None]:
-        """Raise IndexCorrupt for the index errors that damaged columns of the right size cause."""
+        """Raise IndexCorrupt for the errors that impossible numbers in columns cause, whose checksums may be right."""
         try:
             yield
-        except (IndexError, UnicodeDecodeError):
+        except (IndexError, UnicodeDecodeError, OverflowError, MemoryError):
             raise IndexCorrupt(f"{self.folder}: a column is damaged; {REBUILD}") from None
+
+    def verify(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Verify every block of every shard; `pause` is called after each megabyte. Raises IndexCorrupt for damage."""
+        for shard in self.shards:
+            for file in (shard.columns.file, shard.stored.file):
+                for start in range(0, len(file.blocks.data), VERIFIED_AT_ONCE):
+                    file.blocks.verify(start, min(start + VERIFIED_AT_ONCE, len(file.blocks.data)))
+                    pause()
 
     @property
     def n_docs(self) -> int:
@@ -203,15 +213,17 @@ class Snapshot:
 
     def docnos(self) -> Iterator[str]:
         """The docnos of all live documents, shard by shard."""
-        for shard in self.shards:
-            for number in live_docs(shard).tolist():
-                yield shard.columns.docnos[number]
+        with self.report_damage():
+            for shard in self.shards:
+                for number in live_docs(shard).tolist():
+                    yield shard.columns.docnos[number]
 
     def documents(self) -> Iterator[Document]:
         """All live documents, shard by shard in the order of their docnos."""
-        for shard in self.shards:
-            for number in live_docs(shard).tolist():
-                yield shard.document(number)
+        with self.report_damage():
+            for shard in self.shards:
+                for number in live_docs(shard).tolist():
+                    yield shard.document(number)
 
 
 def live_docs(shard: Shard) -> Array:
@@ -223,15 +235,15 @@ def live_doc_freqs(shard: Shard, stream: str = "both") -> Array:
     """For each term of a shard the number of live documents that have it."""
     column = shard.columns.streams[stream]
     if shard.live is None:
-        return np.diff(column.offsets)
-    return np.diff(np.concatenate([[0], np.cumsum(shard.live[column.docs])])[column.offsets])
+        return np.diff(column.offsets.whole)
+    return np.diff(np.concatenate([[0], np.cumsum(shard.live[column.docs.whole])])[column.offsets.whole])
 
 
 def _count_tokens(shard: Shard, text: str) -> int:
     if text in shard.columns.streams and shard.live is None:
-        return int(shard.columns.streams[text].counts.sum())
+        return int(shard.columns.streams[text].counts.whole.sum())
     columns = shard.columns.text(text)
     if columns is None:
         return 0
-    lengths = columns.stream.lengths
+    lengths = columns.stream.lengths.whole
     return int((lengths if shard.live is None else lengths[shard.live]).sum(dtype=np.int64))

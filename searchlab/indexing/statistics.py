@@ -62,19 +62,20 @@ class IndexStatistics:
 def index_statistics(snapshot: Snapshot, *, top: int = 10, stream: str = "both") -> IndexStatistics:
     """The statistics of an index, with the `top` most frequent terms of a stream."""
     snapshot.require_stream(stream)
-    terms = {name: _Terms.count(snapshot, name) for name in snapshot.streams}
-    return IndexStatistics(
-        snapshot.n_docs,
-        sum(shard.n_deleted for shard in snapshot.manifest.shards),
-        snapshot.manifest.n_bytes,
-        {name: _count_stream(snapshot, name, len(terms[name].doc_freqs)) for name in snapshot.streams},
-        {name: sum(_count_having(shard, name) for shard in snapshot.shards) for name in snapshot.field_names},
-        tuple(
-            ShardStatistics(shard.name, shard.n_live, shard.n_deleted, shard.n_words, shard.n_bytes)
-            for shard in snapshot.manifest.shards
-        ),
-        terms[stream].most_frequent(top),
-    )
+    with snapshot.report_damage():
+        terms = {name: _Terms.count(snapshot, name) for name in snapshot.streams}
+        return IndexStatistics(
+            snapshot.n_docs,
+            sum(shard.n_deleted for shard in snapshot.manifest.shards),
+            snapshot.manifest.n_bytes,
+            {name: _count_stream(snapshot, name, len(terms[name].doc_freqs)) for name in snapshot.streams},
+            {name: sum(_count_having(shard, name) for shard in snapshot.shards) for name in snapshot.field_names},
+            tuple(
+                ShardStatistics(shard.name, shard.n_live, shard.n_deleted, shard.n_words, shard.n_bytes)
+                for shard in snapshot.manifest.shards
+            ),
+            terms[stream].most_frequent(top),
+        )
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,10 @@ def _count_terms(shard: Shard, stream: str) -> tuple[Array, Array]:
     """For each term of a shard, the number of live documents that have it, and its occurrences in them."""
     column = shard.columns.streams[stream]
     if shard.live is None:
-        return live_doc_freqs(shard, stream), column.counts
+        return live_doc_freqs(shard, stream), column.counts.whole
     before = np.zeros(len(column.docs) + 1, np.int64)
-    np.cumsum(np.where(shard.live[column.docs], column.tfs, 0), out=before[1:])
-    return live_doc_freqs(shard, stream), np.diff(before[column.offsets])
+    np.cumsum(np.where(shard.live[column.docs.whole], column.tfs.whole, 0), out=before[1:])
+    return live_doc_freqs(shard, stream), np.diff(before[column.offsets.whole])
 
 
 def _count_stream(snapshot: Snapshot, stream: str, n_terms: int) -> StreamStatistics:

@@ -22,6 +22,7 @@ from searchlab.indexing.storage.artefacts import (
     read_artefact_record,
     remove_uncommitted,
 )
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
@@ -44,7 +45,7 @@ class VectorArtefact(ABC, Generic[R]):
         try:
             arrays = open_artefact_file(home, record, record.terms, verify=verify)
             self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
-            self._digests = arrays["digests"]
+            self._digests = arrays["digests"].whole
             is_consistent = self._load(arrays)
         except KeyError:
             is_consistent = False
@@ -65,7 +66,7 @@ class VectorArtefact(ABC, Generic[R]):
         """The length of a document's vector."""
 
     @abstractmethod
-    def _load(self, arrays: Mapping[str, Array]) -> bool:
+    def _load(self, arrays: Mapping[str, Column]) -> bool:
         """Take the arrays of the terms' file; whether their shapes fit together. KeyError: one is missing."""
 
     @abstractmethod

@@ -44,8 +44,7 @@ class Vocabulary:
         for shard, terms in zip(snapshot.shards, texts, strict=True):
             doc_freqs[[numbers[term] for term in terms]] += live_doc_freqs(shard)
         kept = np.flatnonzero(doc_freqs >= min_doc_freq)
-        packed = Strings.pack("terms", [names[i] for i in kept.tolist()])
-        return cls(Strings(*packed.values())), doc_freqs[kept]
+        return cls(Strings.of(names[i] for i in kept.tolist())), doc_freqs[kept]
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

@@ -82,7 +82,8 @@ class SearchEngine:
 
     def document(self, docno: str) -> Document:
         """A document by its docno."""
-        return self.snapshot.document(docno)
+        with self.snapshot.report_damage():
+            return self.snapshot.document(docno)
 
     def search(
         self,
@@ -103,16 +104,17 @@ class SearchEngine:
         scorer = self._check_scorer(scorer, stream)
         if k is not None and k < 1:
             raise SettingError(f"k is {k}, expected 1 or more")
-        parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
-        limit = len(self) if k is None else min(k, len(self))
-        shards = docs = np.zeros(0, np.int64)
-        scores = np.zeros(0)
-        by_shard = list(self._search_shards(parsed, limit, scorer, stream, self._check_filters(filters)))
-        if by_shard:
-            shards = np.repeat(np.arange(len(by_shard)), [len(found) for found, _ in by_shard])
-            docs = np.concatenate([found for found, _ in by_shard])
-            scores = np.concatenate([found for _, found in by_shard])
-        order = self._rank(shards, docs, scores, limit)
+        with self.snapshot.report_damage():
+            parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
+            limit = len(self) if k is None else min(k, len(self))
+            shards = docs = np.zeros(0, np.int64)
+            scores = np.zeros(0)
+            by_shard = list(self._search_shards(parsed, limit, scorer, stream, self._check_filters(filters)))
+            if by_shard:
+                shards = np.repeat(np.arange(len(by_shard)), [len(found) for found, _ in by_shard])
+                docs = np.concatenate([found for found, _ in by_shard])
+                scores = np.concatenate([found for _, found in by_shard])
+            order = self._rank(shards, docs, scores, limit)
         seconds = time.perf_counter() - began
         return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds, compiled=self.compiled)
 
@@ -122,11 +124,13 @@ class SearchEngine:
         A query with a syntax error is read as plain words, with a remark that says why.
         """
         self._check_scorer(scorer, stream)
-        return self._analyzer.parse(query, stream, syntax)
+        with self.snapshot.report_damage():
+            return self._analyzer.parse(query, stream, syntax)
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
         """The query of a syntax tree, to be searched as any other; `text` is how it was written."""
-        return self._analyzer.interpret(node, stream, text)
+        with self.snapshot.report_damage():
+            return self._analyzer.interpret(node, stream, text)
 
     def explain(
         self,
@@ -139,13 +143,14 @@ class SearchEngine:
     ) -> Explanation:
         """What each term of the query adds to the score of a document."""
         scorer = self._check_scorer(scorer, stream)
-        parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
-        shard_index, doc = self.snapshot.locate(docno)
-        terms = self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc)
-        # The sort is stable: equal contributions stay in the order of the query.
-        largest_first = sorted(terms, key=lambda term: -abs(term.weight))
-        parts = [Contribution(term.term, term.weight, term.tf, term.query_count) for term in largest_first]
-        return Explanation(docno, float(sum(term.weight for term in terms)), tuple(parts))
+        with self.snapshot.report_damage():
+            parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
+            shard_index, doc = self.snapshot.locate(docno)
+            terms = self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc)
+            # The sort is stable: equal contributions stay in the order of the query.
+            largest_first = sorted(terms, key=lambda term: -abs(term.weight))
+            parts = [Contribution(term.term, term.weight, term.tf, term.query_count) for term in largest_first]
+            return Explanation(docno, float(sum(term.weight for term in terms)), tuple(parts))
 
     def _check_scorer(self, scorer: Scorer | None, stream: str) -> Scorer:
         """The scorer, or the default one; raises SettingError if it is none, or cannot search the stream."""
@@ -214,18 +219,17 @@ class SearchEngine:
         self, scoring: QueryScorer, query: Query, limit: int, stream: str, filters: list[Filter]
     ) -> Iterator[ScoredDocuments]:
         """The best of each shard's matching documents, by NumPy."""
-        with self.snapshot.report_damage():
-            for shard_index in range(self.reader.n_shards):
-                matcher = Matcher(self.reader, self._analyzer, shard_index, stream)
-                further = scoring.further_documents(shard_index)
-                found = matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
-                docs = np.flatnonzero(found)
-                scores = scoring.score(shard_index, docs)
-                if limit < len(docs):
-                    # A document that scores less than the last of the best is not among them.
-                    best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
-                    docs, scores = docs[best], scores[best]
-                yield docs, scores
+        for shard_index in range(self.reader.n_shards):
+            matcher = Matcher(self.reader, self._analyzer, shard_index, stream)
+            further = scoring.further_documents(shard_index)
+            found = matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
+            docs = np.flatnonzero(found)
+            scores = scoring.score(shard_index, docs)
+            if limit < len(docs):
+                # A document that scores less than the last of the best is not among them.
+                best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
+                docs, scores = docs[best], scores[best]
+            yield docs, scores
 
     def _rank(self, shards: Array, docs: Array, scores: Array, limit: int) -> Array:
         """The positions of the best: by score, and by docno (descending) where scores are equal."""

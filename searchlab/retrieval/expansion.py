@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, SettingError
+from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.results import Hits, Query
@@ -147,10 +147,8 @@ def _count_terms(snapshot: Snapshot, shard_index: int, doc: int, stream: str) ->
     middle = start + int(document.title_lengths[doc])
     tokens = {"title": slice(start, middle), "body": slice(middle, end)}.get(stream, slice(start, end))
     numbers, tfs = np.unique(document.tokens[tokens], return_counts=True)
-    try:
+    with snapshot.report_damage():
         return document.terms.take(numbers), tfs
-    except (IndexError, UnicodeDecodeError):
-        raise IndexCorrupt(f"{shard.folder}: tokens are damaged; {REBUILD}") from None
 
 
 def _most_telling(

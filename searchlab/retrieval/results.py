@@ -139,7 +139,8 @@ class Hits(Sequence[Hit]):
         positions = range(len(self))[part]
         for start in range(0, len(positions), READ_BATCH_SIZE):
             batch = positions[start : start + READ_BATCH_SIZE]
-            documents = [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in batch]
+            with self._snapshot.report_damage():
+                documents = [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in batch]
             for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
                 yield Hit(i + 1, float(self.scores[i]), document, *marked)
 
@@ -171,7 +172,8 @@ class Hits(Sequence[Hit]):
         names = np.empty(len(self), object)
         for shard_index, shard in enumerate(self._snapshot.shards):
             rows = np.flatnonzero(self.shards == shard_index)
-            names[rows] = shard.columns.docnos.take(self.docs[rows])
+            with self._snapshot.report_damage():
+                names[rows] = shard.columns.docnos.take(self.docs[rows])
         docnos: list[str] = names.tolist()
         return docnos
 

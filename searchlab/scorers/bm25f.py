@@ -97,7 +97,7 @@ class BoundBM25F(BoundPostingScorer):
         fields = []
         for name in self.scorer.streams:
             column = self.reader.column(shard_index, name)
-            scales = self.scorer.pseudo_tf(name, 1.0, column.lengths, self.reader.mean_length(name))
+            scales = self.scorer.pseudo_tf(name, 1.0, column.lengths.whole, self.reader.mean_length(name))
             fields.append((column, np.asarray(scales)))
         return fields
 
@@ -111,7 +111,7 @@ class BoundBM25F(BoundPostingScorer):
         here = [locations[shard_index] for locations in terms]
         docs = [column.docs[term.start : term.end] for term in here]
         f = [_add_fields(fields, term.number, having) for term, having in zip(here, docs, strict=True)]
-        return join_postings(docs, f, column.bits, column.ranks)
+        return join_postings(docs, f, column.bits.memory, column.ranks.memory)
 
     def frequencies(self, shard_index: int, variants: Variants) -> tuple[Array, Array]:
         """The documents of a shard that have a term, and f of each."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vector_artefact import VectorArtefact
 from searchlab.indexing.vocabulary import digests_of
@@ -44,11 +45,15 @@ class TopicModel(VectorArtefact[TopicModelRecord]):
         """The class of the record."""
         return TopicModelRecord
 
-    def _load(self, arrays: Mapping[str, Array]) -> bool:
+    def _load(self, arrays: Mapping[str, Column]) -> bool:
         K, n_terms = self.record.n_topics, self.record.n_terms
-        self._of_terms, self._background, self.shares = arrays["of_terms"], arrays["background"], arrays["shares"]
+        self._of_terms, self._background, self.shares = (
+            arrays[name].whole for name in ("of_terms", "background", "shares")
+        )
         # P(T|D) of the documents with these digests, where it was learnt; P(T|w), where words have topics.
-        self._of_docs, self._of_words = arrays.get("of_docs"), arrays.get("of_words")
+        self._of_docs, self._of_words = (
+            arrays[name].whole if name in arrays else None for name in ("of_docs", "of_words")
+        )
         fits = self._of_terms.shape == (n_terms, K) and self.shares.shape == (K,)
         fits &= len(self._vocabulary) == len(self._background) == n_terms
         fits &= self._of_docs is None or self._of_docs.shape == (len(self._digests), K)

@@ -99,10 +99,8 @@ def save_topic_model(
     for (shard_index, doc), row in of_docs.items():
         shard = snapshot.shards[shard_index]
         learnt[np.searchsorted(digests, digests_of(shard, np.array([doc])))] = row
-    arrays = dict(open_artefact_file(model.home, model.record, model.record.terms)) | {
-        "digests": digests,
-        "of_docs": learnt,
-    }
+    columns = open_artefact_file(model.home, model.record, model.record.terms)
+    arrays = {name: column.whole for name, column in columns.items()} | {"digests": digests, "of_docs": learnt}
     made = datetime.now(UTC).isoformat(timespec="seconds")
     terms = f"terms-{secrets.token_hex(4)}"
     record = replace(model.record, vectors={}, files={}, made=made, terms=terms, alpha=alpha, beta=beta)

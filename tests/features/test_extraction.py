@@ -16,6 +16,7 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
 from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, Ranking, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -533,7 +534,7 @@ def test_topic_features_are_those_of_the_index(build):
 def test_damaged_tokens_are_told(build):
     engine = SearchEngine(build(DOCUMENTS))
     columns = engine.snapshot.shards[0].columns
-    object.__setattr__(columns, "tokens", np.full_like(columns.tokens, 10**6))
+    object.__setattr__(columns, "tokens", Column(np.full_like(columns.tokens.whole, 10**6)))
     with pytest.raises(IndexCorrupt, match="a column is damaged"):
         extract(engine, TOPICS, judged(engine, QRELS), ["near.both.window"])
 

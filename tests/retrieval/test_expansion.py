@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, SettingError
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
@@ -296,8 +297,8 @@ def test_an_unknown_stream_is_refused(kitchen):
 def test_damaged_tokens_are_told(build):
     engine = SearchEngine(build([Document("a", "", "b c")]))
     (shard,) = engine.snapshot.shards
-    shard.columns = replace(shard.columns, tokens=np.array([0, 99], np.uint32))
-    with pytest.raises(IndexCorrupt, match="tokens are damaged"):
+    shard.columns = replace(shard.columns, tokens=Column(np.array([0, 99], np.uint32)))
+    with pytest.raises(IndexCorrupt, match="a column is damaged"):
         expand(RM3(), engine, "b")
 
 

@@ -13,6 +13,7 @@ from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutda
 from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import delete, merge
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Document
 from searchlab.topic_models.plsa import fold_in
@@ -267,9 +268,9 @@ def test_damaged_latent_topics_of_documents_are_detected_when_they_are_read(smal
     model = build_topic_model(small, n_topics=2)
     name = model.record.vectors[model.snapshot.shards[0].record.name]
     path = model.home / name
-    content = bytearray(path.read_bytes())
-    content[-8:] = np.array([7.0, np.nan], np.float32).tobytes()
-    path.write_bytes(content)
+    vectors = ArrayFile(path)["vectors"].whole.copy()
+    vectors[-1] = [7.0, np.nan]
+    write_arrays(path, {"vectors": vectors})
     opened = open_topic_model(Snapshot(small))
     last = np.array([opened.snapshot.shards[0].columns.n_docs - 1])
     with pytest.raises(IndexCorrupt, match="topics of documents are damaged"):

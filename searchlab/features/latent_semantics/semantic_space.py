@@ -31,6 +31,7 @@ from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.artefacts import remove_uncommitted
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.string_table import Strings
@@ -57,9 +58,9 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         """The class of the record."""
         return SpaceRecord
 
-    def _load(self, arrays: Mapping[str, Array]) -> bool:
+    def _load(self, arrays: Mapping[str, Column]) -> bool:
         n_terms = len(self._vocabulary)
-        self._weights = _Weights(self._vocabulary, arrays["idf"], self.record.mean_length)
+        self._weights = _Weights(self._vocabulary, arrays["idf"].whole, self.record.mean_length)
         self._V = arrays["V"]
         return n_terms == len(arrays["idf"]) == self.record.n_terms and self._V.shape == (n_terms, self.dims)
 
@@ -118,7 +119,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         counts = {number: count for term, count in terms.items() if (number := self._weights.terms.find(term)) >= 0}
         numbers = np.fromiter(counts, np.int64, len(counts))
         weights = np.fromiter(counts.values(), np.float64, len(counts)) * self._weights.idf[numbers]
-        projected = weights @ self._V[numbers, : self._check_dims(dims)]
+        projected = weights @ self._V[numbers][:, : self._check_dims(dims)]
         scaled: Array = self._scale(projected[None].astype(np.float32))[0]
         return scaled
 
@@ -140,7 +141,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
     def _compute_vectors(self, shard: Shard, docs: Array, numbers: Array) -> Array:
         """The vectors of documents of a shard, not yet scaled."""
-        projected: Array = self._weights.rows(shard, docs, numbers) @ self._V
+        projected: Array = self._weights.rows(shard, docs, numbers) @ self._V.whole
         return projected
 
 

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.snapshot import live_docs
+from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.manifest import Manifest, commit_manifest, new_shard_prefix
 from searchlab.indexing.storage.shard import Shard, ShardRecord, largest_shard_lookup
 from searchlab.records import Document
@@ -47,6 +49,14 @@ def select_shards_to_merge(shards: Sequence[ShardRecord]) -> list[ShardRecord]:
     return next(([shard] for shard in shards if shard.n_deleted > shard.n_live), [])
 
 
+def _verified(shard: Shard, number: int) -> Document:
+    """A stored document; one that differs from what was indexed is an error, lest a merge makes damage look sound."""
+    document = shard.document(number)
+    if digest(document) != shard.columns.digests[number].tobytes():
+        raise IndexCorrupt(f"{shard.folder}: document {number} is not what was indexed; {REBUILD}")
+    return document
+
+
 def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> Manifest:
     """Merge until no tier is full and no shard has mostly deleted documents; returns the last committed manifest."""
     while chosen := select_shards_to_merge(manifest.shards):
@@ -73,7 +83,7 @@ def merge_shards(
             shards = [Shard(folder / record.name, record) for record in chosen]
             for shard in shards:
                 stack.callback(shard.close)
-            documents = (shard.document(number) for shard in shards for number in live_docs(shard).tolist())
+            documents = (_verified(shard, number) for shard in shards for number in live_docs(shard).tolist())
             written = write_shards(
                 count_documents(documents),
                 folder,

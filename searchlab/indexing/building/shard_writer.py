@@ -21,8 +21,9 @@ from searchlab.indexing.building.stream_columns import stream_columns
 from searchlab.indexing.storage.array_file import write_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
 from searchlab.indexing.storage.file_sync import sync_tree
-from searchlab.indexing.storage.layout import COLUMNS, IN_USE, WHOOSH
+from searchlab.indexing.storage.layout import COLUMNS, IN_USE, STORED_DOCUMENTS, WHOOSH
 from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.indexing.storage.stored_documents import pack_documents
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
@@ -131,6 +132,7 @@ class ShardWriter:
         if self._ngrams is not None:
             columns |= self._ngrams.columns(order)
         write_arrays(folder / COLUMNS, columns)
+        write_arrays(folder / STORED_DOCUMENTS, pack_documents(ordered))
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
         return ShardRecord(folder.name, len(ordered), self.n_words, sync_tree(folder))

@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, DocumentTokens, ShardColumns
 from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
 from searchlab.indexing.storage.streams import Stream, count_terms
@@ -70,7 +73,8 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
         yield from _check_token_order("ngrams.tokens", columns.ngrams)
     if not _are_offsets(fields.token_offsets):
         yield ColumnFinding("field.token_offsets", BAD_OFFSETS)
-    if not _in_range(fields.tokens[fields.tokens != GAP], 0, len(fields.terms)):
+    field_tokens = fields.tokens.whole
+    if not _in_range(field_tokens[field_tokens != GAP], 0, len(fields.terms)):
         yield ColumnFinding("field.tokens", UNKNOWN_TERM)
 
 
@@ -82,16 +86,16 @@ def _check_token_order(name: str, tokens: DocumentTokens) -> Iterator[ColumnFind
 
 
 def _check_lists(
-    offsets_name: str, offsets: Array, docs_name: str, docs: Array, n_docs: int
+    offsets_name: str, offsets: Column, docs_name: str, docs: Column, n_docs: int
 ) -> Iterator[ColumnFinding]:
     """Check that each list, which begins at its offset, has numbers of documents in ascending order."""
     if not _are_offsets(offsets):
         yield ColumnFinding(offsets_name, BAD_OFFSETS)
-    elif not _in_range(docs, 0, n_docs) or not _ascend(docs, offsets, strictly=True):
+    elif not _in_range(docs, 0, n_docs) or not _ascend(docs.whole, offsets.whole, strictly=True):
         yield ColumnFinding(docs_name, "is not numbers of documents in ascending order")
 
 
-def _check_tfs(name: str, tfs: Array) -> Iterator[ColumnFinding]:
+def _check_tfs(name: str, tfs: Column) -> Iterator[ColumnFinding]:
     if not _in_range(tfs, 1, np.iinfo(np.int64).max):
         yield ColumnFinding(name, "has a frequency below 1")
 
@@ -101,29 +105,30 @@ def _check_sorted(kind: str, fields: FieldColumns) -> Iterator[ColumnFinding]:
     items, docs, offsets = (getattr(fields, f"{kind}{part}") for part in ("s", "_docs", "_offsets"))
     if not _are_offsets(offsets):
         yield ColumnFinding(f"field.{kind}_offsets", BAD_OFFSETS)
-    elif not np.isfinite(items).all() or not _ascend(items, offsets, strictly=False):
+    elif not np.isfinite(items).all() or not _ascend(items.whole, offsets.whole, strictly=False):
         yield ColumnFinding(f"field.{kind}s", f"is not {kind}s in ascending order")
     if not _in_range(docs, 0, fields.n_docs):
         yield ColumnFinding(f"field.{kind}_docs", "has the number of a document that does not exist")
 
 
 def _are_sorted(strings: Strings) -> bool:
-    if not _are_offsets(strings.arrays[1]):
-        return False
     try:
+        _ = strings.arrays
         texts = strings.take(np.arange(len(strings)))
-    except UnicodeDecodeError:
+    except (IndexCorrupt, UnicodeDecodeError):
         return False
     # The order of code points is that of UTF-8.
     return all(map(str.__lt__, texts, texts[1:]))
 
 
-def _are_offsets(offsets: Array) -> bool:
-    return bool(offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all())
+def _are_offsets(offsets: Column) -> bool:
+    numbers = offsets.whole
+    return bool(numbers[0] == 0 and (numbers[1:] >= numbers[:-1]).all())
 
 
-def _in_range(numbers: Array, low: int, after: int) -> bool:
-    return not len(numbers) or bool(low <= numbers.min() and numbers.max() < after)
+def _in_range(numbers: npt.ArrayLike, low: int, after: int) -> bool:
+    array = np.asarray(numbers)
+    return not len(array) or bool(low <= array.min() and array.max() < after)
 
 
 def _ascend(items: Array, offsets: Array, *, strictly: bool) -> bool:
@@ -142,7 +147,7 @@ def _check_counts(columns: ShardColumns) -> Iterator[ColumnFinding]:
 
 def _check_stream(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFinding]:
     """Check counts, lengths and bitmaps against the postings."""
-    counts, max_tfs = count_terms(stream.offsets, stream.tfs)
+    counts, max_tfs = count_terms(stream.offsets.whole, stream.tfs.whole)
     expected = {
         "counts": counts,
         "max_tfs": max_tfs,
@@ -168,7 +173,7 @@ def _check_bitmaps(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFin
         if getattr(stream, column).shape != shape:
             yield ColumnFinding(f"{name}.{column}", f"has the shape {getattr(stream, column).shape}, expected {shape}")
             return
-    for term, bits, ranks in zip(stream.dense.tolist(), stream.bits, stream.ranks, strict=True):
+    for term, bits, ranks in zip(stream.dense.whole.tolist(), stream.bits.whole, stream.ranks.whole, strict=True):
         has = np.unpackbits(bits.view(np.uint8), bitorder="little")
         if not np.array_equal(np.flatnonzero(has), stream.docs[stream.offsets[term] : stream.offsets[term + 1]]):
             yield ColumnFinding(f"{name}.bits", f"is not the documents of the dense terms of {name}")
@@ -180,7 +185,7 @@ def _check_bitmaps(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFin
 
 def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
     """Check the postings of each stream against the tokens of the documents."""
-    title, body, both = (columns.streams[name].lengths for name in STREAMS)
+    title, body, both = (columns.streams[name].lengths.whole for name in STREAMS)
     if not np.array_equal(title + body, both):
         yield ColumnFinding("both.lengths", "is not the sum of those of title and body")
         return
@@ -192,7 +197,7 @@ def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
     sums = {
         "title": _sum_hashes(columns.tokens[in_title], docs[in_title]),
         "body": _sum_hashes(columns.tokens[~in_title], docs[~in_title]),
-        "both": _sum_hashes(columns.tokens, docs),
+        "both": _sum_hashes(columns.tokens.whole, docs),
     }
     wrong = [name for name, total in sums.items() if _sum_postings(columns.streams[name]) != total]
     if len(wrong) == 1:
@@ -205,22 +210,24 @@ def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
 
 def _check_ngrams(ngrams: DocumentTokens, stream: Stream) -> Iterator[ColumnFinding]:
     """Check the postings of the n-grams against those of the documents."""
-    if not np.array_equal(np.diff(ngrams.offsets), stream.lengths):
+    lengths, title_lengths = stream.lengths.whole, ngrams.title_lengths.whole
+    if not np.array_equal(np.diff(ngrams.offsets.whole), lengths):
         yield ColumnFinding("ngrams.tokens.offsets", "does not agree with ngrams.lengths")
-    elif _sum_hashes(ngrams.tokens, _list_of_each(ngrams.offsets)) != _sum_postings(stream):
+    elif _sum_hashes(ngrams.tokens.whole, _list_of_each(ngrams.offsets)) != _sum_postings(stream):
         yield ColumnFinding("ngrams.docs", "and its frequencies do not agree with ngrams.tokens")
-    elif (ngrams.title_lengths < 0).any() or (ngrams.title_lengths > stream.lengths).any():
+    elif (title_lengths < 0).any() or (title_lengths > lengths).any():
         yield ColumnFinding("ngrams.title_lengths", "is not between 0 and ngrams.lengths")
 
 
-def _list_of_each(offsets: Array) -> Array:
+def _list_of_each(offsets: npt.ArrayLike) -> Array:
     """For each item of lists with these offsets, the number of its list."""
-    return np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
+    numbers = np.asarray(offsets)
+    return np.repeat(np.arange(len(numbers) - 1, dtype=np.uint32), np.diff(numbers))
 
 
 def _sum_postings(stream: Stream | FieldColumns) -> int:
     offsets = stream.offsets if isinstance(stream, Stream) else stream.postings
-    return _sum_hashes(_list_of_each(offsets), stream.docs, stream.tfs)
+    return _sum_hashes(_list_of_each(offsets), stream.docs.whole, stream.tfs.whole)
 
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -242,8 +249,9 @@ def _sum_hashes(terms: Array, docs: Array, times: Array | None = None) -> int:
 def _check_fields(fields: FieldColumns) -> Iterator[ColumnFinding]:
     """Check the columns of the fields against each other."""
     entry_fields = _list_of_each(fields.entries)
-    real = fields.tokens != GAP
-    entries, tokens = _list_of_each(fields.token_offsets)[real], fields.tokens[real]
+    all_tokens = fields.tokens.whole
+    real = all_tokens != GAP
+    entries, tokens = _list_of_each(fields.token_offsets)[real], all_tokens[real]
     if not np.array_equal(np.bincount(entries, minlength=len(entry_fields)), fields.entry_lengths):
         yield ColumnFinding("field.entry_lengths", "is not what field.tokens counts")
     elif _sum_hashes(tokens, fields.entry_docs[entries]) != _sum_postings(fields):
@@ -254,11 +262,11 @@ def _check_fields(fields: FieldColumns) -> Iterator[ColumnFinding]:
         return
     if (term_fields[tokens] != entry_fields[entries]).any():
         yield ColumnFinding("field.tokens", "has a term of another field")
-    known = entry_fields.astype(np.int64) * fields.n_docs + fields.entry_docs
+    known = entry_fields.astype(np.int64) * fields.n_docs + fields.entry_docs.whole
     for column, docs, fields_of_docs in (
-        ("value_docs", fields.value_docs, value_fields[_list_of_each(fields.value_offsets)]),
-        ("number_docs", fields.number_docs, _list_of_each(fields.number_offsets)),
-        ("date_docs", fields.date_docs, _list_of_each(fields.date_offsets)),
+        ("value_docs", fields.value_docs.whole, value_fields[_list_of_each(fields.value_offsets)]),
+        ("number_docs", fields.number_docs.whole, _list_of_each(fields.number_offsets)),
+        ("date_docs", fields.date_docs.whole, _list_of_each(fields.date_offsets)),
     ):
         if not np.isin(fields_of_docs.astype(np.int64) * fields.n_docs + docs, known).all():
             yield ColumnFinding(f"field.{column}", "has a document that does not have the field")

@@ -1,10 +1,11 @@
 """Index doctor: examines an index for damage and says what to do about it.
 
-There are three checks, each made only where the one before found nothing, so that one damaged file is one finding:
+There are four checks, each made only where the one before found nothing, so that one damaged file is one finding:
 
 1. The files are those that were written: the manifest has the size and CRC-32 of each.
 2. The columns agree with each other (`column_checks`).
-3. The Whoosh index agrees with the columns (`whoosh/column_comparison`).
+3. Each stored document has the digest that the columns give it.
+4. The Whoosh index agrees with the columns (`whoosh/column_comparison`).
 
 The shards are locked as readers lock them, so that a concurrent writer removes nothing that is being examined.
 """
@@ -23,10 +24,12 @@ import numpy as np
 from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew
 from searchlab.indexing.checking.column_checks import check_columns
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
-from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST, SHARD_PREFIX, WHOOSH
+from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST, SHARD_PREFIX, STORED_DOCUMENTS, WHOOSH
 from searchlab.indexing.storage.lock import lock_shard
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import ShardRecord, read_live
+from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.indexing.whoosh.column_comparison import (
     WhooshMismatch,
     compare_contents,
@@ -42,7 +45,10 @@ SAMPLED_POSTINGS = 500_000
 READ_BYTES = 1 << 20
 MAX_ATTEMPTS = 3
 REMOVED_BY_NEXT_RUN = "the next `searchlab index` removes it"
-AFFECTS_DISPLAY = f"searching still works, but what is shown of documents may be wrong or missing; {REBUILD}"
+AFFECTS_DISPLAY = f"searching still works, but what is shown of documents may be missing; {REBUILD}"
+AFFECTS_WHOOSH = f"searching still works, but Whoosh itself cannot read the index; {REBUILD}"
+# What to do about a damaged file or folder of a shard, other than to rebuild the index at once.
+REMEDIES = {STORED_DOCUMENTS: AFFECTS_DISPLAY, WHOOSH: AFFECTS_WHOOSH}
 
 
 @dataclass(frozen=True)
@@ -146,11 +152,17 @@ class _Examination:
             self._tick(1)
         self._find_duplicates()
         self._begin("documents", sum(columns.n_docs for columns in self._columns.values()))
-        self._compare_with_whoosh(lambda whoosh, columns: compare_contents(whoosh, columns, self._tick))
+        for name, columns in self._columns.items():
+            self._check_documents(name, columns)
+        settings = self._manifest.settings
+        self._begin("Whoosh", sum(columns.n_docs for columns in self._columns.values()))
+        self._compare_with_whoosh(lambda whoosh, columns: compare_contents(whoosh, settings, columns, self._tick))
         n_postings = sum(map(count_postings, self._columns.values()))
         share = 1.0 if n_postings <= MAX_COMPARED_POSTINGS else SAMPLED_POSTINGS / n_postings
         self._begin("postings", int(share * n_postings))
-        self._compare_with_whoosh(lambda whoosh, columns: compare_postings(whoosh, columns, share, self._tick))
+        self._compare_with_whoosh(
+            lambda whoosh, columns: compare_postings(whoosh, settings, columns, share, self._tick)
+        )
         return Diagnosis(
             self._folder, len(shards), self._manifest.n_docs, tuple(self._findings), n_postings, self._done
         )
@@ -174,7 +186,7 @@ class _Examination:
                 if n_bytes != size:
                     self._add_finding(record.name, name, f"{n_bytes} bytes, expected {size}")
                 elif self._checksum(shard / name) != checksum:
-                    remedy = AFFECTS_DISPLAY if name.startswith(f"{WHOOSH}/") else REBUILD
+                    remedy = REMEDIES.get(name.partition("/")[0], REBUILD)
                     self._add_finding(record.name, name, "not what was written (its checksum differs)", remedy)
             except FileNotFoundError:
                 self._add_finding(record.name, name, "missing")
@@ -211,6 +223,23 @@ class _Examination:
             self._add_finding(record.name, COLUMNS, f"{columns.n_docs} documents, expected {record.n_docs}")
         elif not findings:
             self._columns[record.name] = columns
+
+    def _check_documents(self, shard: str, columns: ShardColumns) -> None:
+        """Compare each stored document with its digest in the columns."""
+        if not self._is_undamaged(shard, STORED_DOCUMENTS):
+            return
+        path = self._folder / shard / STORED_DOCUMENTS
+        try:
+            stored = StoredDocuments(path, columns.docnos)
+            for number in range(columns.n_docs):
+                if digest(stored.document(number)) != columns.digests[number].tobytes():
+                    docno = columns.docnos[number]
+                    problem = f"{docno!r} does not have the digest that the columns give it"
+                    self._add_finding(shard, STORED_DOCUMENTS, problem, AFFECTS_DISPLAY)
+                    return
+                self._tick(1)
+        except IndexCorrupt as error:
+            self._add_finding(shard, STORED_DOCUMENTS, *_split_message(error, path))
 
     def _find_live(self, record: ShardRecord) -> Array | None:
         """The numbers of a shard's live documents, None if their list is damaged."""
@@ -250,5 +279,7 @@ class _Examination:
 
     def _compare_with_whoosh(self, compare: Callable[[Path, ShardColumns], WhooshMismatch | None]) -> None:
         for name, columns in self._columns.items():
+            if not self._is_undamaged(name, STORED_DOCUMENTS):
+                continue
             if self._is_undamaged(name, WHOOSH) and (mismatch := compare(self._folder / name / WHOOSH, columns)):
-                self._add_finding(name, mismatch.part, mismatch.problem, AFFECTS_DISPLAY)
+                self._add_finding(name, mismatch.part, mismatch.problem, AFFECTS_WHOOSH)

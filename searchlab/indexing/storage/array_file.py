@@ -8,6 +8,9 @@ share its pages, and an index of many shards does not run out of open files, as 
     8 bytes   the length of the directory, little-endian
     …         the directory, as JSON: name → [type, shape, offset]
     …         the arrays
+    …         a checksum for each block of the above (`block_checksums.py`)
+
+The directory is verified when the file is opened, an array when it is read (`column.py`).
 """
 
 from __future__ import annotations
@@ -17,19 +20,26 @@ import math
 import mmap
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.storage.block_checksums import BlockWriter, VerifiedBlocks
+from searchlab.indexing.storage.column import Column
 from searchlab.types import Array
 
-MAGIC = b"SLARRAYS"
+MAGIC = b"SLARRAY2"
+HEAD_BYTES = 16
 ALIGNMENT = 64
+# The types of numbers that are written; all little-endian, so that a file can be read on any machine.
+TYPES = frozenset({"|b1", "|u1", "<u2", "<u4", "<u8", "<i4", "<i8", "<f4", "<f8"})
+MAX_DIMENSIONS = 2
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write named arrays to a file."""
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
     entries = {}
     offset = 0
     for name, array in contiguous.items():
@@ -38,33 +48,63 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> None:
     # Offsets count from the end of the directory: otherwise they would depend on its length, and it on them.
     head = json.dumps(entries).encode()
     with path.open("wb") as file:
-        file.write(MAGIC + len(head).to_bytes(8, "little") + head)
+        writer = BlockWriter(file)
+        writer.write(MAGIC + len(head).to_bytes(8, "little") + head)
         for array in contiguous.values():
-            file.write(bytes(_align(file.tell()) - file.tell()))
-            file.write(array.data)
+            writer.write(bytes(_align(writer.n_bytes) - writer.n_bytes))
+            if array.size:
+                writer.write(array.data)
+        writer.finish()
 
 
-def open_arrays(path: Path) -> dict[str, Array]:
-    """Map the arrays of a file into memory; returns them by name."""
-    try:
-        with path.open("rb") as file:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        length = int.from_bytes(mapped[8:16], "little")
-        if mapped[:8] != MAGIC or length > len(mapped):
-            raise ValueError("wrong beginning")
-        entries = json.loads(mapped[16 : 16 + length])
-        first = _align(16 + length)
-        return {name: _view(mapped, entry, first) for name, entry in entries.items()}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise IndexCorrupt(f"{path}: not a readable file of columns ({error}); {REBUILD}") from None
+class ArrayFile(dict[str, Column]):
+    """The columns of a file by their names, and the blocks that they are in."""
+
+    def __init__(self, path: Path, remedy: str = REBUILD) -> None:
+        super().__init__()
+        self.path = path
+        self._remedy = remedy
+        try:
+            with path.open("rb") as file:
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self.blocks = VerifiedBlocks(path, memoryview(mapped), remedy)
+            self.update(_read_directory(self.blocks))
+        except (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError) as error:
+            raise IndexCorrupt(f"{path}: not a readable file of columns ({error}); {remedy}") from None
+
+    def damaged(self, problem: str) -> IndexCorrupt:
+        """The error for a file that is not what it should be."""
+        return IndexCorrupt(f"{self.path}: damaged ({problem}); {self._remedy}")
 
 
-def _view(mapped: mmap.mmap, entry: tuple[str, list[int], int], first: int) -> Array:
+def _read_directory(blocks: VerifiedBlocks) -> dict[str, Column]:
+    """The columns that the directory names; raises ValueError or TypeError if it is not one."""
+    blocks.verify(0, HEAD_BYTES)
+    length = int.from_bytes(blocks.data[8:HEAD_BYTES], "little")
+    if blocks.data[:8] != MAGIC or length > len(blocks.data) - HEAD_BYTES:
+        raise ValueError("wrong beginning")
+    blocks.verify(HEAD_BYTES, HEAD_BYTES + length)
+    entries = json.loads(bytes(blocks.data[HEAD_BYTES : HEAD_BYTES + length]))
+    if not isinstance(entries, dict):
+        raise ValueError("a directory that is no table of names")
+    first = _align(HEAD_BYTES + length)
+    return {name: _view(blocks, entry, first) for name, entry in entries.items()}
+
+
+def _view(blocks: VerifiedBlocks, entry: Any, first: int) -> Column:
     type_name, shape, offset = entry
-    count = math.prod(shape)
-    if not count:
-        return np.zeros(shape, type_name)
-    return np.frombuffer(mapped, type_name, count, first + offset).reshape(shape)
+    numbers = [offset, *shape]
+    if type_name not in TYPES or not 1 <= len(shape) <= MAX_DIMENSIONS:
+        raise ValueError(f"an array of type {type_name!r} with {len(shape)} dimensions")
+    if any(isinstance(number, bool) or not isinstance(number, int) or number < 0 for number in numbers):
+        raise ValueError("a size or an offset that is no whole number")
+    dtype = np.dtype(type_name)
+    if offset % ALIGNMENT or first + offset + math.prod(shape) * dtype.itemsize > len(blocks.data):
+        raise ValueError("an array outside the file")
+    if not math.prod(shape):
+        return Column(np.zeros(shape, dtype))
+    array = np.frombuffer(blocks.data, dtype, math.prod(shape), first + offset).reshape(shape)
+    return Column(array, blocks, first + offset)
 
 
 def _align(offset: int) -> int:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
-from searchlab.indexing.storage.array_file import open_arrays, write_arrays
+from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.file_sync import sync_file, sync_folder
 from searchlab.indexing.storage.layout import MANIFEST, WRITER_LOCK
 from searchlab.indexing.storage.manifest import json_checksum
@@ -110,7 +110,7 @@ def read_artefact_record(home: Path, kind: type[R]) -> R:
     raise IndexTooNew(f"{path}: layout {layout}, {reads}; update searchlab")
 
 
-def open_artefact_file(home: Path, record: ArtefactRecord, name: str, *, verify: bool = False) -> dict[str, Array]:
+def open_artefact_file(home: Path, record: ArtefactRecord, name: str, *, verify: bool = False) -> ArrayFile:
     """Map the arrays of one of an artefact's files; its size is checked, with `verify` also its checksum."""
     path = home / name
     try:
@@ -122,10 +122,7 @@ def open_artefact_file(home: Path, record: ArtefactRecord, name: str, *, verify:
             raise IndexCorrupt(f"{path}: its checksum does not match; {record.remedy(home)}")
     except (KeyError, OSError):
         raise IndexCorrupt(f"{path}: missing; {record.remedy(home)}") from None
-    try:
-        return open_arrays(path)
-    except IndexCorrupt:
-        raise IndexCorrupt(f"{path}: not a readable file of vectors; {record.remedy(home)}") from None
+    return ArrayFile(path, record.remedy(home))
 
 
 def commit_artefact(home: Path, record: ArtefactRecord) -> None:

@@ -31,11 +31,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.array_file import open_arrays
+from searchlab.indexing.storage.array_file import ArrayFile
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
 from searchlab.indexing.storage.streams import Passages, Stream, Text
@@ -49,14 +51,42 @@ NGRAMS = "ngrams"
 STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
 
 
+class ColumnType(NamedTuple):
+    """The types of numbers that a column may have, in NumPy's notation, and its number of dimensions."""
+
+    types: tuple[str, ...]
+    n_dimensions: int = 1
+
+
+_BYTES, _DOCS, _OFFSETS, _COUNTS = (
+    ColumnType(("|u1",)),
+    ColumnType(("<u4",)),
+    ColumnType(("<i8",)),
+    ColumnType(("<i4",)),
+)
+# By the whole name of a column, or by what follows its last dot.
+COLUMN_TYPES = {
+    **dict.fromkeys(("docnos", "terms", "words", "names", "values"), _BYTES),
+    **dict.fromkeys(("docs", "tokens", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS),
+    **dict.fromkeys(("offsets", "postings", "entries", "counts", "dense"), _OFFSETS),
+    **dict.fromkeys(("token_offsets", "value_offsets", "number_offsets", "date_offsets"), _OFFSETS),
+    **dict.fromkeys(("words.terms", "max_tfs", "lengths", "title_lengths", "uniques", "entry_lengths"), _COUNTS),
+    **dict.fromkeys(("numbers", "dates"), ColumnType(("<f8",))),
+    "tfs": ColumnType(("<u2", "<u4")),
+    "bits": ColumnType(("<u8",), 2),
+    "ranks": ColumnType(("<i4",), 2),
+    "digests": ColumnType(("|u1",), 2),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class DocumentTokens:
     """The terms of each document in their order: document i has tokens[offsets[i]:offsets[i + 1]], its title first."""
 
     terms: Strings
-    tokens: Array
-    offsets: Array
-    title_lengths: Array
+    tokens: Column
+    offsets: Column
+    title_lengths: Column
 
     def fits(self, n_docs: int) -> bool:
         """Whether the lengths of the columns agree."""
@@ -69,7 +99,7 @@ class DocumentTokens:
     def passages(self) -> dict[str, Passages]:
         """Title, body and both; title and body are separate passages: no phrase begins in one and ends in the other."""
         docs, starts, ends = np.arange(len(self.title_lengths)), self.offsets[:-1], self.offsets[1:]
-        middles = starts + self.title_lengths
+        middles = starts + self.title_lengths.whole
         return {
             "title": Passages(self.tokens, docs, starts, middles),
             "body": Passages(self.tokens, docs, middles, ends),
@@ -89,13 +119,14 @@ class ShardColumns:
     docnos: Strings
     terms: Strings
     words: Strings
-    word_terms: Array
+    word_terms: Column
     streams: Mapping[str, Stream]
-    tokens: Array
-    token_offsets: Array
-    digests: Array
+    tokens: Column
+    token_offsets: Column
+    digests: Column
     fields: FieldColumns
     ngrams: DocumentTokens | None
+    file: ArrayFile
 
     @property
     def n_docs(self) -> int:
@@ -119,13 +150,14 @@ class ShardColumns:
     @cached_property
     def _by_term(self) -> tuple[Array, Array]:
         """The numbers of the words in the order of their terms, and the numbers of these terms."""
-        order = np.argsort(self.word_terms, kind="stable")
-        return order, self.word_terms[order]
+        numbers = self.word_terms.whole
+        order = np.argsort(numbers, kind="stable")
+        return order, numbers[order]
 
     def all_words(self) -> dict[str, str | None]:
         """The term of every word, None for stop words."""
         terms = [*self.terms.take(np.arange(len(self.terms))), None]  # -1, the number of stop words, is the last
-        numbers = self.word_terms.tolist()
+        numbers = self.word_terms.whole.tolist()
         words = self.words.take(np.arange(len(self.words)))
         return {word: terms[number] for word, number in zip(words, numbers, strict=True)}
 
@@ -156,13 +188,16 @@ class ShardColumns:
 
 def open_columns(path: Path) -> ShardColumns:
     """Map a shard's columns into memory, and check that their lengths agree."""
-    arrays = open_arrays(path)
+    arrays = ArrayFile(path)
 
-    def load(name: str) -> Array:
-        try:
-            return arrays[name]
-        except KeyError:
-            raise IndexCorrupt(f"{path}: lacks {name}; {REBUILD}") from None
+    def load(name: str) -> Column:
+        if name not in arrays:
+            raise IndexCorrupt(f"{path}: lacks {name}; {REBUILD}")
+        column = arrays[name]
+        kind = COLUMN_TYPES.get(name) or COLUMN_TYPES[name.rpartition(".")[2]]
+        if column.dtype.str not in kind.types or len(column.shape) != kind.n_dimensions:
+            raise arrays.damaged(f"{name} has numbers of type {column.dtype.str} in {len(column.shape)} dimensions")
+        return column
 
     def load_strings(name: str) -> Strings:
         blob, offsets = load(name), load(f"{name}.offsets")
@@ -190,6 +225,7 @@ def open_columns(path: Path) -> ShardColumns:
         digests=load("digests"),
         fields=FieldColumns.open(n_docs, load, load_strings),
         ngrams=ngrams,
+        file=arrays,
     )
     if (
         not shard.document_tokens("both").fits(n_docs)
@@ -203,7 +239,7 @@ def open_columns(path: Path) -> ShardColumns:
             and stream.offsets[-1] == len(stream.docs) == len(stream.tfs)
             and len(stream.counts) == len(stream.max_tfs) == len(shard.terms_of(name))
             and len(stream.lengths) == len(stream.uniques) == shard.n_docs
-            and len(stream.dense) == len(stream.bits) == len(stream.ranks)
+            and stream.bits.shape == stream.ranks.shape == (len(stream.dense), -(-shard.n_docs // 64))
         )
         if not fits:
             raise IndexCorrupt(f"{path}: the columns of {name} do not fit together; {REBUILD}")

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.field_values import normalise_value
 from searchlab.indexing.storage.streams import Passages, Text, make_stream
 from searchlab.indexing.storage.string_table import Strings
@@ -51,26 +52,26 @@ class FieldColumns:
 
     names: Strings
     terms: Strings
-    postings: Array
-    docs: Array
-    tfs: Array
-    entries: Array
-    entry_docs: Array
-    entry_lengths: Array
-    tokens: Array
-    token_offsets: Array
+    postings: Column
+    docs: Column
+    tfs: Column
+    entries: Column
+    entry_docs: Column
+    entry_lengths: Column
+    tokens: Column
+    token_offsets: Column
     values: Strings
-    value_offsets: Array
-    value_docs: Array
-    numbers: Array
-    number_docs: Array
-    number_offsets: Array
-    dates: Array
-    date_docs: Array
-    date_offsets: Array
+    value_offsets: Column
+    value_docs: Column
+    numbers: Column
+    number_docs: Column
+    number_offsets: Column
+    dates: Column
+    date_docs: Column
+    date_offsets: Column
 
     @classmethod
-    def open(cls, n_docs: int, load: Callable[[str], Array], load_strings: Callable[[str], Strings]) -> FieldColumns:
+    def open(cls, n_docs: int, load: Callable[[str], Column], load_strings: Callable[[str], Strings]) -> FieldColumns:
         """Read all columns by name, and check that their lengths agree."""
         columns: dict[str, Any] = {
             name: (load_strings if name in ("names", "terms", "values") else load)(f"field.{name}")
@@ -120,7 +121,8 @@ class FieldColumns:
     def having(self, name: str) -> Array:
         """The documents that have a field."""
         field = self.names.find(name)
-        return self.entry_docs[self.entries[field] : self.entries[field + 1]] if field >= 0 else self.entry_docs[:0]
+        docs: Array = self.entry_docs[self.entries[field] : self.entries[field + 1]] if field >= 0 else _NO_DOCS
+        return docs
 
     def with_value(self, name: str, value: str) -> Array:
         """The documents that have this value in a field; case, accents and white space are ignored."""
@@ -135,7 +137,7 @@ class FieldColumns:
         """The documents that have a date from low to high in a field, both included."""
         return self._between(name, self.dates, self.date_docs, self.date_offsets, low, high)
 
-    def _between(self, name: str, items: Array, docs: Array, offsets: Array, low: float, high: float) -> Array:
+    def _between(self, name: str, items: Column, docs: Column, offsets: Column, low: float, high: float) -> Array:
         field = self.names.find(name)
         if field < 0:
             return _NO_DOCS

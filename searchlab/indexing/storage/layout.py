@@ -6,18 +6,20 @@ shard-1a2b3c4d-0/
   in-use                 locked, shared, by the readers of the shard
   columns                numbers for scoring (see `columns`)
   dead-5e6f7a8b          the numbers of deleted documents, if there are any
-  whoosh/                the same postings as a Whoosh index, with positions and stored documents
+  documents              the stored documents (see `stored_documents`)
+  whoosh/                the same postings as a Whoosh index, with positions
 """
 
 from __future__ import annotations
 
 # To be raised when a reader of the old layout could not read the new one.
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 MANIFEST = "manifest.json"
 WRITER_LOCK = "writer.lock"
 SHARD_PREFIX = "shard-"
 IN_USE = "in-use"
 COLUMNS = "columns"
+STORED_DOCUMENTS = "documents"
 DELETED_PREFIX = "dead-"
 WHOOSH = "whoosh"

@@ -1,8 +1,8 @@
 """Shards: the folders that hold an index's documents.
 
-A shard is written once and never changed: its columns (numbers for scoring), and the same postings with positions and
-stored documents as a Whoosh index. The documents that were deleted or replaced later are listed in a file of their own,
-which is written again whenever the list grows; the manifest names the current one.
+A shard is written once and never changed: its columns (numbers for scoring), its stored documents, and the same
+postings with positions as a Whoosh index. The documents that were deleted or replaced later are listed in a file of
+their own, which is written again whenever the list grows; the manifest names the current one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.array_file import open_arrays, write_arrays
+from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.file_sync import sync_file, sync_folder
-from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, WHOOSH
+from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, STORED_DOCUMENTS
 from searchlab.indexing.storage.lock import lock_shard
-from searchlab.indexing.whoosh.stored_documents import WhooshShard
+from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.records import Document
 from searchlab.types import Array
 
@@ -102,7 +102,7 @@ class Shard:
         self.record = record
         self.folder = folder
         self.columns: ShardColumns = open_columns(folder / COLUMNS)
-        self.whoosh = WhooshShard(folder / WHOOSH)
+        self.stored = StoredDocuments(folder / STORED_DOCUMENTS, self.columns.docnos)
         if self.columns.n_docs != record.n_docs:
             raise IndexCorrupt(f"{folder}: {self.columns.n_docs} documents, expected {record.n_docs}")
         # For each document whether it is live; None if all are, which saves the test of each.
@@ -110,12 +110,11 @@ class Shard:
 
     def close(self) -> None:
         """Unlock the shard; a writer may then remove it."""
-        self.whoosh.close()
         self._unlock()
 
     def document(self, number: int) -> Document:
         """The stored document with this number."""
-        return self.whoosh.document(number)
+        return self.stored.document(number)
 
 
 def largest_shard_lookup(shards: Sequence[Shard]) -> TermLookup | None:
@@ -133,7 +132,7 @@ def read_live(folder: Path, record: ShardRecord) -> Array | None:
     path = folder / record.deleted_file
     live = np.ones(record.n_docs, bool)
     try:
-        live[open_arrays(path)["dead"]] = False
+        live[ArrayFile(path)["dead"].whole] = False
     except (KeyError, IndexError):
         raise IndexCorrupt(f"{path}: not a list of deleted documents; {REBUILD}") from None
     if np.count_nonzero(live) != record.n_live:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
@@ -18,16 +19,16 @@ from searchlab.types import Array
 class Stream:
     """The postings and lengths of one text in one shard."""
 
-    offsets: Array
-    docs: Array
-    tfs: Array
-    counts: Array
-    max_tfs: Array
-    lengths: Array
-    uniques: Array
-    dense: Array
-    bits: Array
-    ranks: Array
+    offsets: Column
+    docs: Column
+    tfs: Column
+    counts: Column
+    max_tfs: Column
+    lengths: Column
+    uniques: Column
+    dense: Column
+    bits: Column
+    ranks: Column
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Passages:
     Passages are in the order of their documents; a document can have none or several.
     """
 
-    tokens: Array
+    tokens: Column
     docs: Array
     starts: Array
     ends: Array
@@ -73,7 +74,8 @@ def make_stream(offsets: Array, docs: Array, tfs: Array, lengths: Array) -> Stre
     counts, max_tfs = count_terms(offsets, tfs)
     uniques = np.bincount(docs, minlength=len(lengths)).astype(np.int32)
     none = np.zeros((0, 0), np.uint64)
-    return Stream(offsets, docs, tfs, counts, max_tfs, lengths, uniques, np.zeros(0, np.int64), none, none)
+    arrays = (offsets, docs, tfs, counts, max_tfs, lengths, uniques, np.zeros(0, np.int64), none, none)
+    return Stream(*map(Column, arrays))
 
 
 def count_terms(offsets: Array, tfs: Array) -> tuple[Array, Array]:

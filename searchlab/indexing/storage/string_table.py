@@ -8,28 +8,42 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
+from searchlab.indexing.storage.column import Column
 from searchlab.types import Array
 
 
 class Strings(Sequence[str]):
     """Distinct strings in byte order: all their bytes, and the offset of each."""
 
-    def __init__(self, blob: Array, offsets: Array) -> None:
-        self.arrays = blob, offsets
+    def __init__(self, blob: Column, offsets: Column) -> None:
+        self._blob = blob
+        self._offsets = offsets
         # Single items of a memoryview are read several times faster than those of an array.
-        self._blob = blob.data
-        self._offsets = offsets.data
+        self._blob_view = blob.memory.data
+        self._offsets_view = offsets.memory.data
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
+    @cached_property
+    def arrays(self) -> tuple[Array, Array]:
+        """All bytes and all offsets, verified as a whole: compiled loops do not check bounds."""
+        blob, offsets = self._blob.whole, self._offsets.whole
+        if not len(offsets) or offsets[0] or offsets[-1] != len(blob) or (offsets[1:] < offsets[:-1]).any():
+            raise self._offsets.damaged("strings with wrong offsets")
+        return blob, offsets
+
     def bytes_at(self, number: int) -> bytes:
         """The string with this number, as UTF-8."""
-        return self._blob[self._offsets[number] : self._offsets[number + 1]].tobytes()
+        self._offsets.verify(number, number + 2)
+        start, end = self._offsets_view[number], self._offsets_view[number + 1]
+        self._blob.verify(start, end)
+        return self._blob_view[start:end].tobytes()
 
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
@@ -38,11 +52,12 @@ class Strings(Sequence[str]):
 
     def take(self, numbers: Array) -> list[str]:
         """The strings with these numbers; their bytes are gathered in one step, which is faster than one by one."""
-        blob, offsets = self.arrays
-        starts = offsets[numbers]
-        lengths = offsets[numbers + 1] - starts
+        starts = self._offsets[numbers]
+        lengths = self._offsets[numbers + 1] - starts
+        if len(starts) and (starts.min() < 0 or lengths.min() < 0 or (starts + lengths).max() > len(self._blob)):
+            raise self._offsets.damaged("strings with wrong offsets")
         ends = np.cumsum(lengths)
-        gathered = blob[np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())].tobytes()
+        gathered = self._blob[np.repeat(starts - (ends - lengths), lengths) + np.arange(lengths.sum())].tobytes()
         bounds = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
         if gathered.isascii():
             text = gathered.decode("ascii")
@@ -58,6 +73,11 @@ class Strings(Sequence[str]):
     def first_from(self, text: str) -> int:
         """The number of the first string that is not smaller than `text`; the number of strings if there is none."""
         return bisect_left(range(len(self)), text.encode("utf-8", "surrogatepass"), key=self.bytes_at)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """A table of sorted strings in memory."""
+        return cls(*map(Column, cls.pack("texts", texts).values()))
 
     @staticmethod
     def pack(name: str, texts: Iterable[str]) -> dict[str, Array]:

@@ -1,6 +1,6 @@
 """Comparison of a shard's Whoosh index with its columns.
 
-Compared are the stored documents (docnos and digests), the document frequency and number of occurrences of every term
+Compared are the stored docnos, the document frequency and number of occurrences of every term
 of title and body, and the postings: of all terms or of a random sample, since Whoosh reads no more than some hundred
 thousand postings a second. Positions are not compared.
 """
@@ -8,17 +8,16 @@ thousand postings a second. Positions are not compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.storage.columns import ShardColumns
-from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.streams import Stream
-from searchlab.indexing.whoosh.stored_documents import WhooshShard
+from searchlab.indexing.whoosh.shard_reader import open_whoosh
 from searchlab.types import Array
 
 # The texts that are indexed fields in Whoosh.
@@ -46,50 +45,57 @@ def count_postings(columns: ShardColumns) -> int:
     return sum(len(columns.streams[field].docs) for field in WHOOSH_TEXTS)
 
 
-def compare_contents(folder: Path, columns: ShardColumns, tick: Tick) -> WhooshMismatch | None:
-    """Compare the stored documents and the statistics of all terms; `tick` counts documents."""
+def compare_contents(
+    folder: Path, settings: AnalysisSettings, columns: ShardColumns, tick: Tick
+) -> WhooshMismatch | None:
+    """Compare the stored docnos and the statistics of all terms; `tick` counts documents."""
     return _first_mismatch(
-        folder, lambda reader: chain(_compare_documents(reader, columns, tick), _compare_terms(reader, columns))
+        folder,
+        settings,
+        columns,
+        lambda reader: chain(_compare_docnos(reader, columns, tick), _compare_terms(reader, columns)),
     )
 
 
-def compare_postings(folder: Path, columns: ShardColumns, share: float, tick: Tick) -> WhooshMismatch | None:
+def compare_postings(
+    folder: Path, settings: AnalysisSettings, columns: ShardColumns, share: float, tick: Tick
+) -> WhooshMismatch | None:
     """Compare the postings of sampled terms, about `share` of all postings; `tick` counts postings."""
-    return _first_mismatch(folder, lambda reader: _compare_postings(reader, columns, share, tick))
+    return _first_mismatch(folder, settings, columns, lambda reader: _compare_postings(reader, columns, share, tick))
 
 
-def _first_mismatch(folder: Path, compare: Callable[[WhooshShard], Comparison]) -> WhooshMismatch | None:
+def _first_mismatch(
+    folder: Path, settings: AnalysisSettings, columns: ShardColumns, compare: Callable[[Any], Comparison]
+) -> WhooshMismatch | None:
     """The first difference; one cause usually makes many."""
-    with closing(WhooshShard(folder)) as whoosh:
-        try:
-            return next(compare(whoosh), None)
-        except Exception as error:  # damaged bytes can raise anything in Whoosh, zlib and pickle
-            return WhooshMismatch(folder.name, f"cannot be read ({error or type(error).__name__})")
+    try:
+        with open_whoosh(folder, settings, columns.n_docs) as reader:
+            return next(compare(reader), None)
+    except Exception as error:  # damaged bytes can raise anything in Whoosh and zlib
+        return WhooshMismatch(folder.name, f"cannot be read ({error or type(error).__name__})")
 
 
-def _compare_documents(whoosh: WhooshShard, columns: ShardColumns, tick: Tick) -> Comparison:
-    n_docs = whoosh.reader.doc_count()
-    if n_docs != columns.n_docs:
-        yield WhooshMismatch("whoosh", f"{n_docs} documents, but {columns.n_docs} in the columns")
+def _compare_docnos(reader: Any, columns: ShardColumns, tick: Tick) -> Comparison:
     for number in range(columns.n_docs):
-        document, docno = whoosh.document(number), columns.docnos[number]
-        if document.docno != docno:
-            yield WhooshMismatch("whoosh", f"document {number} is {document.docno!r}, but {docno!r} in the columns")
-        if digest(document) != columns.digests[number].tobytes():
-            yield WhooshMismatch("columns", f"the digest of {docno!r} is not that of its stored document")
+        stored, docno = reader.stored_fields(number)["docno"], columns.docnos[number]
+        if stored != docno:
+            yield WhooshMismatch("whoosh", f"document {number} is {stored!r}, but {docno!r} in the columns")
         if number % PROGRESS_STEP == PROGRESS_STEP - 1:
             tick(PROGRESS_STEP)
     tick(columns.n_docs % PROGRESS_STEP)
 
 
-def _compare_terms(whoosh: WhooshShard, columns: ShardColumns) -> Comparison:
+def _compare_terms(reader: Any, columns: ShardColumns) -> Comparison:
     names = columns.terms.take(np.arange(len(columns.terms)))
     for field in WHOOSH_TEXTS:
         column = columns.streams[field]
         used = _occurring_terms(column)
-        doc_freqs, weights = np.diff(column.offsets)[used], column.counts[used].astype(np.float32)  # as Whoosh has them
+        doc_freqs, weights = (
+            np.diff(column.offsets.whole)[used],
+            column.counts[used].astype(np.float32),
+        )  # as Whoosh has them
         ours = zip([names[number] for number in used], doc_freqs.tolist(), weights.tolist(), strict=True)
-        items = whoosh.reader.iter_field(field)
+        items = reader.iter_field(field)
         theirs = ((text.decode(), info.doc_frequency(), info.weight()) for text, info in items)
         for our, their in zip_longest(ours, theirs):
             if our != their:
@@ -102,13 +108,13 @@ def _describe_term(term: tuple[str, int, float] | None) -> str:
     return "no further term" if term is None else f"{term[0]!r} occurs {term[2]:.0f} times in {term[1]} documents"
 
 
-def _compare_postings(whoosh: WhooshShard, columns: ShardColumns, share: float, tick: Tick) -> Comparison:
+def _compare_postings(reader: Any, columns: ShardColumns, share: float, tick: Tick) -> Comparison:
     rng = np.random.default_rng(SEED)
     for field in WHOOSH_TEXTS:
         column = columns.streams[field]
         for number in _sample_terms(column, share, rng).tolist():
             rows = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
-            postings = _read_postings(whoosh.reader.postings(field, columns.terms.bytes_at(number)))
+            postings = _read_postings(reader.postings(field, columns.terms.bytes_at(number)))
             if postings != (column.docs[rows].tolist(), column.tfs[rows].tolist()):
                 yield WhooshMismatch(
                     "whoosh", f"{field}: the postings of {columns.terms[number]!r} are not those of the columns"
@@ -128,7 +134,7 @@ def _read_postings(matcher: Any) -> tuple[list[int], list[float]]:
 
 def _occurring_terms(column: Stream) -> Array:
     """The numbers of the terms that occur in a text."""
-    return np.flatnonzero(np.diff(column.offsets))
+    return np.flatnonzero(np.diff(column.offsets.whole))
 
 
 def _sample_terms(column: Stream, share: float, rng: np.random.Generator) -> Array:
@@ -136,4 +142,4 @@ def _sample_terms(column: Stream, share: float, rng: np.random.Generator) -> Arr
     if share >= 1:
         return _occurring_terms(column)
     shuffled = rng.permutation(_occurring_terms(column))
-    return shuffled[: np.searchsorted(np.cumsum(np.diff(column.offsets)[shuffled]), share * len(column.docs)) + 1]
+    return shuffled[: np.searchsorted(np.cumsum(np.diff(column.offsets.whole)[shuffled]), share * len(column.docs)) + 1]

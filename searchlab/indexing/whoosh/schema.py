@@ -7,7 +7,7 @@ from typing import Any
 
 from whoosh.analysis import Analyzer as WhooshAnalyzer
 from whoosh.analysis import Token
-from whoosh.fields import ID, STORED, TEXT, Schema
+from whoosh.fields import ID, TEXT, Schema
 
 from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
 
@@ -61,6 +61,5 @@ def make_schema(settings: AnalysisSettings) -> Schema:
     return Schema(
         docno=ID(unique=True, stored=True),
         title=TEXT(analyzer=analyzer, stored=True),
-        body=TEXT(analyzer=analyzer, stored=True),
-        fields=STORED(),
+        body=TEXT(analyzer=analyzer),
     )

@@ -76,14 +76,14 @@ class _BlockWriter(SegmentWriter):  # type: ignore[misc]
     def store(self, documents: Sequence[Document], lengths: dict[str, Array]) -> None:
         """Write the stored fields and Whoosh's one-byte length of each document."""
         writer, schema = self.perdocwriter, self.schema
-        title, body, docno, fields = schema["title"], schema["body"], schema["docno"], schema["fields"]
+        title, body, docno = schema["title"], schema["body"], schema["docno"]
         rows = zip(documents, lengths["title"].tolist(), lengths["body"].tolist(), strict=True)
         for number, (document, title_length, body_length) in enumerate(rows):
             writer.start_doc(number)
             writer.add_field("docno", docno, document.docno, 0)
             writer.add_field("title", title, document.title, title_length)
-            writer.add_field("body", body, document.body, body_length)
-            writer.add_field("fields", fields, dict(document.fields) or None, 0)
+            # The text itself is stored beside the columns (`stored_documents`).
+            writer.add_field("body", body, None, body_length)
             writer.finish_doc()
         self.docnum = len(documents)
         self._added = True

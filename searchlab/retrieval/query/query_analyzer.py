@@ -68,9 +68,8 @@ class QueryAnalyzer:
 
     def interpret(self, node: Node, stream: str, text: str | None = None) -> Query:
         """The query of a syntax tree; `text` is how it was written."""
-        with self._snapshot.report_damage():
-            terms, unknown = self._find_terms(node, stream)
-            remarks = self._remarks(node, stream)
+        terms, unknown = self._find_terms(node, stream)
+        remarks = self._remarks(node, stream)
         written = format_tree(node) if text is None else text
         return Query(written, terms, unknown, node, remarks, self._suggestions_for(stream))
 

@@ -87,7 +87,8 @@ def _with_words(columns: ShardColumns, bounds: Range) -> Array:
     high = None if bounds.high is None else text.prefix + fold_text(bounds.high)
     terms = _between(text.terms, text.numbers, bounds, low, high)
     offsets, first = text.stream.offsets, text.numbers.start
-    return text.stream.docs[offsets[terms.start - first] : offsets[terms.stop - first]]
+    docs: Array = text.stream.docs[offsets[terms.start - first] : offsets[terms.stop - first]]
+    return docs
 
 
 def _between(strings: Strings, numbers: range, bounds: Range, low: str | None, high: str | None) -> slice:

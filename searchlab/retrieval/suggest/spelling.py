@@ -26,14 +26,15 @@ def correct_spelling(snapshot: Snapshot, unknown: str) -> str | None:
     word = "".join(split_words(written))
     if field not in CORRECTED_FIELDS or len(word) < MIN_WORD_LENGTH or not any(map(str.isalpha, word)):
         return None
-    groups = _similar_words(snapshot, word)
-    for distance in sorted(groups):
-        # Of equally near words, the one with the largest document frequency.
-        frequency = {near: snapshot.count_term("both", term).doc_freq for near, term in groups[distance].items()}
-        best = min(frequency, key=lambda near: (-frequency[near], near))
-        if frequency[best]:
-            return None if best == word else f"{field}{colon}{best}"
-    return None
+    with snapshot.report_damage():
+        groups = _similar_words(snapshot, word)
+        for distance in sorted(groups):
+            # Of equally near words, the one with the largest document frequency.
+            frequency = {near: snapshot.count_term("both", term).doc_freq for near, term in groups[distance].items()}
+            best = min(frequency, key=lambda near: (-frequency[near], near))
+            if frequency[best]:
+                return None if best == word else f"{field}{colon}{best}"
+        return None
 
 
 def _similar_words(snapshot: Snapshot, word: str) -> dict[tuple[int, bool], dict[str, str]]:

@@ -144,9 +144,9 @@ class IndexReader:
         docs = np.concatenate([column.docs[:0], *(column.docs[part] for part in slices)])
         tfs = np.concatenate([column.tfs[:0], *(column.tfs[part] for part in slices)])
         n_docs = len(column.lengths)
-        sums = np.bincount(docs, tfs, n_docs)
-        if len(sums) > n_docs:
+        if len(docs) and docs.max() >= n_docs:
             raise self._damaged(stream)
+        sums = np.bincount(docs, tfs, n_docs)
         matching = np.flatnonzero(sums)
         return matching.astype(column.docs.dtype), sums[matching]
 
@@ -156,9 +156,10 @@ class IndexReader:
 
 def _is_sound(column: Stream, location: TermLocation) -> bool:
     """Whether a term's postings are ascending documents of the shard: compiled loops do not check array bounds."""
-    docs = column.docs[location.start : location.end]
     if not 0 <= location.start <= location.end <= len(column.docs):
         return False
+    docs = column.docs[location.start : location.end]
+    column.tfs.verify(location.start, location.end)
     if not len(docs):
         return True
     if docs[-1] >= len(column.lengths):
@@ -167,6 +168,11 @@ def _is_sound(column: Stream, location: TermLocation) -> bool:
         return False
     if location.bitmap_row < 0:
         return True
-    ranks = column.ranks[location.bitmap_row]
-    steps = np.diff(ranks, append=len(docs))
-    return bool(ranks[0] == 0 and (steps >= 0).all() and (steps <= 64).all())
+    ranks, bits = column.ranks[location.bitmap_row], column.bits[location.bitmap_row]
+    return bool(ranks[0] == 0 and np.array_equal(np.diff(ranks, append=len(docs)), _count_bits(bits)))
+
+
+def _count_bits(words: Array) -> Array:
+    """The number of bits that are set in each 64-bit word."""
+    counts: Array = np.unpackbits(words.view(np.uint8)).reshape(-1, 64).sum(axis=1)
+    return counts

@@ -110,24 +110,25 @@ class MixtureQueryScorer(QueryScorer):
         """What the pruning kernel needs; None if a matching word may gain nothing."""
         if not self._bound.can_prune:
             return None
-        with self._reader.snapshot.report_damage():
-            counts = np.array([word.count for word in self.words])
-            return ScoringPlan(
-                self._postings,
-                self._norms(),
-                counts,
-                np.ones(len(counts)),
-                counts * [self._max_gain(word) for word in self.words],
-                self._background,
-                self._n_words,
-                LOGARITHM,
-                0.0,
-            )
+        counts = np.array([word.count for word in self.words])
+        return ScoringPlan(
+            self._postings,
+            self._norms(),
+            counts,
+            np.ones(len(counts)),
+            counts * [self._max_gain(word) for word in self.words],
+            self._background,
+            self._n_words,
+            LOGARITHM,
+            0.0,
+        )
 
     def _postings(self, shard_index: int) -> Postings:
         odds = [self._odds(word, shard_index) for word in self.words]
         column = self._reader.column(shard_index, self._bound.stream)
-        return join_postings([word.docs for word in odds], [word.odds for word in odds], column.bits, column.ranks)
+        return join_postings(
+            [word.docs for word in odds], [word.odds for word in odds], column.bits.memory, column.ranks.memory
+        )
 
     def _norms(self) -> list[DocumentNorms]:
         """Norms, with which deleted documents gain nothing, and the biases of documents with weights of their own."""

@@ -75,8 +75,9 @@ class BoundPostingScorer(BoundScorer):
     def norms_and_biases(self, shard_index: int) -> tuple[Array, Array | None]:
         """The norms of all documents of a shard, and their biases, if they have any."""
         column, scorer = self.reader.column(shard_index, self.stream), self.scorer
-        norms = scorer.doc_norm(column.lengths, column.uniques, self.reader.mean_length(self.stream))
-        return norms, scorer.doc_bias(column.lengths, column.uniques)
+        lengths, uniques = column.lengths.whole, column.uniques.whole
+        norms = scorer.doc_norm(lengths, uniques, self.reader.mean_length(self.stream))
+        return norms, scorer.doc_bias(lengths, uniques)
 
     def _make_term_weights(self, variants: Variants) -> TermWeights:
         stats, scorer = self.reader.term_stats(self.stream, variants), self.scorer
@@ -101,7 +102,10 @@ class BoundPostingScorer(BoundScorer):
         """The postings of terms, given by their locations in each shard, in one shard."""
         column = self.reader.column(shard_index, self.stream)
         _, starts, ends, rows = np.array([locations[shard_index] for locations in terms]).T.copy()
-        return Postings(column.docs, column.tfs, starts, ends, rows, column.bits, column.ranks)
+        # What the locations name has been verified (`IndexReader.locate_term`).
+        return Postings(
+            column.docs.memory, column.tfs.memory, starts, ends, rows, column.bits.memory, column.ranks.memory
+        )
 
     def formula_of(self, shard_index: int, doc: int) -> PostingScorer:
         """The scorer whose formula explains the score of a document."""

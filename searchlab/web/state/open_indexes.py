@@ -24,6 +24,8 @@ from searchlab.web.state.retirement import RetiredStates
 
 # Seconds until an index that could not be opened is tried again.
 RETRY_SECONDS = 2.0
+# Seconds after each megabyte that is verified: a third of a core at most.
+VERIFY_PAUSE_SECONDS = 0.002
 
 # Modification time, size and inode: a file that has changed has another stamp.
 FileStamp = tuple[int, int, int]
@@ -112,6 +114,7 @@ class _WatchedIndex:
             self._retry_at = time.monotonic() + RETRY_SECONDS
             return previous if self._stamps == stamps else OpenIndex(self.folder, models, previous.engine)
         self._problem = ""
+        threading.Thread(target=_verify, args=(opened.engine,), name="verify", daemon=True).start()
         return opened
 
 
@@ -122,6 +125,14 @@ def _warm_up(engine: SearchEngine) -> SearchEngine:
         if len(words):
             _ = engine.search(words[len(words) // 2], k=1)[:1]
     return engine
+
+
+def _verify(engine: SearchEngine) -> None:
+    """Verify the checksums of the whole index, slowly: damage is reported before a request meets it."""
+    try:
+        engine.snapshot.verify(lambda: time.sleep(VERIFY_PAUSE_SECONDS))
+    except SearchlabError as error:
+        log.warning("%s", error)
 
 
 def _stamp(path: str) -> FileStamp | None:

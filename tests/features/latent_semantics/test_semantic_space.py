@@ -320,7 +320,7 @@ def test_every_missing_or_truncated_file_is_named(small):
         with pytest.raises(IndexCorrupt, match=f"{path}: {len(content) - 1} bytes, expected {len(content)}; `search"):
             SemanticSpace.open(Snapshot(small))
         path.write_bytes(b"\0" * len(content))
-        with pytest.raises(IndexCorrupt, match=f"{path}: not a readable file of vectors; `searchlab semantic"):
+        with pytest.raises(IndexCorrupt, match=f"{path}: not a readable file of columns .*; `searchlab semantic"):
             SemanticSpace.open(Snapshot(small))
         path.unlink()
         with pytest.raises(IndexCorrupt, match=f"{path}: missing; `searchlab semantic"):

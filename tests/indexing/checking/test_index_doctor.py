@@ -14,14 +14,23 @@ from searchlab.errors import REBUILD, IndexCorrupt, IndexMissing
 from searchlab.indexing.building.indexer import delete, merge
 from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.checking import column_checks, index_doctor
-from searchlab.indexing.checking.index_doctor import AFFECTS_DISPLAY, IndexFinding, examine
+from searchlab.indexing.checking.index_doctor import AFFECTS_DISPLAY, AFFECTS_WHOOSH, IndexFinding, examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.array_file import open_arrays, write_arrays
+from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.file_sync import sync_tree
-from searchlab.indexing.storage.layout import COLUMNS, IN_USE, LAYOUT_VERSION, MANIFEST, WHOOSH, WRITER_LOCK
+from searchlab.indexing.storage.layout import (
+    COLUMNS,
+    IN_USE,
+    LAYOUT_VERSION,
+    MANIFEST,
+    STORED_DOCUMENTS,
+    WHOOSH,
+    WRITER_LOCK,
+)
 from searchlab.indexing.storage.lock import lock_shard
 from searchlab.indexing.storage.manifest import commit_manifest, read_index_manifest, remove_unreferenced
 from searchlab.indexing.storage.shard import write_deletions
+from searchlab.indexing.storage.stored_documents import pack_documents
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
@@ -69,7 +78,7 @@ def update_checksums(folder, *, shard=0, **changes):
 def alter(folder, change):
     """Change the columns of the first shard, and update their checksums."""
     path = folder / read_index_manifest(folder).shards[0].name / COLUMNS
-    arrays = {name: array.copy() for name, array in open_arrays(path).items()}
+    arrays = {name: column.whole.copy() for name, column in ArrayFile(path).items()}
     change(arrays)
     path.unlink()  # a reader that has mapped it keeps the old file
     write_arrays(path, arrays)
@@ -138,7 +147,7 @@ def test_progress_is_reported_by_stages_up_to_the_end(build):
     reports = []
     examine(folder, lambda stage, done, total: reports.append((stage, done, total)))
     last = {stage: (done, total) for stage, done, total in reports}
-    assert list(last) == ["files", "columns", "documents", "postings"]
+    assert list(last) == ["files", "columns", "documents", "Whoosh", "postings"]
     assert all(done == total > 0 for done, total in last.values())
     assert last["files"][0] == read_index_manifest(folder).n_bytes
 
@@ -160,7 +169,8 @@ def test_a_flipped_bit_anywhere_is_found_in_its_file(folder):
             (finding,) = examine(folder).findings
             assert (finding.location, finding.serious) == (location_of(path, folder), True)
             assert finding.problem == "not what was written (its checksum differs)"
-            assert finding.remedy == (AFFECTS_DISPLAY if path.parent.name == WHOOSH else REBUILD)
+            part = WHOOSH if path.parent.name == WHOOSH else path.name
+            assert finding.remedy == {WHOOSH: AFFECTS_WHOOSH, STORED_DOCUMENTS: AFFECTS_DISPLAY}.get(part, REBUILD)
         path.write_bytes(content)
     assert examine(folder).findings == ()
 
@@ -307,9 +317,9 @@ ALTERED = {
     ),
     "a token too many": (add("tokens.offsets", 1), "tokens.offsets does not agree with both.lengths"),
     "tokens' offsets": (put("tokens.offsets", 0, 1), "tokens.offsets does not ascend from 0"),
-    "a wrong digest": (add("digests", (1, 5)), "the digest of 'b' is not that of its stored document"),
-    "digests swapped": (swap("digests", 2, 3), "the digest of 'c' is not that of its stored document"),
-    "another letter of a docno": (put("docnos", 3, ord("e")), "document 3 is 'd', but 'e' in the columns"),
+    "a wrong digest": (add("digests", (1, 5)), "'b' does not have the digest"),
+    "digests swapped": (swap("digests", 2, 3), "'c' does not have the digest"),
+    "another letter of a docno": (put("docnos", 3, ord("e")), "'e' does not have the digest"),
     "another letter of a term": (put("terms", 3, ord("m")), "title: 'cell' occurs .* but 'celm' occurs"),
     "a field's name": (put("field.names", 0, ord("n")), "field.names lacks the field of a term or of a value"),
     "a field's words out of order": (put("field.terms", 0, ord("z")), "field.terms is not distinct strings"),
@@ -343,7 +353,9 @@ def test_columns_that_do_not_agree_are_named(folder, case):
     alter(folder, change)
     (finding,) = examine(folder).findings
     assert finding.serious
-    assert finding.location in {f"{shard}/{part}" for shard in shards_of(folder) for part in (COLUMNS, WHOOSH)}
+    assert finding.location in {
+        f"{shard}/{part}" for shard in shards_of(folder) for part in (COLUMNS, STORED_DOCUMENTS, WHOOSH)
+    }
     assert re.search(problem, finding.problem)
 
 
@@ -353,7 +365,7 @@ def test_any_altered_number_of_a_column_is_found(folder):
     unchecked = {"words.terms", *strings, *(f"{name}.offsets" for name in strings)}
     unchecked |= {f"field.{kind}{part}" for kind in ("value", "number", "date") for part in ("s", "_docs", "_offsets")}
     path = folder / shards_of(folder)[0] / COLUMNS
-    written = {name: array.copy() for name, array in open_arrays(path).items() if name not in unchecked}
+    written = {name: column.whole.copy() for name, column in ArrayFile(path).items() if name not in unchecked}
     n_altered = 0
     for name, array in written.items():
         for index in {0, array.size // 3, array.size // 2, array.size - 1} if array.size else ():
@@ -449,12 +461,12 @@ def rewrite_whoosh(folder, *, documents=DOCUMENTS, terms=None, change=None):
     for name in ("title", "body"):
         stream = shard.columns.streams[name]
         inverted[name] = InvertedStream(
-            stream.offsets.copy(),
-            stream.docs.copy(),
-            stream.tfs.astype(np.uint32),
-            np.zeros(stream.tfs.sum(), np.uint32),
+            stream.offsets.whole.copy(),
+            stream.docs.whole.copy(),
+            stream.tfs.whole.astype(np.uint32),
+            np.zeros(stream.tfs.whole.sum(), np.uint32),
         )
-        lengths[name] = stream.lengths
+        lengths[name] = stream.lengths.whole
     if change is not None:
         change(inverted["body"])
     shard.close()
@@ -477,13 +489,13 @@ def test_a_posting_that_whoosh_has_otherwise_is_found(folder):
     wings = int(shard.columns.streams["body"].offsets[shard.columns.terms.find("wings")])
     location = rewrite_whoosh(folder, change=lambda body: body.docs.__setitem__(wings, 1))
     problem = "body: the postings of 'wings' are not those of the columns"
-    assert examine(folder).findings == (IndexFinding(location, problem, AFFECTS_DISPLAY),)
+    assert examine(folder).findings == (IndexFinding(location, problem, AFFECTS_WHOOSH),)
 
 
 def test_a_weight_that_whoosh_has_otherwise_is_found(folder):
     location = rewrite_whoosh(folder, change=lambda body: body.tfs.__setitem__(0, 1))
     problem = "body: 'cell' occurs 1 times in 1 documents, but 'cell' occurs 2 times in 1 documents in the columns"
-    assert examine(folder).findings == (IndexFinding(location, problem, AFFECTS_DISPLAY),)
+    assert examine(folder).findings == (IndexFinding(location, problem, AFFECTS_WHOOSH),)
 
 
 def test_a_term_that_whoosh_lacks_or_has_alone_is_found(folder):
@@ -494,15 +506,26 @@ def test_a_term_that_whoosh_lacks_or_has_alone_is_found(folder):
 
 
 def test_a_stored_document_that_differs_is_found(folder):
-    rewrite_whoosh(folder, documents=[*DOCUMENTS[:3], replace(DOCUMENTS[3], title="otherwise")])
+    (path,) = folder.glob(f"shard-*/{STORED_DOCUMENTS}")
+    write_arrays(path, pack_documents([*DOCUMENTS[:3], replace(DOCUMENTS[3], title="otherwise")]))
+    update_checksums(folder)
     (finding,) = examine(folder).findings
-    assert finding.problem == "the digest of 'd' is not that of its stored document"
+    assert finding.problem == "'d' does not have the digest that the columns give it"
 
 
-def test_a_stored_document_of_another_name_is_found(folder):
+def test_stored_documents_of_another_shard_are_found(build, folder):
+    (other,) = build(DOCUMENTS[:3]).glob(f"shard-*/{STORED_DOCUMENTS}")
+    (path,) = folder.glob(f"shard-*/{STORED_DOCUMENTS}")
+    shutil.copy(other, path)
+    update_checksums(folder)
+    (finding,) = examine(folder).findings
+    assert finding.problem == "damaged (the documents do not fit their offsets)"
+
+
+def test_a_docno_that_whoosh_has_otherwise_is_found(folder):
     location = rewrite_whoosh(folder, documents=[*DOCUMENTS[:3], replace(DOCUMENTS[3], docno="x")])
     problem = "document 3 is 'x', but 'd' in the columns"
-    assert examine(folder).findings == (IndexFinding(location, problem, AFFECTS_DISPLAY),)
+    assert examine(folder).findings == (IndexFinding(location, problem, AFFECTS_WHOOSH),)
 
 
 def test_whoosh_of_another_index_is_found(build, folder):
@@ -511,7 +534,9 @@ def test_whoosh_of_another_index_is_found(build, folder):
     shutil.rmtree(shard / WHOOSH)
     shutil.copytree(other / WHOOSH, shard / WHOOSH)
     update_checksums(folder)
-    assert [finding.problem for finding in examine(folder).findings] == ["3 documents, but 4 in the columns"]
+    (finding,) = examine(folder).findings
+    assert finding.location == f"{shards_of(folder)[0]}/{WHOOSH}"
+    assert finding.problem.startswith("cannot be read")
 
 
 def test_whoosh_that_cannot_be_read_is_found(folder):
@@ -531,7 +556,7 @@ def test_with_a_flipped_bit_in_whoosh_searching_still_works(folder):
         content = bytearray(path.read_bytes())
         content[len(content) // 2] ^= 1
         path.write_bytes(content)
-    assert [finding.remedy for finding in examine(folder).findings] == [AFFECTS_DISPLAY] * len(paths)
+    assert [finding.remedy for finding in examine(folder).findings] == [AFFECTS_WHOOSH] * len(paths)
     assert SearchEngine(folder).search("wings").docnos == expected
 
 

@@ -7,7 +7,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing import snapshot as snapshots
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.array_file import open_arrays, write_arrays
+from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import LAYOUT_VERSION, MANIFEST
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.records import Document
@@ -134,7 +134,7 @@ def test_an_index_with_other_word_rules_is_refused(folder, monkeypatch):
 
 def test_a_column_that_names_a_document_out_of_range_is_corrupt(folder):
     (path,) = folder.glob("shard-*/columns")
-    arrays = {name: array.copy() for name, array in open_arrays(path).items()}
+    arrays = {name: column.whole.copy() for name, column in ArrayFile(path).items()}
     arrays["both.docs"][-1] = 0x7F000000
     write_arrays(path, arrays)
     with pytest.raises(IndexCorrupt, match=r"both\.docs"):

@@ -13,8 +13,7 @@ from tests.retrieval.query.test_matching import edit_distance
 
 
 def pack(texts) -> Strings:
-    packed = Strings.pack("it", sorted(texts, key=str.encode))
-    return Strings(packed["it"], packed["it.offsets"])
+    return Strings.of(sorted(texts, key=str.encode))
 
 
 @cache

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.indexing.building.indexer import delete
+from searchlab.indexing.storage.column import Column
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
@@ -286,6 +287,6 @@ def test_wrong_weights_of_a_trained_mixture_are_refused():
 def test_damaged_tokens_are_reported(build):
     with SearchEngine(build([Document("x", "", "a b"), Document("y", "", "a b c")])) as engine:
         columns = engine.snapshot.shards[0].columns
-        object.__setattr__(columns, "token_offsets", columns.token_offsets + 10**6)
+        object.__setattr__(columns, "token_offsets", Column(columns.token_offsets.whole + 10**6))
         with pytest.raises(IndexCorrupt, match="a column is damaged"):
             engine.search("a b", scorer=UNI_BI)

@@ -1,0 +1,109 @@
+"""Columns: arrays in a memory-mapped file, which are verified before they are read.
+
+A column behaves like a read-only array: an item, a slice or an array of row numbers verifies the blocks that it touches
+(`block_checksums.py`) and returns plain numbers; anything else that NumPy does with it verifies all of it. Compiled
+loops, which do not know columns and do not check bounds, take `memory` after `verify`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.storage.block_checksums import BLOCK_BYTES, VerifiedBlocks
+from searchlab.types import Array
+
+
+class Column:
+    """An array with the verification of its file; without a file, the array itself."""
+
+    __slots__ = ("_blocks", "_start", "memory")
+
+    def __init__(self, array: npt.ArrayLike, blocks: VerifiedBlocks | None = None, start: int = 0) -> None:
+        # The array itself: to be read only where it has been verified.
+        self.memory: Array = np.asarray(array)
+        self._blocks = blocks
+        self._start = start
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self.memory.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of rows, and of numbers in a row."""
+        return self.memory.shape
+
+    def __len__(self) -> int:
+        return len(self.memory)
+
+    def __repr__(self) -> str:
+        return f"Column({self.memory.dtype}, {self.shape})"
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
+        whole = self.whole
+        if dtype is not None and whole.dtype != dtype:
+            return whole.astype(dtype)
+        return whole.copy() if copy else whole
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._blocks is not None:
+            if isinstance(key, slice):
+                self.verify(*_bounds(key, len(self.memory)))
+            elif isinstance(key, int | np.integer):
+                number = range(len(self.memory))[int(key)]
+                self.verify(number, number + 1)
+            elif isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+                self._verify_rows(key)
+            else:
+                self.verify()
+        return self.memory[key]
+
+    @property
+    def whole(self) -> Array:
+        """All numbers, verified."""
+        self.verify()
+        return self.memory
+
+    def tolist(self) -> list[Any]:
+        """All numbers, verified, as Python numbers."""
+        numbers: list[Any] = self.whole.tolist()
+        return numbers
+
+    def verify(self, start: int = 0, stop: int | None = None) -> None:
+        """Verify the rows from `start` up to `stop`; raises IndexCorrupt if they are damaged."""
+        if self._blocks is not None and len(self.memory):
+            row_bytes = self.memory.strides[0]
+            stop = len(self.memory) if stop is None else stop
+            self._blocks.verify(self._start + start * row_bytes, self._start + stop * row_bytes)
+
+    def damaged(self, problem: str) -> IndexCorrupt:
+        """The error for numbers that cannot be right, though their checksums are."""
+        if self._blocks is None:
+            return IndexCorrupt(f"damaged ({problem}); {REBUILD}")
+        return IndexCorrupt(f"{self._blocks.path}: damaged ({problem}); {self._blocks.remedy}")
+
+    def _verify_rows(self, rows: Array) -> None:
+        assert self._blocks is not None
+        if not rows.size or self._blocks.is_verified:
+            return
+        row_bytes = self.memory.strides[0]
+        numbers = rows.astype(np.int64).ravel()
+        inside = numbers[(numbers >= -len(self.memory)) & (numbers < len(self.memory))]  # NumPy refuses the others
+        first = self._start + np.where(inside < 0, inside + len(self.memory), inside) * row_bytes
+        blocks = [first // BLOCK_BYTES, (first + row_bytes - 1) // BLOCK_BYTES]
+        if row_bytes <= BLOCK_BYTES:
+            self._blocks.verify_blocks(np.unique(np.concatenate(blocks)))
+        else:
+            for start in np.unique(first).tolist():
+                self._blocks.verify(start, start + row_bytes)
+
+
+def _bounds(rows: slice, n_rows: int) -> tuple[int, int]:
+    """The first row of a slice, and the one after the last, whatever its step."""
+    numbers = range(n_rows)[rows]
+    return (min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1]) + 1) if numbers else (0, 0)
