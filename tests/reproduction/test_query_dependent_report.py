@@ -29,9 +29,8 @@ def some_table(seed, prefix, n_queries=5, size=12):
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
+def data():
     tables = [tuple(some_table(10 * fold + n, part) for n, part in enumerate("abc")) for fold in range(2)]
-    home = tmp_path_factory.mktemp("folds")
     return FoldData(("Fold1", "Fold2"), tuple(tables))
 
 
