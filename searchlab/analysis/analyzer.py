@@ -8,7 +8,7 @@ Documents and queries pass through the same three steps:
 3. **Stems.** Each distinct word is stemmed once and cached.
 
 An index stores its settings and their fingerprint, and a query is always analysed with the settings of the index that
-it searches.
+it searches. An index with a stream of character n-grams has an `NgramAnalyzer` for it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,22 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from searchlab.analysis.stemmers import STEMMERS, Stemmer, load_stemmer
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS, read_stop_words
-from searchlab.analysis.tokenizer import WORD_RULES_VERSION, locate_words, split_words
-from searchlab.errors import REBUILD, IndexOutdated, unknown_name
+from searchlab.analysis.tokenizer import (
+    WORD_RULES_VERSION,
+    locate_ngrams,
+    locate_words,
+    split_ngrams,
+    split_words,
+)
+from searchlab.errors import REBUILD, IndexOutdated, SettingError, unknown_name
 
 # When the cache of terms by word is full it is emptied, so that unusual queries do not fill the memory.
 MAX_CACHED_WORDS = 1 << 18
+MAX_NGRAM_SIZE = 8
 
 # Returns a word's term, None for a stop word; raises KeyError for an unknown word.
 TermLookup = Callable[[str], str | None]
@@ -48,26 +55,45 @@ class TermSpans(NamedTuple):
     terms: list[str | None]
 
 
+class TextAnalyzer(Protocol):
+    """What turns the text of one stream into its terms."""
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text in its order, with repetitions."""
+
+    def spans(self, text: str) -> Iterator[TermSpan]:
+        """Every term of a text with its position."""
+
+    def locate_terms(self, text: str) -> TermSpans:
+        """The same as `spans`, as three lists."""
+
+
 @dataclass(frozen=True)
 class AnalysisSettings:
-    """How texts become terms; two indexes with equal fingerprints agree on every term."""
+    """How texts become terms; two indexes with equal fingerprints agree on every term made from words.
+
+    `ngrams` is the number of characters of the n-grams that are indexed beside the words, 0 if none are.
+    """
 
     stemmer: str = "porter"
     stop_list: str = "default"
     stop_words: frozenset[str] = ENGLISH_STOP_WORDS
+    ngrams: int = 0
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
             raise unknown_name("stemmer", self.stemmer, STEMMERS)
+        if isinstance(self.ngrams, bool) or not isinstance(self.ngrams, int) or not 0 <= self.ngrams <= MAX_NGRAM_SIZE:
+            raise SettingError(f"ngrams is {self.ngrams!r}, expected a number of characters from 0 to {MAX_NGRAM_SIZE}")
 
     @classmethod
-    def from_names(cls, stemmer: str = "porter", stop_list: str = "default") -> AnalysisSettings:
+    def from_names(cls, stemmer: str = "porter", stop_list: str = "default", ngrams: int = 0) -> AnalysisSettings:
         """The settings for names as users give them; `stop_list` is none, default or a file of words."""
         if stop_list == "default":
-            return cls(stemmer)
+            return cls(stemmer, ngrams=ngrams)
         if stop_list == "none":
-            return cls(stemmer, "none", frozenset())
-        return cls(stemmer, Path(stop_list).name, read_stop_words(stop_list))
+            return cls(stemmer, "none", frozenset(), ngrams)
+        return cls(stemmer, Path(stop_list).name, read_stop_words(stop_list), ngrams)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as an index records them."""
@@ -76,6 +102,7 @@ class AnalysisSettings:
             "stemmer": self.stemmer,
             "stop_list": self.stop_list,
             "stop_words": sorted(self.stop_words),
+            "ngrams": self.ngrams,
         }
 
     @classmethod
@@ -85,13 +112,16 @@ class AnalysisSettings:
             raise IndexOutdated(
                 f"word rules {record['word_rules']}, but this searchlab has word rules {WORD_RULES_VERSION}; {REBUILD}"
             )
-        return cls(record["stemmer"], record["stop_list"], frozenset(record["stop_words"]))
+        return cls(record["stemmer"], record["stop_list"], frozenset(record["stop_words"]), record["ngrams"])
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits that change with anything that could change a term."""
+        """Sixteen hexadecimal digits that change with anything that could change a term made from words.
+
+        What is learnt about words (models, topic models) is valid with and without n-grams beside them.
+        """
         record = self.to_json()
-        del record["stop_list"]
+        del record["stop_list"], record["ngrams"]
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -145,3 +175,26 @@ class Analyzer:
         except KeyError:
             terms = [self.term(word) for word in words]
         return TermSpans(starts, ends, terms)
+
+
+class NgramAnalyzer:
+    """Turns texts into overlapping n-grams of `n` folded characters; there are no stop words and no stems.
+
+    For scripts without spaces, and for texts with misspelt words: most n-grams of a misspelt word are right.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def terms(self, text: str) -> list[str]:
+        """The n-grams of a text in its order, with repetitions."""
+        return split_ngrams(text, self.n)
+
+    def spans(self, text: str) -> Iterator[TermSpan]:
+        """Every n-gram of a text with its position; they overlap."""
+        return map(TermSpan, *self.locate_terms(text))
+
+    def locate_terms(self, text: str) -> TermSpans:
+        """The same as `spans`, as three lists."""
+        starts, ends, ngrams = locate_ngrams(text, self.n)
+        return TermSpans(starts, ends, [*ngrams])

@@ -36,7 +36,7 @@ WeightsOption = Annotated[
     typer.Option("--weights", metavar="FILE", help="Trained weights for --scorer mixture, as train-lm writes them"),
 ]
 StreamOption = Annotated[
-    str, typer.Option("--stream", metavar="title|body|both", help="The text of documents that is searched")
+    str, typer.Option("--stream", metavar="title|body|both|ngrams", help="The text of documents that is searched")
 ]
 FilterOption = Annotated[
     list[str] | None,

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Analyzer
+from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
-from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import Shard
 from searchlab.records import Document, TermStats
@@ -53,6 +53,14 @@ class Snapshot:
         self.folder = folder
         self.manifest, self.shards = _open(folder)
         self.analyzer = Analyzer(self.manifest.settings, lookup=self._lookup_term)
+        n = self.manifest.settings.ngrams
+        # The streams that can be searched.
+        self.streams = (*STREAMS, NGRAMS) if n else STREAMS
+        self._ngram_analyzer = NgramAnalyzer(n) if n else None
+        for shard in self.shards:
+            if tuple(shard.columns.streams) != self.streams:
+                found = ", ".join(shard.columns.streams)
+                raise IndexCorrupt(f"{shard.folder}: streams {found}, expected {', '.join(self.streams)}; {REBUILD}")
         self.find_term = lru_cache(MAX_CACHED_TERMS)(self._find_term)
         self.count_term = lru_cache(MAX_CACHED_TERMS)(self._count_term)
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
@@ -62,6 +70,20 @@ class Snapshot:
         """Unlock the shards; a writer may then remove those that its manifest does not name."""
         for shard in self.shards:
             shard.close()
+
+    def require_stream(self, stream: str) -> None:
+        """Refuse a stream that the index does not have."""
+        if stream == NGRAMS and NGRAMS not in self.streams:
+            raise SettingError(
+                f"{self.folder}: indexed without n-grams, found stream {NGRAMS}; "
+                "`searchlab index SOURCE --ngrams 2 --rebuild` indexes them"
+            )
+        if stream not in self.streams:
+            raise unknown_name("stream", stream, self.streams)
+
+    def analyzer_of(self, stream: str) -> TextAnalyzer:
+        """The analyzer of a stream or a field."""
+        return self._ngram_analyzer if stream == NGRAMS and self._ngram_analyzer else self.analyzer
 
     @contextmanager
     def report_damage(self) -> Iterator[None]:
@@ -79,7 +101,7 @@ class Snapshot:
     @cached_property
     def n_tokens(self) -> dict[str, int]:
         """The number of tokens of all live documents, by stream."""
-        return {stream: self.count_tokens(stream) for stream in STREAMS}
+        return {stream: self.count_tokens(stream) for stream in self.streams}
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of all live documents in a stream or a field."""
@@ -108,9 +130,13 @@ class Snapshot:
                 return shard.columns.term_of(word)
         raise KeyError(word)
 
-    def _find_term(self, term: str) -> tuple[int, ...]:
-        """The number of a term in each shard, -1 where it does not occur."""
-        return tuple(shard.columns.terms.find(term) for shard in self.shards)
+    def _find_term(self, term: str, stream: str = "both") -> tuple[int, ...]:
+        """The number of a term in each shard, -1 where it does not occur; it is the same in all streams of words."""
+        return tuple(shard.columns.terms_of(stream).find(term) for shard in self.shards)
+
+    def term_numbers(self, stream: str, term: str) -> tuple[int, ...]:
+        """The number of a term of a stream in each shard, -1 where it does not occur."""
+        return self.find_term(term, NGRAMS) if stream == NGRAMS else self.find_term(term)
 
     def _words_of(self, term: str) -> tuple[str, ...]:
         """All words of the indexed texts that have this term, sorted."""
@@ -122,13 +148,12 @@ class Snapshot:
 
     def _term_stats(self, stream: str, term: str) -> TermStats:
         """The statistics of a term in a stream; a term that does not occur has zeros."""
-        if stream not in STREAMS:
-            raise unknown_name("stream", stream, STREAMS)
+        self.require_stream(stream)
         return TermStats(self.n_docs, self.n_tokens[stream], *self.count_term(stream, term)[:2])
 
     def _count_term(self, stream: str, term: str) -> TermCounts:
         doc_freq = term_count = max_tf = 0
-        for shard, number in zip(self.shards, self.find_term(term), strict=True):
+        for shard, number in zip(self.shards, self.term_numbers(stream, term), strict=True):
             if number < 0:
                 continue
             column = shard.columns.streams[stream]
@@ -203,7 +228,7 @@ def live_doc_freqs(shard: Shard, stream: str = "both") -> Array:
 
 
 def _count_tokens(shard: Shard, text: str) -> int:
-    if text in STREAMS and shard.live is None:
+    if text in shard.columns.streams and shard.live is None:
         return int(shard.columns.streams[text].counts.sum())
     columns = shard.columns.text(text)
     if columns is None:

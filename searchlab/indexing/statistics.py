@@ -10,9 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from searchlab.errors import unknown_name
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
-from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
 
@@ -63,14 +61,13 @@ class IndexStatistics:
 
 def index_statistics(snapshot: Snapshot, *, top: int = 10, stream: str = "both") -> IndexStatistics:
     """The statistics of an index, with the `top` most frequent terms of a stream."""
-    if stream not in STREAMS:
-        raise unknown_name("stream", stream, STREAMS)
-    terms = {name: _Terms.count(snapshot, name) for name in STREAMS}
+    snapshot.require_stream(stream)
+    terms = {name: _Terms.count(snapshot, name) for name in snapshot.streams}
     return IndexStatistics(
         snapshot.n_docs,
         sum(shard.n_deleted for shard in snapshot.manifest.shards),
         snapshot.manifest.n_bytes,
-        {name: _count_stream(snapshot, name, len(terms[name].doc_freqs)) for name in STREAMS},
+        {name: _count_stream(snapshot, name, len(terms[name].doc_freqs)) for name in snapshot.streams},
         {name: sum(_count_having(shard, name) for shard in snapshot.shards) for name in snapshot.field_names},
         tuple(
             ShardStatistics(shard.name, shard.n_live, shard.n_deleted, shard.n_words, shard.n_bytes)
@@ -94,7 +91,7 @@ class _Terms:
         for shard in snapshot.shards:
             freqs, counts = _count_terms(shard, stream)
             used = np.flatnonzero(freqs)
-            names = shard.columns.terms.take(used)
+            names = shard.columns.terms_of(stream).take(used)
             doc_freqs.update(dict(zip(names, freqs[used].tolist(), strict=True)))
             term_counts.update(dict(zip(names, counts[used].tolist(), strict=True)))
         return cls(doc_freqs, term_counts)

@@ -6,6 +6,8 @@ Given queries and their relevant documents D*, EM finds the weights that maximis
     E   γ_nk = m_k·P_k(q_n|D*) / Σ_j m_j·P_j(q_n|D*)       the responsibility of component k for word n
     M   m_k  = the mean of γ_nk over all words
 
+Words and character n-grams of a query are units alike: a level of components gets the share of its units.
+
 The likelihood never falls and is concave in the weights, so the result does not depend on the start, as long as no
 weight starts at 0.
 """

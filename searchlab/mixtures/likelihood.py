@@ -6,15 +6,21 @@
 `Evidence`: the probability of each word of each query by each of K components, in relevant and in irrelevant documents.
 Evidence is independent of an index, so any mixture can be trained: weights of models, or shares of latent topics.
 
+A query may have units of several levels, words and character n-grams; each is given probabilities by the components of
+its level alone. With s_l the sum of the weights of level l, a pair then fits by
+
+    Σ_l s_l·(1/|Q_l|)·Σ over the units u of level l of ln Σ_{k in l} (m_k/s_l)·P_k(u|D)
+
 Arrays are flat: rows (a word of a query in a document) form pairs (a query and a document), and pairs form queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +35,25 @@ MIN_PROBABILITY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
+class Levels:
+    """The level of each row and of each component, from 0."""
+
+    rows: Ints
+    components: Ints
+
+    def take(self, rows: Ints) -> Levels:
+        """The levels of some rows."""
+        return Levels(self.rows[rows], self.components)
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """The probabilities of the words of some queries by K components.
 
     `probabilities[r, k]` is P_k of row r: of a word in one document, which occurs `counts[r]` times in its query. Pair
     p has the rows `pair_offsets[p]:pair_offsets[p + 1]`, query i the pairs `query_offsets[i]:query_offsets[i + 1]`.
     `relevant[p]` says whether the document is relevant, and `groups[p]` is the row of its weights: 0 for all pairs if
-    weights are shared.
+    weights are shared. `levels` is None if all rows are of one level.
     """
 
     probabilities: Floats
@@ -44,6 +62,7 @@ class Evidence:
     query_offsets: Ints
     relevant: Flags
     groups: Ints
+    levels: Levels | None = None
 
     def __post_init__(self) -> None:
         n_rows, n_pairs = len(self.counts), len(self.relevant)
@@ -54,6 +73,13 @@ class Evidence:
             )
         _check_offsets("pair", self.pair_offsets, n_pairs, n_rows)
         _check_offsets("query", self.query_offsets, len(self.query_offsets) - 1, n_pairs)
+        if self.levels is not None and (len(self.levels.rows), len(self.levels.components)) != self.probabilities.shape:
+            raise SettingError(
+                f"evidence: levels of {len(self.levels.rows)} rows and {len(self.levels.components)} components, "
+                f"expected {n_rows} and {self.n_components}"
+            )
+        if self.levels is not None and n_pairs and int(np.max(self.groups)):
+            raise SettingError("evidence: several levels and groups of documents, expected weights that all share")
 
     @property
     def n_components(self) -> int:
@@ -113,6 +139,23 @@ class Evidence:
             offsets_of(np.diff(self.query_offsets)[chosen]),
             self.relevant[pairs],
             self.groups[pairs],
+            None if self.levels is None else self.levels.take(rows),
+        )
+
+    def only(self, columns: Sequence[int]) -> Evidence:
+        """The evidence of some components, by number, and of the units of their levels."""
+        probabilities = self.probabilities[:, columns]
+        if self.levels is None:
+            return replace(self, probabilities=np.ascontiguousarray(probabilities))
+        components = self.levels.components[list(columns)]
+        rows = np.flatnonzero(np.isin(self.levels.rows, components))
+        sizes = np.bincount(self.pair_of_row[rows], minlength=self.n_pairs)
+        return replace(
+            self,
+            probabilities=probabilities[rows],
+            counts=self.counts[rows],
+            pair_offsets=offsets_of(sizes),
+            levels=Levels(self.levels.rows[rows], components) if len(np.unique(components)) > 1 else None,
         )
 
     def with_pairs(self, pairs: Ints) -> Evidence:
@@ -126,6 +169,7 @@ class Evidence:
             offsets_of(sizes[sizes > 0]),
             self.relevant[pairs],
             self.groups[pairs],
+            None if self.levels is None else self.levels.take(rows),
         )
 
     def only_relevant(self) -> Evidence:
@@ -153,11 +197,30 @@ def join(pieces: Sequence[Evidence]) -> Evidence:
         offsets_of(np.concatenate([np.diff(piece.query_offsets) for piece in pieces])),
         np.concatenate([piece.relevant for piece in pieces]),
         np.concatenate([piece.groups for piece in pieces]),
+        _join_levels([piece.levels for piece in pieces]),
     )
 
 
-def one_query(probabilities: Floats, counts: Floats, relevant: Flags, groups: Ints | None = None) -> Evidence:
-    """The evidence of a single query: `probabilities[d, n, k]` is P_k of its n-th distinct word in document d."""
+def _join_levels(pieces: Sequence[Levels | None]) -> Levels | None:
+    known = [piece for piece in pieces if piece is not None]
+    if not known:
+        return None
+    if len(known) < len(pieces):
+        raise SettingError("evidence: pieces with and without levels, expected one of the two")
+    return Levels(np.concatenate([piece.rows for piece in known]), known[0].components)
+
+
+def one_query(
+    probabilities: Floats,
+    counts: Floats,
+    relevant: Flags,
+    groups: Ints | None = None,
+    levels: Levels | None = None,
+) -> Evidence:
+    """The evidence of a single query: `probabilities[d, n, k]` is P_k of its n-th distinct unit in document d.
+
+    `levels.rows` are the levels of the units.
+    """
     n_docs, n_words, n_components = probabilities.shape
     return Evidence(
         np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_components),
@@ -166,11 +229,12 @@ def one_query(probabilities: Floats, counts: Floats, relevant: Flags, groups: In
         np.array([0, n_docs]),
         np.asarray(relevant, bool),
         np.zeros(n_docs, np.int64) if groups is None else np.asarray(groups, np.int64),
+        None if levels is None else Levels(np.tile(levels.rows, n_docs), levels.components),
     )
 
 
 def log_likelihoods(evidence: Evidence, weights: Floats) -> Floats:
-    """ln P(Q|D) of each pair; `weights[g, k]` are those of group g."""
+    """ln P(Q|D) of each pair, over the units of all levels; `weights[g, k]` are those of group g."""
     return sum_segments(evidence.counts * np.log(mix_components(evidence, weights)), evidence.pair_offsets)
 
 
@@ -181,6 +245,54 @@ def mix_components(evidence: Evidence, weights: Floats) -> Floats:
     else:
         totals = np.einsum("rk,rk->r", evidence.probabilities, weights[evidence.group_of_row])
     return np.asarray(np.maximum(totals, MIN_PROBABILITY))
+
+
+def fit_pairs(evidence: Evidence, weights: Floats, totals: Floats) -> Floats:
+    """How well each pair fits: (1/|Q|)·ln P(Q|D), or the weighted mean over levels; `totals` as `mix_components`."""
+    if evidence.levels is None:
+        return sum_segments(evidence.counts * np.log(totals), evidence.pair_offsets) / evidence.lengths
+    levels = _fit_levels(evidence, evidence.levels, weights, totals)
+    return np.asarray(levels.shares @ levels.fits)
+
+
+def fit_gradient(evidence: Evidence, weights: Floats, totals: Floats, pulls: Floats) -> Floats:
+    """Σ_p pull_p·∂fit_p/∂m̃_k for each group, where m_k = exp(m̃_k) / Σ_j exp(m̃_j).
+
+    With R_k the mean responsibility of component k of level l for its units, and f_l the fit of the level,
+
+        ∂fit/∂m̃_k = s_l·(R_k - m_k/s_l) + m_k·(f_l - fit)
+
+    which is R_k - m_k if there is one level. A level without any unit in the query has the fit 0.
+    """
+    if evidence.levels is None:
+        gradient = responsibilities(evidence, weights, totals, pulls)
+        gradient -= weights * np.bincount(evidence.groups, pulls, len(weights))[:, None]
+        return gradient
+    components, pairs = evidence.levels.components, evidence.pair_of_row
+    levels = _fit_levels(evidence, evidence.levels, weights, totals)
+    scales = pulls * levels.shares[:, None] / np.maximum(levels.lengths, MIN_PROBABILITY)
+    summed = (evidence.counts * scales[evidence.levels.rows, pairs] / totals) @ evidence.probabilities
+    pulled = (levels.lengths > 0) @ pulls
+    drift = (levels.fits - levels.shares @ levels.fits) @ pulls
+    return np.asarray(weights * (summed - pulled[components] + drift[components]))
+
+
+class _LevelFits(NamedTuple):
+    """s_l of each level; its fit to each pair, (1/|Q_l|)·Σ ln P of its units; and |Q_l|."""
+
+    shares: Floats
+    fits: Floats
+    lengths: Floats
+
+
+def _fit_levels(evidence: Evidence, levels: Levels, weights: Floats, totals: Floats) -> _LevelFits:
+    n_levels = int(np.max(levels.components)) + 1
+    shares = np.asarray(np.bincount(levels.components, weights[0], n_levels), np.float64)
+    cells = levels.rows * evidence.n_pairs + evidence.pair_of_row
+    n_cells, shape = n_levels * evidence.n_pairs, (n_levels, evidence.n_pairs)
+    lengths = np.asarray(np.bincount(cells, evidence.counts, n_cells), np.float64).reshape(shape)
+    sums = np.bincount(cells, evidence.counts * np.log(totals / shares[levels.rows]), n_cells).reshape(shape)
+    return _LevelFits(shares, np.asarray(sums / np.where(lengths > 0, lengths, 1.0)), lengths)
 
 
 def responsibilities(evidence: Evidence, weights: Floats, totals: Floats, scales: Floats) -> Floats:

@@ -16,6 +16,9 @@ In terms of m alone (slide 7), which keeps m_k ≥ 0 and Σ m_k = 1, a step is:
 Weights belong to groups of documents (`Evidence.groups`). With weights per document, as on the slides, only those of D*
 change; with shared weights, D' contributes the same gradient with the opposite sign (`rivals_learn`).
 
+Where a query has words and character n-grams (`Evidence.levels`), (1/|Q|)·ln P(Q|D) is the mean of the levels, weighted
+by the sums of their components' weights, which are learnt with them.
+
 The slides write the step of one pair, and leave open how those of several are combined: with `updates="batch"`, the
 default, one step is made for all pairs, by the mean of their gradients in each group; with "online" one for each pair
 in turn. With `rivals="soft"`, "all irrelevant documents" of slide 3, the maximum is
@@ -34,9 +37,10 @@ from searchlab.mixtures.em import weigh_pairs
 from searchlab.mixtures.likelihood import (
     Evidence,
     check_weights,
+    fit_gradient,
+    fit_pairs,
     mix_components,
     raise_to_minimum,
-    responsibilities,
     sum_segments,
 )
 from searchlab.mixtures.setting_checks import require_number, require_one_of, setting
@@ -245,7 +249,7 @@ def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn
     With `rivals_learn=False` the likelihoods of irrelevant documents are treated as constants.
     """
     totals = mix_components(evidence, weights)
-    fits = sum_segments(evidence.counts * np.log(totals), evidence.pair_offsets) / evidence.lengths
+    fits = fit_pairs(evidence, weights, totals)
     rivals, pairs, shares = _rivals(evidence, fits, settings)
     relevant = np.flatnonzero(evidence.relevant)
     queries = evidence.query_of_pair[relevant]
@@ -258,8 +262,7 @@ def mce_loss(evidence: Evidence, weights: Floats, settings: MCE, *, rivals_learn
     pulls[relevant] = -slopes
     if rivals_learn:
         pulls[pairs] = np.bincount(queries, slopes, evidence.n_queries)[evidence.query_of_pair[pairs]] * shares
-    gradient = responsibilities(evidence, weights, totals, pulls)
-    gradient -= weights * np.bincount(evidence.groups, pulls, len(weights))[:, None]
+    gradient = fit_gradient(evidence, weights, totals, pulls)
     return Loss(float(pair_weights @ losses), gradient, errors, fits)
 
 

@@ -14,12 +14,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from searchlab.errors import SettingError, unknown_name
-from searchlab.mixtures.likelihood import Evidence, expand_ranges, join, one_query
+from searchlab.indexing.storage.columns import NGRAMS
+from searchlab.mixtures.likelihood import Evidence, Levels, expand_ranges, join, one_query
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Query
-from searchlab.scorers.execution.mixture_components import COMPONENTS, UNIGRAMS, MixtureComponents, TopicProbabilities
+from searchlab.scorers.execution.mixture_components import (
+    COMPONENTS,
+    NGRAM_COMPONENTS,
+    UNIGRAMS,
+    MixtureComponents,
+    TopicProbabilities,
+)
 from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import TrainedMixture
 from searchlab.types import Array, Ints, Progress
@@ -31,6 +38,7 @@ FAMILIES = {
     "title": ("title",),
     "body": ("body",),
     "topics": ("topics",),
+    "ngrams": NGRAM_COMPONENTS,
 }
 # Irrelevant documents are found by mixtures with a low, a medium and a high weight of the document, and with a high
 # weight of each other component. If all came from one mixture, every other one would seem better, because it ranks
@@ -74,8 +82,7 @@ class TrainingQueries:
     def only(self, components: Sequence[str]) -> TrainingQueries:
         """The same queries with some of the components."""
         columns = [self.components.index(name) for name in components]
-        probabilities = np.ascontiguousarray(self.evidence.probabilities[:, columns])
-        return replace(self, components=tuple(components), evidence=replace(self.evidence, probabilities=probabilities))
+        return replace(self, components=tuple(components), evidence=self.evidence.only(columns))
 
     @property
     def relevant_docs(self) -> Ints:
@@ -108,6 +115,9 @@ def gather(
         raise SettingError("components include topics, expected a topic model")
     listed = list(topics)
     columns = [COMPONENTS.index(name) for name in components]
+    component_levels = np.array([name in NGRAM_COMPONENTS for name in components], np.int64)
+    if component_levels.any():
+        engine.snapshot.require_stream(NGRAMS)
     searches = _first_searches(components, topic_model)
     mixture_components = engine.reader.shared(MixtureComponents)
     pieces: list[Evidence] = []
@@ -124,8 +134,13 @@ def gather(
             skipped.setdefault(reason, []).append(topic.qid)
             continue
         words = mixture_components.words(query, bigrams="document_bigram" in components)
+        levels = None
+        if component_levels.any():
+            words += mixture_components.ngrams(query)
+            levels = Levels(np.array([word.is_ngram for word in words], np.int64), component_levels)
         probabilities = mixture_components.probabilities(words, chosen.shards, chosen.docs, topic_model)[:, :, columns]
-        pieces.append(one_query(probabilities, np.array([word.count for word in words]), chosen.relevant))
+        counts = np.array([word.count for word in words])
+        pieces.append(one_query(probabilities, counts, chosen.relevant, levels=levels))
         qids.append(topic.qid)
         docs += [numbers.setdefault(docno, len(numbers)) for docno in chosen.docnos]
     if not pieces:
@@ -155,9 +170,11 @@ def _first_searches(components: Sequence[str], topic_model: TopicProbabilities |
     """The mixtures that find irrelevant documents."""
     searches = [Mixture(share, 1 - share) for share in DOCUMENT_SHARES]
     for name in components:
-        # The bigrams of the collection are equally likely in every document.
-        if name not in (*UNIGRAMS, "corpus_bigram"):
+        # The bigrams and n-grams of the collection are equally likely in every document.
+        if name not in (*UNIGRAMS, "corpus_bigram", "ngram_corpus"):
             weights = {"document": 0.1, "corpus": 0.9 - OTHERS_SHARE, name: OTHERS_SHARE}
+            if name == "ngram_document":
+                weights |= {name: OTHERS_SHARE / 2, "ngram_corpus": OTHERS_SHARE / 2}
             searches.append(TrainedMixture(**weights, topic_model=topic_model, document_weights=None))
     return searches
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.mixtures.em import EM, train_em
-from searchlab.mixtures.likelihood import log_likelihoods
+from searchlab.mixtures.likelihood import fit_pairs, mix_components
 from searchlab.mixtures.mce import MCE, MCEFit, average_precision, train_mce
 from searchlab.mixtures.setting_checks import require_number
 from searchlab.mixtures.training_queries import TrainingQueries
@@ -84,6 +84,8 @@ def learn_mce(
     few, and a fifth with `per_document`. Individual weights start from the shared ones; `settings` are then those of
     the individual weights.
     """
+    if per_document and queries.evidence.levels is not None:
+        raise SettingError("weights of single documents are those of words: expected components without ngrams")
     if held_out is None:
         held_out = 0.2 if per_document else 0.0
     require_number("held_out", held_out, 0, 0.9)
@@ -142,4 +144,5 @@ def _starts(queries: TrainingQueries) -> list[Floats]:
 
 
 def _precision(queries: TrainingQueries, weights: Floats) -> float:
-    return average_precision(queries.evidence, log_likelihoods(queries.evidence, weights) / queries.evidence.lengths)
+    evidence = queries.evidence
+    return average_precision(evidence, fit_pairs(evidence, weights, mix_components(evidence, weights)))

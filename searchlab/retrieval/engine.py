@@ -26,7 +26,6 @@ import numpy as np
 from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
@@ -101,7 +100,7 @@ class SearchEngine:
         fields. Only documents that pass all `filters`, given as `Filter`s or written `field=value`, are found.
         """
         began = time.perf_counter()
-        scorer = _check_scorer(scorer, stream)
+        scorer = self._check_scorer(scorer, stream)
         if k is not None and k < 1:
             raise SettingError(f"k is {k}, expected 1 or more")
         parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
@@ -122,7 +121,7 @@ class SearchEngine:
 
         A query with a syntax error is taken for plain words, with a remark that says why.
         """
-        _check_scorer(scorer, stream)
+        self._check_scorer(scorer, stream)
         return self._analyzer.parse(query, stream, syntax)
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
@@ -139,10 +138,20 @@ class SearchEngine:
         syntax: str = "plain",
     ) -> Explanation:
         """What each term of the query adds to the score of a document."""
-        scorer = _check_scorer(scorer, stream)
+        scorer = self._check_scorer(scorer, stream)
         parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
         shard_index, doc = self.snapshot.locate(docno)
         return Explanation(docno, self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc))
+
+    def _check_scorer(self, scorer: Scorer | None, stream: str) -> Scorer:
+        """The scorer, or the default one; raises SettingError if it is none, or cannot search the stream."""
+        if scorer is None:
+            scorer = DEFAULT_SCORER
+        elif not isinstance(scorer, Scorer):
+            raise SettingError(f"scorer is {scorer!r}, expected a scorer such as BM25() or make_scorer('bm25')")
+        self.snapshot.require_stream(stream)
+        scorer.check_stream(stream)
+        return scorer
 
     def _check_filters(self, filters: Sequence[Filter | str]) -> list[Filter]:
         if not filters:
@@ -158,9 +167,9 @@ class SearchEngine:
         self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]
     ) -> Iterator[ScoredDocuments]:
         """For each shard, documents among which are its best, at most `limit` and ties."""
-        if query.node is None and not query.terms:
-            return iter(())
         scoring = self.reader.bind(scorer, stream).prepare(query)
+        if query.node is None and not query.terms and not scoring.has_further_units:
+            return iter(())
         plan = scoring.plan() if self.compiled and not filters else None
         if plan is None:
             return self._score_matching(scoring, query, limit, stream, filters)
@@ -204,7 +213,9 @@ class SearchEngine:
         with self.snapshot.report_damage():
             for shard_index in range(self.reader.n_shards):
                 matcher = Matcher(self.reader, self._analyzer, shard_index, stream)
-                docs = np.flatnonzero(matcher.candidates(query, filters, every_document=scoring.scores_every_document))
+                further = scoring.further_documents(shard_index)
+                found = matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
+                docs = np.flatnonzero(found)
                 scores = scoring.score(shard_index, docs)
                 if limit < len(docs):
                     # A document that scores less than the last of the best is not among them.
@@ -238,15 +249,3 @@ class SearchEngine:
         ranks = np.empty(len(docs), np.int64)
         ranks[sorted(range(len(docnos)), key=docnos.__getitem__)] = np.arange(len(docnos))
         return ranks
-
-
-def _check_scorer(scorer: Scorer | None, stream: str) -> Scorer:
-    """The scorer, or the default one; raises SettingError if it is none, or cannot search the stream."""
-    if scorer is None:
-        scorer = DEFAULT_SCORER
-    elif not isinstance(scorer, Scorer):
-        raise SettingError(f"scorer is {scorer!r}, expected a scorer such as BM25() or make_scorer('bm25')")
-    if stream not in STREAMS:
-        raise unknown_name("stream", stream, STREAMS)
-    scorer.check_stream(stream)
-    return scorer

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import REBUILD, IndexCorrupt, SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.results import Hits, Query
 from searchlab.types import Array
@@ -74,7 +73,7 @@ class RM3:
 
     def estimate(self, engine: SearchEngine, hits: Hits, *, stream: str = "both") -> RelevanceModel:
         """The relevance model of the best hits of a first search."""
-        require_stream(stream)
+        engine.snapshot.require_stream(stream)
         n_words = sum(term.count for term in hits.query.terms)
         if not len(hits) or not n_words:
             return RelevanceModel(engine.snapshot, stream)
@@ -120,17 +119,11 @@ def similar_query(engine: SearchEngine, docno: str, *, terms: int = 25, stream: 
     if no other document has it. Lucene can weigh terms by tf·idf; scorers include idf already, and applying it twice
     is worse (measured).
     """
-    require_stream(stream)
+    engine.snapshot.require_stream(stream)
     _require_count("terms", terms, MAX_TERMS)
     texts, tfs = _count_terms(engine.snapshot, *engine.snapshot.locate(docno), stream)
     selected = _most_telling(engine.snapshot, stream, texts, tfs, terms, _similarity_idf)
     return Query(f"like {docno}", tuple(replace(term, count=tf) for term, tf in selected.items()), ())
-
-
-def require_stream(stream: str) -> None:
-    """Refuse a stream that does not exist."""
-    if stream not in STREAMS:
-        raise unknown_name("stream", stream, STREAMS)
 
 
 def _require_count(name: str, value: int, most: int) -> None:
@@ -149,13 +142,13 @@ def _similarity_idf(stats: TermStats) -> float:
 def _count_terms(snapshot: Snapshot, shard_index: int, doc: int, stream: str) -> tuple[list[str], Array]:
     """The distinct terms of a document in one stream, and the term frequency of each."""
     shard = snapshot.shards[shard_index]
-    columns = shard.columns
-    start, end = columns.token_offsets[doc : doc + 2].tolist()
-    middle = start + int(columns.streams["title"].lengths[doc])
-    tokens = {"title": slice(start, middle), "body": slice(middle, end), "both": slice(start, end)}[stream]
-    numbers, tfs = np.unique(columns.tokens[tokens], return_counts=True)
+    document = shard.columns.document_tokens(stream)
+    start, end = document.offsets[doc : doc + 2].tolist()
+    middle = start + int(document.title_lengths[doc])
+    tokens = {"title": slice(start, middle), "body": slice(middle, end)}.get(stream, slice(start, end))
+    numbers, tfs = np.unique(document.tokens[tokens], return_counts=True)
     try:
-        return columns.terms.take(numbers), tfs
+        return document.terms.take(numbers), tfs
     except (IndexError, UnicodeDecodeError):
         raise IndexCorrupt(f"{shard.folder}: tokens are damaged; {REBUILD}") from None
 

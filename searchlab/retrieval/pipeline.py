@@ -30,7 +30,7 @@ from searchlab.errors import SettingError
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.expansion import RM3, RelevanceModel, require_stream
+from searchlab.retrieval.expansion import RM3, RelevanceModel
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import DOCNO
 from searchlab.retrieval.results import Hits, Query
@@ -94,7 +94,7 @@ class Pipeline:
     model: RerankingModel | None = None
 
     def __post_init__(self) -> None:
-        require_stream(self.stream)
+        self.engine.snapshot.require_stream(self.stream)
 
     def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first search understands it; a query that is parsed already stays as it is."""

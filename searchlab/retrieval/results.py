@@ -10,9 +10,15 @@ from typing import overload
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.records import Document, QueryTerm
-from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
+from searchlab.retrieval.highlight.snippets import (
+    SNIPPET_NGRAMS,
+    SNIPPET_WORDS,
+    Snippet,
+    make_snippet,
+    mark_line,
+)
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.scorers.execution.bound_scorer import TermContribution
 from searchlab.types import Array
@@ -38,8 +44,14 @@ class Query:
 
     @cached_property
     def to_mark(self) -> frozenset[str]:
-        """The terms to mark in title and body."""
-        return frozenset(variant for term in self.terms if term.stream in STREAMS for variant in term.variants)
+        """The terms to mark in title and body: those of `stream_to_mark`."""
+        streams = STREAMS if self.stream_to_mark in STREAMS else (self.stream_to_mark,)
+        return frozenset(variant for term in self.terms if term.stream in streams for variant in term.variants)
+
+    @property
+    def stream_to_mark(self) -> str:
+        """The stream whose analyzer finds the terms to mark: n-grams, if they are searched, or else words."""
+        return NGRAMS if any(term.stream == NGRAMS for term in self.terms) else "both"
 
     @cached_property
     def suggestions(self) -> tuple[tuple[str, str], ...]:
@@ -123,14 +135,15 @@ class Hits(Sequence[Hit]):
 
     def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
         """The snippet of the body and the title of each document, with matching words marked."""
-        if self.compiled:
+        if self.compiled and self.query.stream_to_mark != NGRAMS:
             from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
 
             maker = SnippetMaker(self._snapshot, self.query.to_mark)
             return maker.make([document.body for document in documents], [document.title for document in documents])
-        terms, analyzer = self.query.to_mark, self._snapshot.analyzer
+        terms, stream = self.query.to_mark, self.query.stream_to_mark
+        analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
         return (
-            (make_snippet(document.body, terms, analyzer), mark_line(document.title, terms, analyzer))
+            (make_snippet(document.body, terms, analyzer, width), mark_line(document.title, terms, analyzer))
             for document in documents
         )
 

@@ -13,11 +13,13 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.scorers.base import MIN_SETTING
 from searchlab.scorers.execution.bound_scorer import ScorableQuery
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.mixture_components import (
     COMPONENTS,
+    NGRAM_COMPONENTS,
     TOPICS,
     UNIGRAMS,
     MixtureComponents,
@@ -27,7 +29,8 @@ from searchlab.scorers.execution.mixture_scoring import BoundMixture, MixtureQue
 from searchlab.scorers.mixture import MIXTURE_ROUNDING, Mixture
 from searchlab.types import Array, Floats
 
-_IS_CORPUS = np.array([name in ("corpus", "corpus_bigram") for name in COMPONENTS])
+_IS_CORPUS = np.array([name in ("corpus", "corpus_bigram", "ngram_corpus") for name in COMPONENTS])
+_NGRAMS = [COMPONENTS.index(name) for name in NGRAM_COMPONENTS]
 _BIGRAMS = [COMPONENTS.index(name) for name in ("document_bigram", "corpus_bigram")]
 
 
@@ -131,9 +134,13 @@ class TrainedMixture(Mixture):
             raise SettingError("TrainedMixture: topics have a weight, expected a topic model")
         if self.document_weights is not None and not self.document_share:
             raise SettingError("TrainedMixture: the shared weights leave nothing to the models of documents")
+        if self.document_weights is not None and (self.ngram_share or self._in_any_document(*_NGRAMS)):
+            raise SettingError("TrainedMixture: weights of documents are those of words, found weights of n-grams")
 
     def bind(self, reader: IndexReader, stream: str) -> BoundTrainedMixture:
         """The mixture over one index."""
+        if self.ngram_share:
+            reader.snapshot.require_stream(NGRAMS)
         return BoundTrainedMixture(self, reader, stream)
 
     def of_document(self, docno: str) -> TrainedMixture:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.analysis import analyzer
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, NgramAnalyzer
 from searchlab.analysis.stemmers import STEMMERS
 from searchlab.analysis.tokenizer import locate_words
 
@@ -57,6 +57,18 @@ def test_the_fingerprint_changes_with_the_word_rules(monkeypatch):
     before = AnalysisSettings().fingerprint
     monkeypatch.setattr(analyzer, "WORD_RULES_VERSION", analyzer.WORD_RULES_VERSION + 1)  # type: ignore[attr-defined]
     assert AnalysisSettings().fingerprint != before
+
+
+def test_ngrams_are_recorded_and_leave_the_fingerprint_of_words():
+    settings = AnalysisSettings(ngrams=3)
+    assert AnalysisSettings.from_json(settings.to_json()) == settings
+    assert settings.fingerprint == AnalysisSettings().fingerprint
+
+
+def test_an_ngram_analyzer_locates_what_it_splits():
+    ngrams = NgramAnalyzer(2)
+    assert ngrams.terms("Naïve 猫") == ["na", "ai", "iv", "ve", "猫"]
+    assert list(ngrams.spans("Naïve")) == [(0, 2, "na"), (1, 3, "ai"), (2, 4, "iv"), (3, 5, "ve")]
 
 
 def test_the_fingerprint_does_not_change_with_the_name_of_the_stop_list():

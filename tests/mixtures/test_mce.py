@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import SettingError
-from searchlab.mixtures.likelihood import join, log_likelihoods, one_query
+from searchlab.mixtures.likelihood import Levels, fit_pairs, join, log_likelihoods, mix_components, one_query
 from searchlab.mixtures.mce import MCE, RIVALS, WEIGHINGS, average_precision, mce_loss, train_mce, update, update_online
 from tests.mixtures.test_em import random_evidence
 
@@ -285,3 +285,52 @@ def test_the_loss_falls_by_both_kinds_of_updates(updates):
     settings = MCE(updates=updates, step=0.2, iterations=20, watch="none")
     found = train_mce(evidence, np.full((1, 3), 1 / 3), settings)
     assert found.losses[-1] < found.losses[0]
+
+
+def two_levels(seed):
+    """Random queries with words and n-grams: two components for each, and a query without n-grams."""
+    rng = np.random.default_rng(seed)
+    pieces = []
+    for n_words, n_ngrams in ((2, 3), (1, 5), (2, 0)):
+        rows = np.array([0] * n_words + [1] * n_ngrams)
+        probabilities = rng.uniform(0.01, 1, (4, len(rows), 4)) * (rows[:, None] == np.array([0, 0, 1, 1]))
+        counts = rng.integers(1, 3, len(rows)).astype(float)
+        levels = Levels(rows, np.array([0, 0, 1, 1]))
+        pieces.append(one_query(probabilities, counts, np.array([True, True, False, False]), levels=levels))
+    return join(pieces)
+
+
+@pytest.mark.parametrize("rivals", ["hardest", "soft"])
+@pytest.mark.parametrize("seed", range(4))
+def test_gradients_of_two_levels_equal_finite_differences(seed, rivals):
+    evidence, settings = two_levels(seed), MCE(alpha=3, beta=0.4, rivals=rivals, sharpness=2)
+    free = np.random.default_rng(seed).normal(size=(1, 4))
+    gradient = mce_loss(evidence, softmax(free), settings).gradient
+    assert np.abs(gradient).max() > 1e-4
+    for k in range(4):
+        nudge = np.zeros((1, 4))
+        nudge[0, k] = 1e-6
+        up, down = (mce_loss(evidence, softmax(free + sign * nudge), settings).value for sign in (1, -1))
+        assert gradient[0, k] == pytest.approx((up - down) / 2e-6, abs=1e-7)
+
+
+def test_the_fit_of_two_levels_by_hand():
+    # Words 0.25 and 0.5, an n-gram 0.1, by components that share a level equally: the weight of the n-grams is 0.4.
+    probabilities = np.array([[[0.25, 0.25, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 0.1, 0.1]]])
+    levels = Levels(np.array([0, 0, 1]), np.array([0, 0, 1, 1]))
+    evidence = one_query(probabilities, np.ones(3), np.array([True]), levels=levels)
+    weights = np.array([[0.3, 0.3, 0.2, 0.2]])
+    expected = 0.6 * (math.log(0.25) + math.log(0.5)) / 2 + 0.4 * math.log(0.1)
+    assert fit_pairs(evidence, weights, mix_components(evidence, weights)).tolist() == pytest.approx([expected])
+    words = evidence.only([0, 1])
+    assert (words.levels, words.probabilities.tolist()) == (None, [[0.25, 0.25], [0.5, 0.5]])
+
+
+def test_levels_that_do_not_fit_are_refused():
+    evidence = two_levels(0)
+    with pytest.raises(SettingError, match="levels of 1 rows and 4 components"):
+        replace(evidence, levels=Levels(np.zeros(1, np.int64), np.zeros(4, np.int64)))
+    with pytest.raises(SettingError, match="several levels and groups of documents"):
+        replace(evidence, groups=np.ones(evidence.n_pairs, np.int64))
+    with pytest.raises(SettingError, match="pieces with and without levels"):
+        join([evidence, replace(evidence, levels=None)])

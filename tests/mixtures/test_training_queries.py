@@ -15,7 +15,9 @@ def test_families_name_components_and_unigrams_are_always_included():
         "corpus_bigram",
         "title",
     )
-    with pytest.raises(SettingError, match=r"unknown component 'trigram'.*bigram, body, title, topics, unigram"):
+    with pytest.raises(
+        SettingError, match=r"unknown component 'trigram'.*bigram, body, ngrams, title, topics, unigram"
+    ):
         name_components(["trigram"])
 
 

@@ -14,6 +14,7 @@ from searchlab.mixtures.weight_training import LearntWeights, learn_em
 from searchlab.mixtures.weights import MixtureWeights, read_weights, write_weights
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.scorers.execution.mixture_components import COMPONENTS
 from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model
 from tests.mixtures.example_collection import DOCS, QRELS, TOPICS
 
@@ -35,7 +36,7 @@ def test_weights_are_read_as_they_were_written(engine, weights_file):
     assert read.remarks(engine.snapshot) == []
     scorer = read.scorer(engine.snapshot)
     assert (scorer.document, scorer.corpus) == (0.3, 0.7)
-    assert scorer.document_weights.of("b").tolist() == [0.1, 0.9, 0, 0, 0, 0, 0]
+    assert scorer.document_weights.of("b").tolist() == [0.1, 0.9, *[0] * (len(COMPONENTS) - 2)]
     assert len(engine.search("heat flow", scorer=scorer))
 
 

@@ -20,7 +20,7 @@ from searchlab.cli.messages import note
 from searchlab.cli.printing.terminal_text import pluralize, printable
 
 if TYPE_CHECKING:
-    from searchlab.analysis.analyzer import Analyzer
+    from searchlab.indexing.snapshot import Snapshot
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.highlight.snippets import Snippet
@@ -46,14 +46,15 @@ def print_hit(hit: Hit) -> None:
         _print_passage(hit.snippet, INDENT)
 
 
-def print_document(document: Document, query: Query, analyzer: Analyzer) -> None:
+def print_document(document: Document, query: Query, snapshot: Snapshot) -> None:
     """Print a whole document: docno and title, fields, and text, with the matched words marked."""
+    from searchlab.retrieval.highlight.full_text import mark_all
     from searchlab.retrieval.highlight.snippets import Snippet
 
-    terms = _matched_terms(query, None)
+    terms, analyzer = query.to_mark, snapshot.analyzer_of(query.stream_to_mark)
     title = " ".join(document.title.split())
     _print_passage(
-        _mark(title, terms, analyzer) if title else Snippet("(no title)", ()),
+        mark_all(title, terms, analyzer) if title else Snippet("(no title)", ()),
         f"{printable(document.docno)}  ",
         indent="",
         bold=bool(title),
@@ -62,12 +63,12 @@ def print_document(document: Document, query: Query, analyzer: Analyzer) -> None
     width = max(map(len, names.values()), default=0)
     for name, shown in names.items():
         value = " ".join(_as_text(document.fields[name]).split())
-        marked = _mark(value, _matched_terms(query, name), analyzer)
+        marked = mark_all(value, _matched_terms(query, name), snapshot.analyzer)
         _print_passage(marked, f"  {shown:{width}}  ", indent=" " * (width + 4))
     print()
     for line in document.body.strip("\n").splitlines() or ["(no text)"]:
         for piece in _wrapped(Snippet(line, ()), 0, 0):
-            _print_passage(_mark(piece.text, terms, analyzer), "", indent="")
+            _print_passage(mark_all(piece.text, terms, analyzer), "", indent="")
 
 
 def hits_record(
@@ -165,24 +166,9 @@ def _n_columns(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
-def _mark(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
-    """A whole text, with the words marked whose terms are given."""
-    from searchlab.retrieval.highlight.snippets import Snippet
-
-    marks: list[tuple[int, int]] = []
-    for span in analyzer.spans(text) if terms else ():
-        # One character can hold two words: "½" is 1 and 2.
-        if span.term in terms and (not marks or span.start >= marks[-1][1]):
-            marks.append((span.start, span.end))
-    return Snippet(text, tuple(marks))
-
-
-def _matched_terms(query: Query, field: str | None) -> Set[str]:
-    """The terms that a query searches for in a field; without a field, in title and body."""
-    from searchlab.indexing.storage.columns import STREAMS
-
-    streams = STREAMS if field is None else (field,)
-    return {variant for term in query.terms if term.stream in streams for variant in term.variants}
+def _matched_terms(query: Query, field: str) -> Set[str]:
+    """The terms that a query searches for in a field other than title and body."""
+    return {variant for term in query.terms if term.stream == field for variant in term.variants}
 
 
 def _as_text(value: Any) -> str:

@@ -12,7 +12,6 @@ from searchlab.cli.printing.hit_printing import print_document
 from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError, name_some, unknown_name
-from searchlab.indexing.storage.columns import STREAMS
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.registry import SCORERS
@@ -100,7 +99,7 @@ def _k(session: Session, argument: str) -> None:
 
 def _stream(session: Session, argument: str) -> None:
     if not argument:
-        print(f"stream: {session.options.stream}\navailable: {', '.join(STREAMS)}")
+        print(f"stream: {session.options.stream}\navailable: {', '.join(session.engine.snapshot.streams)}")
         return
     session.set_options(replace(session.options, stream=argument))
     note(f"stream: {session.options.stream}")
@@ -145,7 +144,7 @@ def _explain(session: Session, argument: str) -> None:
 
 def _open(session: Session, argument: str) -> None:
     last, hit = session.numbered_hit(_result_number(argument, ":open"))
-    print_document(hit.document, last.hits.query, session.engine.snapshot.analyzer)
+    print_document(hit.document, last.hits.query, session.engine.snapshot)
 
 
 def _similar(session: Session, argument: str) -> None:
@@ -212,7 +211,12 @@ COMMANDS: dict[str, SessionCommand] = {
         repeats=True,
     ),
     "k": SessionCommand(_k, "[N]", "change the number of results shown"),
-    "stream": SessionCommand(_stream, "[NAME]", "search only this text: title, body or both", lambda session: STREAMS),
+    "stream": SessionCommand(
+        _stream,
+        "[NAME]",
+        "search this text: title, body, both or ngrams",
+        lambda session: session.engine.snapshot.streams,
+    ),
     "filter": SessionCommand(
         _filter,
         "[FIELD=VALUE | off]",

@@ -41,7 +41,7 @@ class Session:
     """A sequence of queries and commands on one index."""
 
     def __init__(self, engine: SearchEngine, options: SearchOptions, k: int) -> None:
-        self.engine = engine
+        self.engine: SearchEngine = engine
         self.options: SearchOptions = options
         self.pipeline: Pipeline = options.pipeline(engine)
         self.k: int = k

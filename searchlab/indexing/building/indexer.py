@@ -63,6 +63,22 @@ class BuildSummary:
     seconds: float
 
 
+@dataclass(frozen=True)
+class AnalysisOptions:
+    """How a user wants texts to be analysed; None stands for what the index has, or for the default."""
+
+    stemmer: str | None = None
+    stop_list: str | None = None
+    ngrams: int | None = None
+
+    def settings(self, existing: AnalysisSettings | None) -> AnalysisSettings:
+        """The settings for an index that has been built with other settings, or with none."""
+        base = existing or AnalysisSettings()
+        ngrams = base.ngrams if self.ngrams is None else self.ngrams
+        named = AnalysisSettings.from_names(self.stemmer or base.stemmer, self.stop_list or "default", ngrams)
+        return named if self.stop_list else replace(base, stemmer=named.stemmer, ngrams=ngrams)
+
+
 def index(
     sources: str | Path | Sequence[str | Path],
     folder: str | Path | None = None,
@@ -70,6 +86,7 @@ def index(
     format: str | None = None,
     stemmer: str | None = None,
     stop_list: str | None = None,
+    ngrams: int | None = None,
     jobs: int | None = None,
     on_duplicate: str = "error",
     strict: bool = False,
@@ -85,9 +102,10 @@ def index(
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
     `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
-    or porter and default). `jobs` is the number of processes (all cores by default); `on_duplicate` is error,
-    keep-first or keep-last. A malformed record is noted and skipped unless `strict`; pruning is always strict, since
-    the document of an unreadable record would be removed.
+    or porter and default). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for
+    none (by default that of the index, or 0). `jobs` is the number of processes (all cores by default); `on_duplicate`
+    is error, keep-first or keep-last. A malformed record is noted and skipped unless `strict`; pruning is always
+    strict, since the document of an unreadable record would be removed.
     """
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
     if not paths:
@@ -103,7 +121,7 @@ def index(
     return build_index(
         read,
         index_folder(folder) if folder is not None else default_folder(paths),
-        (stemmer, stop_list),
+        AnalysisOptions(stemmer, stop_list, ngrams),
         sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
@@ -116,7 +134,7 @@ def index(
 def build_index(
     read: ReadDocuments,
     folder: Path,
-    settings: AnalysisSettings | tuple[str | None, str | None] = (None, None),
+    settings: AnalysisSettings | AnalysisOptions | None = None,
     *,
     sources: Sequence[str] = (),
     jobs: int | None = None,
@@ -127,7 +145,7 @@ def build_index(
 ) -> BuildSummary:
     """Index all documents that `read()` yields into `folder` (see `index`).
 
-    `settings` can be the names of a stemmer and a stop list, None for those of the index.
+    `settings` can be options as users give them; those of the index are kept where none are given.
     """
     if on_duplicate not in DUPLICATE_RULES:
         raise unknown_name("rule for duplicates", on_duplicate, DUPLICATE_RULES)
@@ -138,7 +156,7 @@ def build_index(
     documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter.count_duplicate))
     with writer_lock(folder):
         before = _read_previous(folder, rebuild=rebuild)
-        chosen = _choose_settings(folder, settings, None if rebuild else before)
+        chosen = _choose_settings(folder, settings or AnalysisOptions(), None if rebuild else before)
         with new_shard_prefix(folder) as prefix:
             with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
                 changes = IndexChanges(old)
@@ -214,26 +232,23 @@ def _read_previous(folder: Path, *, rebuild: bool) -> Manifest | None:
 
 
 def _choose_settings(
-    folder: Path, wanted: AnalysisSettings | tuple[str | None, str | None], before: Manifest | None
+    folder: Path, wanted: AnalysisSettings | AnalysisOptions, before: Manifest | None
 ) -> AnalysisSettings:
     """The settings to analyse with; those of an existing index cannot be changed."""
-    if before is None:
-        return wanted if isinstance(wanted, AnalysisSettings) else AnalysisSettings.from_names(*_fill_defaults(*wanted))
-    existing = before.settings
-    if isinstance(wanted, tuple):
-        stemmer, stop_list = wanted
-        named = AnalysisSettings.from_names(stemmer or existing.stemmer, stop_list or "default")
-        wanted = named if stop_list else replace(existing, stemmer=named.stemmer)
-    if wanted.fingerprint != existing.fingerprint:
+    existing = None if before is None else before.settings
+    chosen = wanted.settings(existing) if isinstance(wanted, AnalysisOptions) else wanted
+    if existing is None:
+        return chosen
+    if (chosen.fingerprint, chosen.ngrams) != (existing.fingerprint, existing.ngrams):
         raise SettingError(
-            f"{folder}: built with stemmer {existing.stemmer} and stop list {existing.stop_list}, found stemmer "
-            f"{wanted.stemmer} and stop list {wanted.stop_list}; --rebuild builds it from scratch"
+            f"{folder}: built with {_describe(existing)}, found {_describe(chosen)}; --rebuild builds it from scratch"
         )
     return existing
 
 
-def _fill_defaults(stemmer: str | None, stop_list: str | None) -> tuple[str, str]:
-    return stemmer or "porter", stop_list or "default"
+def _describe(settings: AnalysisSettings) -> str:
+    ngrams = f" and n-grams of {settings.ngrams} characters" if settings.ngrams else ""
+    return f"stemmer {settings.stemmer} and stop list {settings.stop_list}{ngrams}"
 
 
 def _summarise(folder: Path, changes: IndexChanges, n_duplicates: int, seconds: float) -> BuildSummary:

@@ -15,21 +15,18 @@ from searchlab.analysis.analyzer import Analyzer
 from searchlab.analysis.tokenizer import split_words
 from searchlab.errors import RecordError
 from searchlab.indexing.building.field_builder import FieldBuilder
-from searchlab.indexing.building.inversion import InvertedStream, TokenStream, combine_streams, invert
+from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.building.ngram_builder import NgramBuilder
+from searchlab.indexing.building.stream_columns import stream_columns
 from searchlab.indexing.storage.array_file import write_arrays
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import COLUMNS, IN_USE, WHOOSH
 from searchlab.indexing.storage.shard import ShardRecord
-from searchlab.indexing.storage.streams import count_terms
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.types import Array
-
-# A term is dense, and gets a bitmap, if at least one in DENSE_RATIO documents has it.
-DENSE_RATIO = 32
-MAX_DENSE_TERMS = 256
 
 
 class _Vocabulary(dict[str, int]):
@@ -76,6 +73,7 @@ class ShardWriter:
         self._documents: list[Document] = []
         self._title = _Tokens()
         self._body = _Tokens()
+        self._ngrams = NgramBuilder(analyzer.settings.ngrams) if analyzer.settings.ngrams else None
         self._fields = FieldBuilder(analyzer.term)
         self._digests = bytearray()
 
@@ -84,8 +82,13 @@ class ShardWriter:
 
     @property
     def n_words(self) -> int:
-        """The number of words collected; the memory that `write` needs grows with it."""
+        """The number of words collected."""
         return len(self._title.numbers) + len(self._body.numbers)
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of words and n-grams collected; the memory that `write` needs grows with it."""
+        return self.n_words + (0 if self._ngrams is None else self._ngrams.n_tokens)
 
     def add(self, document: Document) -> None:
         """Analyse one document."""
@@ -95,6 +98,8 @@ class ShardWriter:
             raise RecordError(document.location, f"docno {document.docno!r} is not valid Unicode") from None
         self._title.add(document.title, self._vocabulary)
         self._body.add(document.body, self._vocabulary)
+        if self._ngrams is not None:
+            self._ngrams.add(document)
         self._fields.add(len(self._documents), document.fields)
         self._digests += digest(document)
         self._documents.append(document)
@@ -122,7 +127,9 @@ class ShardWriter:
         columns |= self._fields.columns(np.argsort(order))
         columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
         for name, postings in inverted.items():
-            columns |= _stream_columns(name, postings, lengths[name])
+            columns |= stream_columns(name, postings, lengths[name])
+        if self._ngrams is not None:
+            columns |= self._ngrams.columns(order)
         write_arrays(folder / COLUMNS, columns)
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
@@ -134,40 +141,3 @@ def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
     numbers = np.array([vocabulary[word] for word in known], np.int32)
     numbers[numbers >= 0] = ranks[numbers[numbers >= 0]]
     return Strings.pack("words", known) | {"words.terms": numbers}
-
-
-def _stream_columns(name: str, postings: InvertedStream, lengths: Array) -> dict[str, Array]:
-    offsets, docs, tfs, _ = postings
-    dense, bits, ranks = _bitmaps(postings, len(lengths))
-    counts, max_tfs = count_terms(offsets, tfs)
-    # Sixteen bits hold all frequencies, unless a text has a word 65,536 times or more.
-    tf_type = np.uint16 if (max_tfs <= np.iinfo(np.uint16).max).all() else np.uint32
-    return {
-        f"{name}.offsets": offsets,
-        f"{name}.docs": docs,
-        f"{name}.tfs": tfs.astype(tf_type),
-        f"{name}.counts": counts,
-        f"{name}.max_tfs": max_tfs,
-        f"{name}.lengths": lengths.astype(np.int32),
-        f"{name}.uniques": np.bincount(docs, minlength=len(lengths)).astype(np.int32),
-        f"{name}.dense": dense,
-        f"{name}.bits": bits,
-        f"{name}.ranks": ranks,
-    }
-
-
-def _bitmaps(postings: InvertedStream, n_docs: int) -> tuple[Array, Array, Array]:
-    """The dense terms, their documents as bits in 64-bit words, and the number of bits before each word."""
-    doc_freqs = np.diff(postings.offsets)
-    dense = np.flatnonzero((doc_freqs > 0) & (doc_freqs >= n_docs / DENSE_RATIO))
-    # Only the densest if there are many: a row takes n_docs / 5 bytes.
-    dense = np.sort(dense[np.argsort(-doc_freqs[dense], kind="stable")][:MAX_DENSE_TERMS])
-    n_words = -(-n_docs // 64)
-    bits = np.zeros((len(dense), n_words), np.uint64)
-    ranks = np.zeros((len(dense), n_words), np.int32)
-    for row, term in enumerate(dense.tolist()):
-        has = np.zeros(n_words * 64, bool)
-        has[postings.docs[postings.offsets[term] : postings.offsets[term + 1]]] = True
-        bits[row] = np.packbits(has, bitorder="little").view("<u8")
-        ranks[row, 1:] = np.cumsum(has.reshape(-1, 64).sum(axis=1))[:-1]
-    return dense, bits, ranks

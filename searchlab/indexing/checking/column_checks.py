@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.indexing.storage.columns import STREAMS, ShardColumns
+from searchlab.indexing.storage.columns import NGRAMS, STREAMS, DocumentTokens, ShardColumns
 from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
 from searchlab.indexing.storage.streams import Stream, count_terms
 from searchlab.indexing.storage.string_table import Strings
@@ -47,6 +47,7 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
     """Check that offsets and numbers are in range and in order."""
     fields, n_docs, n_terms = columns.fields, columns.n_docs, len(columns.terms)
     strings = {"docnos": columns.docnos, "terms": columns.terms, "words": columns.words}
+    strings |= {"ngrams.terms": columns.ngrams.terms} if columns.ngrams is not None else {}
     strings |= {"field.names": fields.names, "field.terms": fields.terms, "field.values": fields.values}
     for name, texts in strings.items():
         if not _are_sorted(texts):
@@ -64,13 +65,20 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
 
     if not _in_range(columns.word_terms, -1, n_terms):
         yield ColumnFinding("words.terms", UNKNOWN_TERM)
-    for name, offsets in (("tokens.offsets", columns.token_offsets), ("field.token_offsets", fields.token_offsets)):
-        if not _are_offsets(offsets):
-            yield ColumnFinding(name, BAD_OFFSETS)
-    if not _in_range(columns.tokens, 0, n_terms):
-        yield ColumnFinding("tokens", UNKNOWN_TERM)
+    yield from _check_token_order("tokens", columns.document_tokens("both"))
+    if columns.ngrams is not None:
+        yield from _check_token_order("ngrams.tokens", columns.ngrams)
+    if not _are_offsets(fields.token_offsets):
+        yield ColumnFinding("field.token_offsets", BAD_OFFSETS)
     if not _in_range(fields.tokens[fields.tokens != GAP], 0, len(fields.terms)):
         yield ColumnFinding("field.tokens", UNKNOWN_TERM)
+
+
+def _check_token_order(name: str, tokens: DocumentTokens) -> Iterator[ColumnFinding]:
+    if not _are_offsets(tokens.offsets):
+        yield ColumnFinding(f"{name}.offsets", BAD_OFFSETS)
+    if not _in_range(tokens.tokens, 0, len(tokens.terms)):
+        yield ColumnFinding(name, UNKNOWN_TERM)
 
 
 def _check_lists(
@@ -186,11 +194,23 @@ def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:
         "body": _sum_hashes(columns.tokens[~in_title], docs[~in_title]),
         "both": _sum_hashes(columns.tokens, docs),
     }
-    wrong = [name for name, stream in columns.streams.items() if _sum_postings(stream) != sums[name]]
+    wrong = [name for name, total in sums.items() if _sum_postings(columns.streams[name]) != total]
     if len(wrong) == 1:
         yield ColumnFinding(f"{wrong[0]}.docs", "and its frequencies do not agree with the tokens of the documents")
     elif wrong:
         yield ColumnFinding("tokens", f"does not agree with the postings of {' and '.join(wrong)}")
+    if columns.ngrams is not None:
+        yield from _check_ngrams(columns.ngrams, columns.streams[NGRAMS])
+
+
+def _check_ngrams(ngrams: DocumentTokens, stream: Stream) -> Iterator[ColumnFinding]:
+    """Check the postings of the n-grams against those of the documents."""
+    if not np.array_equal(np.diff(ngrams.offsets), stream.lengths):
+        yield ColumnFinding("ngrams.tokens.offsets", "does not agree with ngrams.lengths")
+    elif _sum_hashes(ngrams.tokens, _list_of_each(ngrams.offsets)) != _sum_postings(stream):
+        yield ColumnFinding("ngrams.docs", "and its frequencies do not agree with ngrams.tokens")
+    elif (ngrams.title_lengths < 0).any() or (ngrams.title_lengths > stream.lengths).any():
+        yield ColumnFinding("ngrams.title_lengths", "is not between 0 and ngrams.lengths")
 
 
 def _list_of_each(offsets: Array) -> Array:

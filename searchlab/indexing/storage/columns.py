@@ -16,7 +16,13 @@ the order of UTF-8.
     digests                  for each document sixteen bytes that change with its content (see `digest`)
     field.*                  the other fields of the documents (see `field_columns`)
 
-The streams are title, body, and both (the two texts as one).
+The streams are title, body, and both (the two texts as one). An index with character n-grams has one stream more,
+ngrams, with the n-grams of title and body, and:
+
+    ngrams.terms             the n-grams, sorted strings; the terms of this stream
+    ngrams.tokens            the n-grams of each document in their order, those of the title first, and where each
+                             document begins: `.offsets`
+    ngrams.title_lengths     for each document the number of n-grams of its title
 """
 
 from __future__ import annotations
@@ -36,13 +42,49 @@ from searchlab.indexing.storage.streams import Passages, Stream, Text
 from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
+# The streams of words, which every index has.
 STREAMS = ("title", "body", "both")
+# The stream of character n-grams.
+NGRAMS = "ngrams"
 STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
 
 
 @dataclass(frozen=True, eq=False)
+class DocumentTokens:
+    """The terms of each document in their order: document i has tokens[offsets[i]:offsets[i + 1]], its title first."""
+
+    terms: Strings
+    tokens: Array
+    offsets: Array
+    title_lengths: Array
+
+    def fits(self, n_docs: int) -> bool:
+        """Whether the lengths of the columns agree."""
+        return (
+            len(self.offsets) == n_docs + 1
+            and self.offsets[-1] == len(self.tokens)
+            and len(self.title_lengths) == n_docs
+        )
+
+    def passages(self) -> dict[str, Passages]:
+        """Title, body and both; title and body are separate passages: no phrase begins in one and ends in the other."""
+        docs, starts, ends = np.arange(len(self.title_lengths)), self.offsets[:-1], self.offsets[1:]
+        middles = starts + self.title_lengths
+        return {
+            "title": Passages(self.tokens, docs, starts, middles),
+            "body": Passages(self.tokens, docs, middles, ends),
+            "both": Passages(
+                self.tokens,
+                np.repeat(docs, 2),
+                np.column_stack([starts, middles]).ravel(),
+                np.column_stack([middles, ends]).ravel(),
+            ),
+        }
+
+
+@dataclass(frozen=True, eq=False)
 class ShardColumns:
-    """All columns of one shard."""
+    """All columns of one shard; `ngrams` is None if the index has no n-grams."""
 
     docnos: Strings
     terms: Strings
@@ -53,6 +95,7 @@ class ShardColumns:
     token_offsets: Array
     digests: Array
     fields: FieldColumns
+    ngrams: DocumentTokens | None
 
     @property
     def n_docs(self) -> int:
@@ -86,27 +129,29 @@ class ShardColumns:
         words = self.words.take(np.arange(len(self.words)))
         return {word: terms[number] for word, number in zip(words, numbers, strict=True)}
 
+    def document_tokens(self, stream: str) -> DocumentTokens:
+        """The terms of a stream, and those of each document in their order."""
+        if stream == NGRAMS and self.ngrams is not None:
+            return self.ngrams
+        return DocumentTokens(self.terms, self.tokens, self.token_offsets, self.streams["title"].lengths)
+
+    def terms_of(self, stream: str) -> Strings:
+        """The terms of a stream."""
+        return self.terms if stream != NGRAMS or self.ngrams is None else self.ngrams.terms
+
     @cached_property
     def _texts(self) -> dict[str, Text]:
-        docs, starts, ends = np.arange(self.n_docs), self.token_offsets[:-1], self.token_offsets[1:]
-        middles = starts + self.streams["title"].lengths
-        # Title and body are separate passages, so that no phrase begins in one and ends in the other.
-        passages = {
-            "title": Passages(self.tokens, docs, starts, middles),
-            "body": Passages(self.tokens, docs, middles, ends),
-            "both": Passages(
-                self.tokens,
-                np.repeat(docs, 2),
-                np.column_stack([starts, middles]).ravel(),
-                np.column_stack([middles, ends]).ravel(),
-            ),
+        passages = self.document_tokens("both").passages()
+        if self.ngrams is not None:
+            passages[NGRAMS] = self.ngrams.passages()["both"]
+        return {
+            name: Text(self.terms_of(name), "", range(len(self.terms_of(name))), stream, passages[name])
+            for name, stream in self.streams.items()
         }
-        numbers = range(len(self.terms))
-        return {name: Text(self.terms, "", numbers, self.streams[name], passages[name]) for name in STREAMS}
 
     def text(self, name: str) -> Text | None:
         """A stream, or a field by its name; None if no document of the shard has this field."""
-        return self._texts[name] if name in STREAMS else self.fields.text(name)
+        return self._texts[name] if name in self.streams else self.fields.text(name)
 
 
 def open_columns(path: Path) -> ShardColumns:
@@ -127,28 +172,36 @@ def open_columns(path: Path) -> ShardColumns:
 
     docnos = load_strings("docnos")
     n_docs = len(docnos)
+    ngrams = None
+    if f"{NGRAMS}.terms" in arrays:
+        ngrams = DocumentTokens(
+            load_strings(f"{NGRAMS}.terms"),
+            *(load(f"{NGRAMS}.{column}") for column in ("tokens", "tokens.offsets", "title_lengths")),
+        )
+    streams = STREAMS if ngrams is None else (*STREAMS, NGRAMS)
     shard = ShardColumns(
         docnos=docnos,
         terms=load_strings("terms"),
         words=load_strings("words"),
         word_terms=load("words.terms"),
-        streams={stream: Stream(*(load(f"{stream}.{column}") for column in STREAM_COLUMNS)) for stream in STREAMS},
+        streams={stream: Stream(*(load(f"{stream}.{column}") for column in STREAM_COLUMNS)) for stream in streams},
         tokens=load("tokens"),
         token_offsets=load("tokens.offsets"),
         digests=load("digests"),
         fields=FieldColumns.open(n_docs, load, load_strings),
+        ngrams=ngrams,
     )
     if (
-        len(shard.token_offsets) != n_docs + 1
-        or shard.token_offsets[-1] != len(shard.tokens)
+        not shard.document_tokens("both").fits(n_docs)
+        or (ngrams is not None and not ngrams.fits(n_docs))
         or shard.digests.shape != (n_docs, DIGEST_BYTES)
     ):
         raise IndexCorrupt(f"{path}: the columns of the documents do not fit together; {REBUILD}")
     for name, stream in shard.streams.items():
         fits = (
-            len(stream.offsets) == len(shard.terms) + 1
+            len(stream.offsets) == len(shard.terms_of(name)) + 1
             and stream.offsets[-1] == len(stream.docs) == len(stream.tfs)
-            and len(stream.counts) == len(stream.max_tfs) == len(shard.terms)
+            and len(stream.counts) == len(stream.max_tfs) == len(shard.terms_of(name))
             and len(stream.lengths) == len(stream.uniques) == shard.n_docs
             and len(stream.dense) == len(stream.bits) == len(stream.ranks)
         )

@@ -10,9 +10,12 @@ from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
 
-from searchlab.analysis.analyzer import Analyzer, TermSpans
+from searchlab.analysis.analyzer import TermSpans, TextAnalyzer
 
 SNIPPET_WORDS = 30
+# A passage of n-grams, which begin one character after the other.
+SNIPPET_NGRAMS = 120
+SENTENCE_ENDS = frozenset(".!?。！？")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Snippet:
         return "".join([*pieces, self.text[last:]])
 
 
-def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = SNIPPET_WORDS) -> Snippet:
+def make_snippet(text: str, terms: Set[str], analyzer: TextAnalyzer, width: int = SNIPPET_WORDS) -> Snippet:
     """The best passage of about `width` words."""
     words = analyzer.locate_terms(text)
     n_words = len(words.terms)
@@ -45,7 +48,7 @@ def make_snippet(text: str, terms: Set[str], analyzer: Analyzer, width: int = SN
     return cut_snippet(text, start, end, _spans(words, [match for match in matches if begin <= match < begin + width]))
 
 
-def mark_line(text: str, terms: Set[str], analyzer: Analyzer) -> Snippet:
+def mark_line(text: str, terms: Set[str], analyzer: TextAnalyzer) -> Snippet:
     """A whole text on one line, with its matching words marked."""
     words = analyzer.locate_terms(text)
     return cut_snippet(text, 0, len(text), _spans(words, _matches(words, terms)))
@@ -86,7 +89,7 @@ def _begin(text: str, words: TermSpans, first: int, last: int, width: int) -> in
         if word == 0:
             return word
         gap = text[words.ends[word - 1] : words.starts[word]]
-        if gap != " " and ("." in gap or "!" in gap or "?" in gap):
+        if gap != " " and not SENTENCE_ENDS.isdisjoint(gap):
             return word
     return max(earliest, min(first - width // 5, len(words.terms) - width))
 
@@ -98,11 +101,17 @@ def _spans(words: TermSpans, matches: list[int]) -> list[tuple[int, int]]:
 def cut_snippet(text: str, start: int, end: int, matches: list[tuple[int, int]]) -> Snippet:
     """A passage on one line, with an ellipsis where text was left out."""
     before, after = "… " if start else "", " …" if end < len(text) else ""
-    pieces, marks, length = [before], [], len(before)
+    pieces, length = [before], len(before)
+    marks: list[tuple[int, int]] = []
     last = start
     for begin, stop in matches:
-        if begin < last:
-            continue  # one character can be two words: "½" is 1 and 2
+        if marks and begin <= last:
+            # N-grams overlap or touch, and one character can be two words ("½" is 1 and 2): the mark goes on.
+            pieces.append(text[last:stop])
+            length += len(pieces[-1])
+            marks[-1] = (marks[-1][0], length)
+            last = max(last, stop)
+            continue
         gap = _tidy(text[last:begin])
         if last == start:
             gap = gap.lstrip()

@@ -44,16 +44,16 @@ class Matcher:
     def __init__(self, reader: IndexReader, analyzer: QueryAnalyzer, shard_index: int, stream: str) -> None:
         self._reader = reader
         self._patterns = analyzer.patterns
-        self._analyzer = reader.snapshot.analyzer
         self._shard_index = shard_index
         self._stream = stream
         self._alive = reader.snapshot.shards[shard_index].live
         self._columns = reader.snapshot.shards[shard_index].columns
 
-    def candidates(self, query: Query, filters: Iterable[Filter], *, every_document: bool) -> Array:
+    def candidates(self, query: Query, filters: Iterable[Filter], further: Array, *, every_document: bool) -> Array:
         """For each document, whether it is live, passes all filters, and matches the query.
 
-        A query without a tree matches documents that have any of its terms or, on demand, every document.
+        A query without a tree matches documents that have any of its terms, `further` documents or, on demand, every
+        document.
         """
         if query.node is not None:
             found = self._match(query.node)
@@ -62,7 +62,7 @@ class Matcher:
             matched = np.ones(self._columns.n_docs, bool)
         else:
             having = [self._documents_with(self._stream, term.variants) for term in query.terms]
-            matched = self._mark(np.concatenate(having))
+            matched = self._mark(np.concatenate([*having, further]))
         if self._alive is not None:
             matched = matched & self._alive
         for each in filters:
@@ -125,7 +125,7 @@ class Matcher:
         if isinstance(leaf, Wildcard | Fuzzy):
             variants = self._patterns.expand(leaf, name).terms
             return self._documents_with(name, variants) if variants else _NONE
-        terms = self._analyzer.terms(leaf.text)
+        terms = self._reader.snapshot.analyzer_of(name).terms(leaf.text)
         if not terms:
             return None
         if len(terms) == 1:

@@ -7,11 +7,12 @@ nothing to scores.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
 from searchlab.errors import unknown_name
+from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.query.syntax_tree import (
     DOCNO,
@@ -70,22 +71,27 @@ class QueryAnalyzer:
         with self._snapshot.report_damage():
             terms, unknown = self._find_terms(node, stream)
             remarks = self._remarks(node, stream)
-        return Query(format_tree(node) if text is None else text, terms, unknown, node, remarks, self._suggest)
+        written = format_tree(node) if text is None else text
+        return Query(written, terms, unknown, node, remarks, self._suggestions_for(stream))
 
     def _parse_words(self, text: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
         known, unknown = [], set()
-        for term, count in Counter(self._snapshot.analyzer.terms(text)).items():
+        for term, count in Counter(self._snapshot.analyzer_of(stream).terms(text)).items():
             stats = self._snapshot.term_stats(stream, term)
             if stats.doc_freq:
                 known.append(QueryTerm(term, count, stats, stream, (term,)))
             else:
                 unknown.add(term)
-        words = self._words_of(unknown, text) if unknown else ()
-        return Query(text, tuple(known), words, None, remarks, self._suggest)
+        words = self._words_of(unknown, text, stream) if unknown else ()
+        return Query(text, tuple(known), words, None, remarks, self._suggestions_for(stream))
 
-    def _words_of(self, terms: set[str], text: str) -> tuple[str, ...]:
+    def _suggestions_for(self, stream: str) -> Callable[[str], str | None] | None:
+        """What finds the nearest known word of an unknown one; n-grams are not corrected."""
+        return None if stream == NGRAMS else self._suggest
+
+    def _words_of(self, terms: set[str], text: str, stream: str) -> tuple[str, ...]:
         """The words of a text that were analysed into these terms, as they are written there."""
-        spans = self._snapshot.analyzer.spans(text)
+        spans = self._snapshot.analyzer_of(stream).spans(text)
         return tuple(dict.fromkeys(text[span.start : span.end] for span in spans if span.term in terms))
 
     def _find_terms(self, node: Node, stream: str) -> tuple[tuple[QueryTerm, ...], tuple[str, ...]]:
@@ -111,7 +117,7 @@ class QueryAnalyzer:
         if field == DOCNO or isinstance(leaf, Range):
             return
         if isinstance(leaf, Word | Phrase):
-            for span in self._snapshot.analyzer.spans(leaf.text):
+            for span in self._snapshot.analyzer_of(field).spans(leaf.text):
                 if span.term is not None:
                     yield leaf.text[span.start : span.end], span.term, (span.term,)
             return

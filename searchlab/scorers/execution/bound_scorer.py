@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from searchlab.records import QueryTerm
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.scoring_plan import ScoringPlan
@@ -53,6 +55,15 @@ class QueryScorer(ABC):
     def plan(self) -> ScoringPlan | None:
         """What the pruning kernel needs; None if only `score` gives the scores of this query."""
         return None
+
+    @property
+    def has_further_units(self) -> bool:
+        """Whether a plain query has more that scores than its terms, such as n-grams."""
+        return False
+
+    def further_documents(self, shard_index: int) -> Array:
+        """The documents of a shard that match by these further units."""
+        return np.zeros(0, np.int64)
 
     @abstractmethod
     def score(self, shard_index: int, docs: Array) -> Array:

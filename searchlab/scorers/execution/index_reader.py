@@ -1,7 +1,7 @@
 """Index reader: postings and statistics of terms over one snapshot, and the scorers bound to it.
 
-A term is looked up in a stream (title, body, both) or in a field, by its name. A wildcard or fuzzy word is one term
-with several variants, which counts as one word: its frequency in a document is the sum of theirs.
+A term is looked up in a stream (title, body, both, ngrams) or in a field, by its name. A wildcard or fuzzy word is one
+term with several variants, which counts as one word: its frequency in a document is the sum of theirs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot, TermCounts
-from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.streams import Stream, make_stream
 from searchlab.records import TermStats
 from searchlab.types import Array
@@ -76,7 +75,7 @@ class IndexReader:
     def column(self, shard_index: int, stream: str) -> Stream:
         """The postings and lengths of a stream or field in one shard; empty ones where the shard lacks the field."""
         columns = self.snapshot.shards[shard_index].columns
-        if stream in STREAMS:
+        if stream in columns.streams:
             return columns.streams[stream]
         text = columns.text(stream)
         if text is None:
@@ -94,7 +93,7 @@ class IndexReader:
 
     def count_term(self, stream: str, variants: Variants) -> TermCounts:
         """Document frequency, collection frequency and largest tf of a term in live documents."""
-        if stream in STREAMS and len(variants) == 1:
+        if stream in self.snapshot.streams and len(variants) == 1:
             return self.snapshot.count_term(stream, variants[0])
         doc_freq = term_count = max_tf = 0
         for shard_index, shard in enumerate(self.snapshot.shards):
@@ -125,8 +124,8 @@ class IndexReader:
 
     def _term_numbers(self, stream: str, term: str) -> tuple[int, ...]:
         """The number of a term in each shard's column, -1 where it does not occur."""
-        if stream in STREAMS:
-            return self.snapshot.find_term(term)
+        if stream in self.snapshot.streams:
+            return self.snapshot.term_numbers(stream, term)
         texts = [shard.columns.text(stream) for shard in self.snapshot.shards]
         return tuple(-1 if text is None else text.find(term) for text in texts)
 

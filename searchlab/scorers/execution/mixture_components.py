@@ -1,21 +1,25 @@
-"""The components of mixtures: their names, and the probability that each gives a word in a document.
+"""The components of mixtures: their names, and the probability that each gives a word or an n-gram in a document.
 
 A word is taken together with the one before it in the query. The collection's models, weighted and added, give B, the
 same for every document that has no weights of its own; the document's models give X, which is 0 for documents that
 lack the word, except for the topic model's part. What was computed for a word is cached.
+
+Words and character n-grams are two levels of a query (see `Mixture`). A unit of a level is given probabilities by the
+components of that level alone, weighted by their shares of the level.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from searchlab.indexing.snapshot import live_docs
+from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.scorers.execution.bigrams import count_bigram
 from searchlab.scorers.execution.bound_scorer import ScorableQuery
 from searchlab.scorers.execution.index_reader import MAX_BOUND_SCORERS, IndexReader
@@ -30,9 +34,10 @@ if TYPE_CHECKING:
 UNIGRAMS = ("document", "corpus")
 TOPICS = "topics"
 # All components, in the order of their weights.
-COMPONENTS = (*UNIGRAMS, "document_bigram", "corpus_bigram", "title", "body", TOPICS)
-# Components that are 0 for documents that lack the word.
-SPARSE_COMPONENTS = ("document", "document_bigram", "title", "body")
+NGRAM_COMPONENTS = ("ngram_document", "ngram_corpus")
+COMPONENTS = (*UNIGRAMS, "document_bigram", "corpus_bigram", "title", "body", TOPICS, *NGRAM_COMPONENTS)
+# Components that are 0 for documents that lack the word or n-gram.
+SPARSE_COMPONENTS = ("document", "document_bigram", "title", "body", "ngram_document")
 
 MAX_CACHED_WORDS = 64
 MAX_CACHED_BIGRAMS = 256
@@ -42,6 +47,7 @@ MAX_CACHED_PROBABILITIES = 1 << 23
 _BOTH = "both"
 _CORPUS = (COMPONENTS.index("corpus"), COMPONENTS.index("corpus_bigram"))
 _SPARSE = [COMPONENTS.index(name) for name in SPARSE_COMPONENTS]
+_NGRAM_DOCUMENT, _NGRAM_CORPUS = (COMPONENTS.index(name) for name in NGRAM_COMPONENTS)
 
 
 class TopicProbabilities(Protocol):
@@ -60,11 +66,30 @@ class TopicProbabilities(Protocol):
 
 @dataclass(frozen=True)
 class WordInContext:
-    """A word of a query, the word before it if both are known, and how often the query has them so."""
+    """A word of a query, the word before it if both are known, and how often the query has them so.
+
+    `stream` is ngrams for an n-gram, which has none before it.
+    """
 
     term: str
     previous: str | None
     count: float
+    stream: str = _BOTH
+
+    @property
+    def is_ngram(self) -> bool:
+        """Whether it is a unit of the level of n-grams."""
+        return self.stream == NGRAMS
+
+    @property
+    def document_component(self) -> int:
+        """The number of the component that is tf/|d|."""
+        return _NGRAM_DOCUMENT if self.is_ngram else COMPONENTS.index("document")
+
+    def level_share(self, weights: Floats) -> Floats:
+        """The weight of all components of its level, for each row of weights."""
+        share = weights[..., _NGRAM_DOCUMENT] + weights[..., _NGRAM_CORPUS]
+        return np.asarray(share if self.is_ngram else 1.0 - share)
 
 
 class WordOdds(NamedTuple):
@@ -120,14 +145,33 @@ class MixtureComponents:
             for context, n in in_contexts.items()
         )
 
+    def ngrams(self, query: ScorableQuery) -> tuple[WordInContext, ...]:
+        """The known n-grams of a query's text.
+
+        None if no term of the query is a word of its text: it was made from a document, and the text is only a name.
+        """
+        words = set(self._snapshot.analyzer.terms(query.text))
+        if query.terms and words.isdisjoint(term.text for term in query.terms):
+            return ()
+        counts = Counter(self._snapshot.analyzer_of(NGRAMS).terms(query.text))
+        return tuple(
+            WordInContext(ngram, None, float(count), NGRAMS)
+            for ngram, count in counts.items()
+            if self._reader.term_stats(NGRAMS, (ngram,)).doc_freq
+        )
+
     def background(self, word: WordInContext, weights: Floats) -> Floats:
         """B of a word, for each row of weights."""
         unigram, bigram = self.corpus_probabilities(word)
-        return np.asarray(weights[..., _CORPUS[0]] * unigram + weights[..., _CORPUS[1]] * bigram)
+        if word.is_ngram:
+            total = weights[..., _NGRAM_CORPUS] * unigram
+        else:
+            total = weights[..., _CORPUS[0]] * unigram + weights[..., _CORPUS[1]] * bigram
+        return np.asarray(total / word.level_share(weights))
 
     def corpus_probabilities(self, word: WordInContext) -> tuple[float, float]:
         """P(t|C), and P(t|C) after the word before it."""
-        stats = self._reader.term_stats(_BOTH, (word.term,))
+        stats = self._reader.term_stats(word.stream, (word.term,))
         unigram = stats.term_count / stats.n_tokens
         if word.previous is None:
             return unigram, unigram
@@ -144,9 +188,14 @@ class MixtureComponents:
 
         Components that are not `wanted` are left at 0.
         """
-        docs, tfs = self._reader.occurrences(shard_index, _BOTH, (word.term,))
+        docs, tfs = self._reader.occurrences(shard_index, word.stream, (word.term,))
         columns = np.zeros((len(SPARSE_COMPONENTS), len(docs)))
         if not len(docs):
+            return docs, columns.T
+        if word.is_ngram:
+            columns[SPARSE_COMPONENTS.index("ngram_document")] = (
+                tfs / self._reader.column(shard_index, NGRAMS).lengths[docs]
+            )
             return docs, columns.T
         if wanted[0] or (wanted[1] and word.previous is None):
             columns[0] = tfs / self._reader.column(shard_index, _BOTH).lengths[docs]
@@ -177,12 +226,11 @@ class MixtureComponents:
         others, _ = self._reader.occurrences(shard_index, _BOTH, (term,))
         return count_bigram(self._snapshot.shards[shard_index].columns, numbers[0], numbers[1], docs, others)
 
-    def _make_odds(self, scorer: Mixture, term: str, previous: str | None, shard_index: int) -> WordOdds:
-        word, shared = WordInContext(term, previous, 1.0), scorer.weight_vector
-        own = self.document_weights(scorer)[shard_index]
+    def _make_odds(self, scorer: Mixture, word: WordInContext, shard_index: int) -> WordOdds:
+        shared, own = scorer.weight_vector, self.document_weights(scorer)[shard_index]
         if own is None:
             docs, sparse = self.sparse_probabilities(shard_index, word, (shared[_SPARSE] > 0).tolist())
-            odds = sparse @ shared[_SPARSE] / self.background(word, shared)
+            odds = sparse @ shared[_SPARSE] / word.level_share(shared) / self.background(word, shared)
         else:
             docs, sparse = self.sparse_probabilities(shard_index, word, [True] * len(SPARSE_COMPONENTS))
             weights = own.of(docs, shared)
@@ -218,7 +266,11 @@ class MixtureComponents:
         """P_k of each word in some documents: documents × words × `COMPONENTS`, topics 0 without a topic model."""
         p = np.zeros((len(docs), len(words), len(COMPONENTS)))
         for number, word in enumerate(words):
-            p[:, number, _CORPUS] = self.corpus_probabilities(word)
+            unigram, bigram = self.corpus_probabilities(word)
+            if word.is_ngram:
+                p[:, number, _NGRAM_CORPUS] = unigram
+            else:
+                p[:, number, _CORPUS] = unigram, bigram
             for shard_index in range(len(self._snapshot.shards)):
                 rows = np.flatnonzero(shards == shard_index)
                 if not len(rows):
@@ -230,7 +282,29 @@ class MixtureComponents:
                 hit = np.flatnonzero(having[at] == docs[rows])
                 p[rows[hit][:, None], number, _SPARSE] = sparse[at[hit]]
         if topic_model is not None and len(docs):
-            term_given_topic = topic_model.term_given_topic([word.term for word in words])
-            topical = topic_model.topics_given_document(shards, docs) @ term_given_topic.T
+            topical = topic_model.topics_given_document(shards, docs) @ words_given_topic(topic_model, words).T
             p[:, :, COMPONENTS.index(TOPICS)] = topical
         return p
+
+
+def words_given_topic(model: TopicProbabilities, words: Sequence[WordInContext]) -> Floats:
+    """P(t|T_k): a row for each word; 0 for n-grams, which no topic model knows."""
+    p = model.term_given_topic([word.term for word in words])
+    p[np.array([word.is_ngram for word in words], bool)] = 0.0
+    return p
+
+
+def weigh_levels(
+    words: Sequence[WordInContext], ngrams: Sequence[WordInContext], ngram_share: float
+) -> tuple[WordInContext, ...]:
+    """The units of both levels with counts by which the sum of count·ln P is the score of a mixture.
+
+    n·((1 - s)·(mean ln P of the words) + s·(mean ln P of the n-grams)), with s the share of the n-grams, and n the
+    number of words, or of n-grams if no word is known.
+    """
+    n_words, n_ngrams = sum(word.count for word in words), sum(ngram.count for ngram in ngrams)
+    scale = ngram_share * (n_words or n_ngrams)
+    return (
+        *(replace(word, count=word.count * (1 - ngram_share)) for word in words),
+        *(replace(ngram, count=ngram.count * scale / n_ngrams) for ngram in ngrams),
+    )

@@ -27,6 +27,8 @@ from searchlab.scorers.execution.mixture_components import (
     TopicProbabilities,
     WordInContext,
     WordOdds,
+    weigh_levels,
+    words_given_topic,
 )
 from searchlab.scorers.execution.posting_scoring import LOOKUP_RATIO, BoundPostingScorer, find_common
 from searchlab.scorers.execution.scoring_plan import DocumentNorms, Postings, ScoringPlan, join_postings
@@ -70,12 +72,15 @@ class MixtureQueryScorer(QueryScorer):
 
     @cached_property
     def words(self) -> tuple[WordInContext, ...]:
-        """The words of the query in descending order of what they can give a document."""
+        """The words and n-grams of the query in descending order of what they can give a document."""
         words = self._components.words(self._query, bigrams=self._scorer.uses_bigrams)
+        if self._scorer.ngram_share:
+            words = weigh_levels(words, self._components.ngrams(self._query), self._scorer.ngram_share)
         return tuple(sorted(words, key=lambda word: -word.count * self._max_gain(word)))
 
     def _odds(self, word: WordInContext, shard_index: int) -> WordOdds:
-        return self._components.odds(self._scorer, word.term, word.previous, shard_index)
+        # The odds do not depend on how often the query has a word.
+        return self._components.odds(self._scorer, replace(word, count=1.0), shard_index)
 
     def _max_gain(self, word: WordInContext) -> float:
         odds = max(self._odds(word, shard_index).highest for shard_index in range(self._reader.n_shards))
@@ -90,6 +95,16 @@ class MixtureQueryScorer(QueryScorer):
     @cached_property
     def _n_words(self) -> float:
         return float(np.array([word.count for word in self.words]).sum())
+
+    @property
+    def has_further_units(self) -> bool:
+        """Whether the query has known n-grams: they may be all that it has."""
+        return any(word.is_ngram for word in self.words)
+
+    def further_documents(self, shard_index: int) -> Array:
+        """The documents that have an n-gram of the query."""
+        docs = [self._odds(word, shard_index).docs for word in self.words if word.is_ngram]
+        return np.concatenate([super().further_documents(shard_index), *docs])
 
     def plan(self) -> ScoringPlan | None:
         """What the pruning kernel needs; None if a matching word may gain nothing."""
@@ -161,20 +176,29 @@ class MixtureQueryScorer(QueryScorer):
         own, weights = self._components.document_weights(self._scorer)[shard_index], self._scorer.weight_vector
         if own is not None:
             weights = own.of(docs, weights)[0]
-        length = int(self._reader.column(shard_index, self._bound.stream).lengths[doc])
         return tuple(
             TermContribution(
-                word.term if word.previous is None else f"{word.term} (after {word.previous})",
+                _describe(word),
                 word.count,
-                round(float(row[0]) * length),
-                word.count * float(np.log(row @ weights)),
+                round(float(row[word.document_component]) * self._length(shard_index, doc, word.stream)),
+                word.count * float(np.log(row @ weights / word.level_share(weights))),
             )
             for word, row in zip(self.words, probabilities, strict=True)
         )
 
+    def _length(self, shard_index: int, doc: int, stream: str) -> int:
+        return int(self._reader.column(shard_index, stream).lengths[doc])
+
     def _probabilities(self, shards: Array, docs: Array) -> Floats:
         """P_k of each word: documents × words × `COMPONENTS`."""
         return self._components.probabilities(self.words, shards, docs)
+
+
+def _describe(word: WordInContext) -> str:
+    """A unit of a query as explanations name it."""
+    if word.is_ngram:
+        return f"{word.term} (n-gram)"
+    return word.term if word.previous is None else f"{word.term} (after {word.previous})"
 
 
 class TopicMixtureQueryScorer(MixtureQueryScorer):
@@ -196,7 +220,7 @@ class TopicMixtureQueryScorer(MixtureQueryScorer):
             return np.zeros(0)
         own, shared = self._components.document_weights(self._scorer)[shard_index], self._scorer.weight_vector
         weights = shared if own is None else own.of(docs, shared)
-        term_given_topic = self._model.term_given_topic([word.term for word in self.words])
+        term_given_topic = words_given_topic(self._model, self.words)
         topics_given_document = self._components.topics_given_document(self._model, shard_index, docs)
         # Row by row alike, wherever a document stands: equal documents have equal scores.
         by_word = np.einsum("dk,wk->wd", topics_given_document, term_given_topic)
@@ -204,7 +228,7 @@ class TopicMixtureQueryScorer(MixtureQueryScorer):
         scores = np.zeros(len(docs))
         for word, topical in zip(self.words, by_word, strict=True):
             background = self._components.background(word, weights)
-            totals = background + weights[..., _TOPICS] * topical
+            totals = background + weights[..., _TOPICS] / word.level_share(weights) * topical
             slots, odds, _ = self._odds(word, shard_index)
             if len(docs) < n_docs:
                 slots, at = find_common(docs.astype(slots.dtype), slots)

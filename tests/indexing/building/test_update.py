@@ -13,7 +13,7 @@ from searchlab.errors import IndexCorrupt, IndexMissing, RecordError, SettingErr
 from searchlab.indexing.building import merge as merging
 from searchlab.indexing.building.indexer import build_index, delete, index, merge
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.columns import STREAMS
+from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.indexing.storage.manifest import read_index_manifest
 from searchlab.records import Document
@@ -23,11 +23,13 @@ from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.scorers.jelinek_mercer import JelinekMercer
+from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
 
-PLAIN = AnalysisSettings("none", "none", frozenset())
-WORDS = ["a", "b", "c", "d", "e", "f", "g"]
+PLAIN = AnalysisSettings("none", "none", frozenset(), ngrams=2)
+WORDS = ["a", "b", "c", "d", "e", "f", "g", "abc", "信息检索"]
+TERMS = [*WORDS, "ab", "bc", "信息", "息检", "检索"]
 SCORERS = [BM25(), BM25F(), TFIDF(), Dirichlet(mu=5), JelinekMercer(), AbsoluteDiscount(), TwoStage(mu=5)]
 
 docnos = st.sampled_from([f"d{number}" for number in range(12)])
@@ -56,8 +58,8 @@ def assert_as_fresh(folder, live, home):
         assert {document.docno: document for document in old.documents()} == live
         assert (old.n_docs, old.n_tokens, old.n_terms) == (new.n_docs, new.n_tokens, new.n_terms)
         assert old.count_tokens("year") == new.count_tokens("year")
-        for term in WORDS:
-            for stream in STREAMS:
+        for term in TERMS:
+            for stream in (*STREAMS, NGRAMS):
                 assert old.term_stats(stream, term) == new.term_stats(stream, term)
                 assert old.count_term(stream, term) == new.count_term(stream, term)
         for scorer in SCORERS:
@@ -66,6 +68,11 @@ def assert_as_fresh(folder, live, home):
                     found, expected = (each.search(query, k=k, scorer=scorer) for each in (engine, fresh))
                     assert found.docnos == expected.docnos
                     assert found.scores.tolist() == expected.scores.tolist()
+        for query in ("abc a", "检索 信息"):
+            for options in ({"stream": NGRAMS}, {"scorer": Mixture(0.2, 0.3, ngram_document=0.1, ngram_corpus=0.4)}):
+                found, expected = (each.search(query, k=None, **options) for each in (engine, fresh))
+                assert found.docnos == expected.docnos
+                assert found.scores.tolist() == expected.scores.tolist()
         plain = SearchEngine(folder, compiled=False)
         assert plain.search("a b c", k=None).docnos == fresh.search("a b c", k=None).docnos
         plain.close()
@@ -223,8 +230,22 @@ def test_an_index_cannot_change_how_it_analyses(tmp_path):
     for other in ({"stemmer": "porter"}, {"stop_list": "default"}, {"stemmer": "porter", "stop_list": "none"}):
         with pytest.raises(SettingError, match=r"built with stemmer snowball .*--rebuild"):
             index(tmp_path / "docs.jsonl", tmp_path / "i", **other)
+    with pytest.raises(SettingError, match=r"built with stemmer .*, found .* and n-grams of 2 characters; --rebuild"):
+        index(tmp_path / "docs.jsonl", tmp_path / "i", ngrams=2)
     index(tmp_path / "docs.jsonl", tmp_path / "i", rebuild=True)
     assert read_index_manifest(tmp_path / "i").settings == AnalysisSettings()
+
+
+def test_an_index_keeps_its_ngrams(tmp_path):
+    (tmp_path / "docs.jsonl").write_text('{"docno": "a", "body": "cells"}\n')
+    index(tmp_path / "docs.jsonl", tmp_path / "i", ngrams=3)
+    assert index(tmp_path / "docs.jsonl", tmp_path / "i").n_unchanged == 1
+    assert read_index_manifest(tmp_path / "i").settings == AnalysisSettings(ngrams=3)
+    with pytest.raises(SettingError, match="n-grams of 3 characters, found stemmer porter and stop list default;"):
+        index(tmp_path / "docs.jsonl", tmp_path / "i", ngrams=0)
+    for wrong in (-1, 9, True, "2"):
+        with pytest.raises(SettingError, match="expected a number of characters from 0 to 8"):
+            index(tmp_path / "docs.jsonl", tmp_path / "new", ngrams=wrong)
 
 
 def test_a_damaged_index_is_not_updated_but_can_be_rebuilt(folder):

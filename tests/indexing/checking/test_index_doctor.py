@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from searchlab.analysis import analyzer
-from searchlab.errors import REBUILD, IndexMissing
+from searchlab.errors import REBUILD, IndexCorrupt, IndexMissing
 from searchlab.indexing.building.indexer import delete, merge
 from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.checking import column_checks, index_doctor
@@ -88,6 +88,30 @@ def test_a_new_index_is_healthy(folder):
 @pytest.mark.parametrize("documents", [[Document("a")], [Document("é日", "", "", {"": "", "x": [None, {}]})]])
 def test_an_index_of_documents_without_any_word_is_healthy(build, documents):
     assert examine(build(documents)).findings == ()
+
+
+NGRAM_DAMAGE = {
+    "ngrams.tokens": lambda column: column[::-1].copy(),
+    "ngrams.tokens.offsets": lambda column: column[[0, 2, 1, *range(3, len(column))]],
+    "ngrams.title_lengths": lambda column: column + 100,
+    "ngrams.lengths": lambda column: column + 1,
+    "ngrams.terms": lambda column: column[::-1].copy(),
+}
+
+
+def test_an_index_with_ngrams_is_examined_like_any_other(build, tmp_path):
+    settings = analyzer.AnalysisSettings("none", "none", frozenset(), ngrams=2)
+    folder = build(DOCUMENTS, folder=tmp_path / "ngrams", settings=settings)
+    assert examine(folder).findings == ()
+    for name, damage in NGRAM_DAMAGE.items():
+        build(DOCUMENTS, folder=folder, settings=settings)
+        alter(folder, lambda arrays: arrays.update({name: damage(arrays[name])}))  # noqa: B023
+        (finding,) = examine(folder).findings
+        assert "ngrams" in finding.problem
+    build(DOCUMENTS, folder=folder, settings=settings)
+    alter(folder, lambda arrays: [arrays.pop(name) for name in list(arrays) if name.startswith("ngrams.")])
+    with pytest.raises(IndexCorrupt, match="streams title, body, both, expected title, body, both, ngrams"):
+        Snapshot(folder)
 
 
 def test_an_index_with_many_documents_is_healthy(build):

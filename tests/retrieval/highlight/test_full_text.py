@@ -15,6 +15,16 @@ def test_every_form_of_a_word_is_marked_wherever_it_stands(build):
     assert [text[start:end] for start, end in marked.marks] == ["Lymphomas", "lymphoma", "caf\u00e9", "½", "lymphoma's"]
 
 
+def test_overlapping_ngrams_are_one_mark(build):
+    settings = AnalysisSettings(ngrams=2)
+    with searchlab.open(build([Document("a", "信息检索", "x")], settings=settings)) as engine:
+        query = engine.parse("信息检 x", stream="ngrams")
+        analyzer = engine.snapshot.analyzer_of(query.stream_to_mark)
+        assert mark_all("的信息检索", query.to_mark, analyzer).marks == ((1, 4),)
+        (hit,) = engine.search(query, stream="ngrams")
+        assert (hit.marked_title.marked("[", "]"), hit.snippet.marked("[", "]")) == ("[信息检]索", "[x]")
+
+
 def test_without_terms_nothing_is_marked(build):
     with searchlab.open(build([Document("a", "x", "y")])) as engine:
         assert mark_all("x y", frozenset(), engine.snapshot.analyzer).marks == ()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, NgramAnalyzer
 from searchlab.analysis.tokenizer import split_words
 from searchlab.retrieval.highlight.snippets import Snippet, make_snippet, mark_line
 
@@ -181,3 +181,23 @@ def test_a_line_begins_where_the_text_does_also_if_a_later_sentence_matches():
     line = mark_line("Crohn disease.  A review\nof cells", {"review", "cell"}, ANALYZER)
     assert line.marked("[", "]") == "Crohn disease. A [review] of [cells]"
     assert mark_line(" ?! ", {"a"}, ANALYZER) == Snippet("?!", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "n", "expected"),
+    [
+        ("信息检索系统", "检索", 2, "信息[检索]系统"),
+        ("信息检索系统", "信息检", 2, "[信息检]索系统"),  # overlapping n-grams are one mark
+        ("信息检索", "索信", 1, "[信]息检[索]"),
+        ("信息检索", "息信", 1, "[信息]检索"),  # and so are adjacent ones
+        ("Lymphoma cells", "lymphma", 3, "[Lymph]oma cells"),
+        ("caf\u00e9s", "cafe", 3, "[caf\u00e9]s"),
+    ],
+)
+def test_matching_ngrams_are_marked(text, query, n, expected):
+    assert marked(text, query, analyzer=NgramAnalyzer(n)) == expected
+
+
+def test_words_of_two_characters_that_overlap_are_one_mark_and_sentences_begin_after_a_full_stop():
+    text = "今天天气很好。" * 20 + "信息检索系统按照相关性排列文档。" + "今天天气很好。" * 20
+    assert marked(text, "信息检索", width=12) == "… [信息检索]系统按照相关性排列 …"

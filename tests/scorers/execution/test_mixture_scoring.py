@@ -80,7 +80,7 @@ class SlowMixture(Reference):
             bigrams = here / max(both.count(before), 1), anywhere / everything.count(before)
         in_fields = [text.count(term) / max(len(text), 1) for text in (title, body)]
         topical = Topics.of(term, 5) @ Topics.of(document.docno, 1)
-        return np.array([document_model, corpus, *bigrams, *in_fields, topical])
+        return padded([document_model, corpus, *bigrams, *in_fields, topical])
 
     def mixture_scores(self, query, weights_of, *, everyone=False):
         words, before = [], None
@@ -103,8 +103,8 @@ def padded(weights):
 def own_weights(documents, seed):
     """Weights of their own for every other document, and for one that no index has."""
     names = [*(document.docno for document in documents[::2]), "nowhere"]
-    rows = np.random.default_rng(seed).dirichlet(np.ones(len(COMPONENTS) - 1), len(names))
-    return DocumentWeights(tuple(names), np.column_stack([rows, np.zeros(len(names))]))
+    rows = np.random.default_rng(seed).dirichlet(np.ones(6), len(names))
+    return DocumentWeights(tuple(names), np.column_stack([rows, np.zeros((len(names), len(COMPONENTS) - 6))]))
 
 
 corpora = st.builds(
@@ -149,7 +149,7 @@ def test_own_weights_of_unigrams_count_on_the_fast_path_too(indexed, documents, 
     slow = SlowMixture(documents, alike=False)
     names = tuple(document.docno for document in documents[::2])
     rows = np.random.default_rng(3).dirichlet(np.ones(2), len(names))
-    own = DocumentWeights(names, np.column_stack([rows, np.zeros((len(names), 5))]))
+    own = DocumentWeights(names, np.column_stack([rows, np.zeros((len(names), len(COMPONENTS) - 2))]))
     scorer = TrainedMixture(0.3, 0.7, document_weights=own)
     assert scorer.is_unigram
     expected = slow.mixture_scores(query, lambda docno: _row(own, docno, Mixture(0.3, 0.7)))
@@ -194,7 +194,7 @@ def test_bigrams_by_hand(build):
         found = engine.reader.shared(MixtureComponents).probabilities(words, places[:, 0], places[:, 1])
     names = list(COMPONENTS)
     # heat: 3 of 5 words of x; 5 of 11 words in all. A first word's bigrams are its unigrams.
-    assert found[0, 0].tolist() == pytest.approx([3 / 5, 5 / 11, 3 / 5, 5 / 11, 1 / 2, 2 / 3, 0])
+    assert found[0, 0].tolist() == pytest.approx([3 / 5, 5 / 11, 3 / 5, 5 / 11, 1 / 2, 2 / 3, 0, 0, 0])
     assert found[:, 1, names.index("document_bigram")].tolist() == pytest.approx([2 / 3, 1, 0])
     assert found[:, 1, names.index("corpus_bigram")].tolist() == pytest.approx([3 / 5] * 3)
     assert found[:, 1, names.index("body")].tolist() == pytest.approx([1 / 3, 2 / 4, 1])
@@ -273,10 +273,10 @@ def test_wrong_weights_of_a_trained_mixture_are_refused():
         TrainedMixture(0.3, 0.3, topics=0.4)
     with pytest.raises(SettingError, match=r"sum to 0\.9, expected 1"):
         TrainedMixture(0.3, 0.3, topics=0.3, topic_model=Topics(None))
-    row = np.array([[0.5, 0.5, 0, 0, 0, 0, 0]])
+    row = padded([0.5, 0.5])[None]
     with pytest.raises(SettingError, match="nothing to the models of documents"):
         TrainedMixture(0, 1, document_weights=DocumentWeights(("x",), row))
-    for wrong in ([0.5, 0.4, 0, 0, 0, 0, 0], [1.5, -0.5, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0], [np.nan] * 7):
+    for wrong in (padded([0.5, 0.4]), padded([1.5, -0.5]), padded([1]), padded([np.nan])):
         with pytest.raises(SettingError, match=r"^weights of document x: .*expected numbers from 0 that sum to 1"):
             DocumentWeights(("x",), np.array([wrong], float))
     with pytest.raises(SettingError, match="weights of documents"):

@@ -1,4 +1,4 @@
-"""`searchlab example`: copy a bundled collection and its experiment into the current folder."""
+"""`searchlab example`: copy a bundled collection, and its experiment if it has one, into the current folder."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from searchlab.errors import WriteFailed, unknown_name
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-NAMES = ("medical",)
+NAMES = ("chinese", "medical")
 
 
 @app.command("example")
 def example_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The collection: medical")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The collection: medical or chinese")],
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FOLDER", help="The folder to write into [default: this folder]")
     ] = "",
 ) -> None:
     """Copy a bundled collection into the current folder.
 
-    Writes corpora/NAME (documents, topics, judgments) and examples/NAME.toml (an experiment). A file that exists
-    with another content is not overwritten.
+    Writes corpora/NAME (documents, topics, judgments) and, for medical, examples/NAME.toml (an experiment). A file
+    that exists with another content is not overwritten.
     """
     if name not in NAMES:
         raise unknown_name("example", name, NAMES)
@@ -51,7 +51,7 @@ def _bundled_files(name: str) -> dict[Path, Traversable]:
         files = list(bundled.iterdir())
     else:
         clone = Path(str(package)).parent
-        files = [*(clone / "corpora" / name).iterdir(), clone / "examples" / f"{name}.toml"]
+        files = [*(clone / "corpora" / name).iterdir(), *(clone / "examples").glob(f"{name}.toml")]
     copies = {Path("corpora") / name / file.name: file for file in files if not file.name.endswith(".toml")}
     copies |= {Path("examples") / file.name: file for file in files if file.name.endswith(".toml")}
     return dict(sorted(copies.items()))

@@ -55,6 +55,15 @@ def index_command(
             help="Words that are not indexed [default: default, or the index's stop list]",
         ),
     ] = None,
+    ngrams: Annotated[
+        int | None,
+        typer.Option(
+            "--ngrams",
+            metavar="N",
+            help="Also index overlapping n-grams of N characters, as the stream ngrams [default: 0, or as the index]",
+            show_default=False,
+        ),
+    ] = None,
     jobs: JobsOption = None,
     on_duplicate: Annotated[
         str,
@@ -86,6 +95,7 @@ def index_command(
             format=format,
             stemmer=stemmer,
             stop_list=stop_list,
+            ngrams=ngrams,
             jobs=jobs,
             on_duplicate=on_duplicate,
             strict=strict,

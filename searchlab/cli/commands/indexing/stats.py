@@ -20,7 +20,7 @@ def stats_command(
     index: IndexOption = None,
     top: Annotated[int, typer.Option("--top", metavar="N", help="Number of the most frequent terms to print")] = 10,
     stream: Annotated[
-        str, typer.Option("--stream", metavar="title|body|both", help="The stream of the most frequent terms")
+        str, typer.Option("--stream", metavar="title|body|both|ngrams", help="The stream of the most frequent terms")
     ] = "both",
     as_json: JsonOption = False,
 ) -> None:
@@ -38,11 +38,12 @@ def stats_command(
     if as_json:
         about = {"index": str(folder), "generation": manifest.generation, "written": manifest.written}
         about |= {"sources": list(manifest.sources), "stemmer": manifest.settings.stemmer}
-        about |= {"stop_list": manifest.settings.stop_list}
+        about |= {"stop_list": manifest.settings.stop_list, "ngrams": manifest.settings.ngrams}
         print(json.dumps(about | asdict(statistics), ensure_ascii=False, indent=2))
         return
     print(f"{folder}: {pluralize(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
-    print(f"  stemmer {manifest.settings.stemmer}, stop list {manifest.settings.stop_list}")
+    ngrams = f", n-grams of {manifest.settings.ngrams}" if manifest.settings.ngrams else ""
+    print(f"  stemmer {manifest.settings.stemmer}, stop list {manifest.settings.stop_list}{ngrams}")
     for source in manifest.sources:
         print(f"  source {source}")
     print_statistics(statistics, stream)

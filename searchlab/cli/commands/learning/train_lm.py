@@ -58,7 +58,7 @@ def train_lm_command(
         typer.Option(
             "--components",
             metavar="NAMES",
-            help="Language models that are mixed: some of unigram (always), bigram, title, body and topics, "
+            help="Language models that are mixed: some of unigram (always), bigram, title, body, topics and ngrams, "
             "separated by commas",
         ),
     ] = "unigram",
@@ -121,13 +121,16 @@ def train_lm_command(
         gathered = gather(engine, training_topics, judgments, names, depth=depth, topic_model=model, progress=progress)
         _warn_of_unused_topics(gathered)
         if folds:
-            from searchlab.training.mixture_validation import cross_validate_mixture, format_cross_validation
+            from searchlab.training.mixture_validation import SYSTEMS, cross_validate_mixture, format_cross_validation
 
+            by_levels = gathered.evidence.levels is not None
             validation = cross_validate_mixture(
                 engine,
                 training_topics,
                 judgments,
                 gathered,
+                # Weights of single documents are those of words.
+                systems=[name for name in SYSTEMS if not by_levels or name != "mce-per-document"],
                 em=method_settings if method == "em" else None,
                 mce=method_settings if method == "mce" and not per_document else None,
                 per_document=method_settings if per_document else None,

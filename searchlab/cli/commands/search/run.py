@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,10 +28,10 @@ from searchlab.cli.search_options import (
     ScorerOption,
     SearchOptions,
     SetOption,
-    StreamOption,
     SyntaxOption,
     WeightsOption,
 )
+from searchlab.errors import unknown_name
 
 if TYPE_CHECKING:
     from searchlab.records import Ranking
@@ -46,7 +47,20 @@ def run_command(
     scorer: ScorerOption = "bm25",
     settings: SetOption = None,
     weights: WeightsOption = None,
-    stream: StreamOption = "both",
+    stream: Annotated[
+        str,
+        typer.Option(
+            "--stream",
+            metavar="title|body|both|ngrams",
+            help="The text of documents that is searched; several, separated by commas, are searched and fused",
+        ),
+    ] = "both",
+    fusion: Annotated[
+        str,
+        typer.Option(
+            "--fuse", metavar="rrf|combsum|combmnz|borda", help="How the rankings of several streams are fused"
+        ),
+    ] = "rrf",
     filters: FilterOption = None,
     expand: ExpandOption = None,
     rerank: RerankOption = None,
@@ -65,11 +79,16 @@ def run_command(
 ) -> None:
     """Search for every topic, and write a TREC run.
 
-    Without --tag, the run is named by its scorer and expansion, or by the ranker of its model.
+    Without --tag, the run is named by its scorer, expansion and fusion, or by the ranker of its model.
     """
+    from searchlab.evaluation.fusion import METHODS
+
     if rerank is not None:
         refuse_first_stage_options(context)
-    options = SearchOptions.read(scorer, settings, stream, filters, expand, syntax=syntax, weights=weights)
+    streams = split_names(stream, "--stream", "both,ngrams")
+    options = SearchOptions.read(scorer, settings, streams[0], filters, expand, syntax=syntax, weights=weights)
+    if fusion not in METHODS:
+        raise unknown_name("method of fusion", fusion, METHODS)
     folder = choose_index(index)
     notes = searchlab.ReadingNotes()
     wanted = searchlab.read_topics(
@@ -81,13 +100,16 @@ def run_command(
     warn_of_latin1(notes)
     with searchlab.open(folder) as engine:
         if rerank is None:
-            pipeline = options.for_index(engine).pipeline(engine)
-            name = "-".join([scorer, *([expand.partition(":")[0]] if expand else [])])
+            options = options.for_index(engine)
+            pipelines = [replace(options, stream=each).pipeline(engine) for each in streams]
+            parts = [scorer, *([expand.partition(":")[0]] if expand else []), *([fusion] if len(streams) > 1 else [])]
+            name = "-".join(parts)
         else:
             reranker = open_reranker(rerank, engine)
-            pipeline, name = reranker.pipeline(), reranker.bundle.ranker
+            pipelines, name = [reranker.pipeline()], reranker.bundle.ranker
             warn_of_known_topics(reranker, wanted, of_collection=topics is None)
-        rankings = pipeline.run(tracked(wanted), k=k, syntax=syntax, filters=options.filters)
+        runs = [each.run(tracked(wanted), k=k, syntax=syntax, filters=options.filters) for each in pipelines]
+        rankings = runs[0] if len(runs) == 1 else iter(searchlab.fuse(runs, fusion, k=k))
         with open_output(output) as file:
             counted = _CountedRankings(rankings)
             searchlab.write_run(file, counted, tag or name)

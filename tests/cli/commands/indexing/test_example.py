@@ -24,6 +24,13 @@ def test_collection_and_experiment_are_copied(tmp_path, run_cli):
     assert "160 documents" in run_cli("index", "corpora/medical")[1]
 
 
+def test_the_chinese_collection_has_no_experiment(tmp_path, run_cli):
+    assert run_cli("example", "chinese")[0] == 0
+    names = ["README.md", "docs.jsonl", "qrels.txt", "topics.tsv"]
+    assert files_below(tmp_path) == [f"corpora/chinese/{name}" for name in names]
+    assert "122 documents" in run_cli("index", "corpora/chinese", "--ngrams", "1")[1]
+
+
 def test_an_installed_package_has_its_own_copy(tmp_path, tmp_path_factory, run_cli, monkeypatch):
     package = tmp_path_factory.mktemp("package")
     bundled = package / "examples" / "medical"
@@ -59,7 +66,7 @@ def test_a_file_with_another_content_is_not_overwritten(tmp_path, run_cli):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["medicla"], 2, "unknown example 'medicla' (did you mean medical?); there is: medical"),
+        (["medicla"], 2, "unknown example 'medicla' (did you mean medical?); there is: chinese, medical"),
         (["medical", "-o", "file"], 1, "file/corpora/medical: cannot be written"),
         (["medical", "-o", "taken"], 1, "taken/corpora/medical/docs.jsonl: exists with another content"),
     ],

@@ -27,6 +27,20 @@ def test_run_writes_a_file_that_appears_when_it_is_complete(here, run_cli):
     assert "3 topics, 2 results → run.txt" in err
 
 
+def test_run_fuses_the_rankings_of_several_streams(tmp_path, run_cli, docs):
+    (tmp_path / "docs.jsonl").write_text(docs)
+    (tmp_path / "topics.tsv").write_text("1\tlymphma cells\n")
+    assert run_cli("index", "docs.jsonl", "--ngrams", "3", "-i", "ngrams")[0] == 0
+    for stream in ("both", "ngrams"):
+        assert run_cli("run", "--topics", "topics.tsv", "--stream", stream, "-o", f"{stream}.run")[0] == 0
+    for method in ("rrf", "combsum"):
+        run_cli("fuse", "both.run", "ngrams.run", "--method", method, "--tag", f"bm25-{method}", "-o", "fused.run")
+        code, out, _ = run_cli("run", "--topics", "topics.tsv", "--stream", "both,ngrams", "--fuse", method)
+        assert (code, out) == (0, Path("fused.run").read_text())
+    code, _, err = run_cli("run", "--topics", "topics.tsv", "--stream", "both,ngrams", "--fuse", "rff")
+    assert (code, err.splitlines()[-1][:52]) == (2, "searchlab: unknown method of fusion 'rff' (did you m")
+
+
 def test_run_leaves_the_file_as_it_was_if_it_fails(here, run_cli):
     Path("run.txt").write_text("old")
     before = sorted(path.name for path in here.iterdir())

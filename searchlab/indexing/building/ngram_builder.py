@@ -1,0 +1,61 @@
+"""The stream of character n-grams of a shard: collects the n-grams of documents, and makes their columns."""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+
+from searchlab.analysis.tokenizer import split_ngrams
+from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.building.stream_columns import stream_columns
+from searchlab.indexing.storage.columns import NGRAMS
+from searchlab.indexing.storage.string_table import Strings
+from searchlab.records import Document
+from searchlab.types import Array
+
+
+class _Numbers(dict[str, int]):
+    """The number of each n-gram, in the order in which they were first seen."""
+
+    def __missing__(self, ngram: str) -> int:
+        number = self[ngram] = len(self)
+        return number
+
+
+class NgramBuilder:
+    """Collects the n-grams of documents as numbers, those of the title before those of the body."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._numbers = _Numbers()
+        self._tokens = array("i")
+        self._ends = array("q", [0])
+        self._title_lengths = array("q")
+
+    @property
+    def n_tokens(self) -> int:
+        """The number of n-grams collected."""
+        return len(self._tokens)
+
+    def add(self, document: Document) -> None:
+        """Split the title and the body of a document."""
+        self._tokens.extend(map(self._numbers.__getitem__, split_ngrams(document.title, self._n)))
+        self._title_lengths.append(len(self._tokens) - self._ends[-1])
+        self._tokens.extend(map(self._numbers.__getitem__, split_ngrams(document.body, self._n)))
+        self._ends.append(len(self._tokens))
+
+    def columns(self, order: Array) -> dict[str, Array]:
+        """The columns of the stream; the n-th document is the `order[n]`-th that was added."""
+        ngrams = sorted(self._numbers)
+        ranks = np.empty(len(ngrams), np.int32)
+        ranks[[self._numbers[ngram] for ngram in ngrams]] = np.arange(len(ngrams))
+        tokens = np.frombuffer(self._tokens, np.int32) if self._tokens else np.zeros(0, np.int32)
+        stream = combine_streams([TokenStream(ranks[tokens], np.frombuffer(self._ends, np.int64))], order)
+        columns = Strings.pack(f"{NGRAMS}.terms", ngrams)
+        columns |= stream_columns(NGRAMS, invert(stream, len(ngrams)), stream.lengths)
+        return columns | {
+            f"{NGRAMS}.tokens": stream.tokens.astype(np.uint32),
+            f"{NGRAMS}.tokens.offsets": stream.starts,
+            f"{NGRAMS}.title_lengths": np.frombuffer(self._title_lengths, np.int64)[order].astype(np.int32),
+        }
