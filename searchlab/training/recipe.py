@@ -221,5 +221,7 @@ def _has_path(ranker: Ranker, settings: Mapping[str, Any]) -> bool:
 
 
 def _tau_depth(ranker: Ranker) -> int | None:
-    """The k of the NDCG@k that τ is derived from; None if pairs are not weighed by τ."""
-    return int(ranker.get_params()["depth"]) if getattr(ranker, "by_rank", False) else None
+    """The k of the NDCG@k that τ is derived from; None if pairs are not weighed by τ, or τ is given by hand."""
+    settings = ranker.get_params()
+    is_derived = settings.get("tau", getattr(ranker, "by_rank", False)) is True
+    return int(settings["depth"]) if is_derived else None
