@@ -21,6 +21,7 @@ def made_up(ranker, name, level):
         choose_seconds=0.2,
         n_pairs=None,
         gap=None,
+        top_grades={},
         tried=(),
         chosen=(),
         n_averaged=1,
