@@ -27,7 +27,6 @@ def made_up(ranker, name, level):
         n_averaged=1,
         qids=tuple(map(str, range(N))),
         per_query=dict.fromkeys(MEASURES, values),
-        top_grades={},
     )
     return RankerResult(Recipe(ranker, name=name), (fold,))
 
