@@ -42,7 +42,8 @@ def features_command(
         typer.Option(
             "--features",
             metavar="NAME",
-            help="A feature set: full, letor45, nallapati, ordrank, semantic, table1, topics, or a .toml file "
+            help="A feature set: full, letor45, nallapati, ordrank, ordrank-letor, semantic, table1, topics, or a "
+            ".toml file "
             "[default: letor45]",
         ),
     ] = None,
