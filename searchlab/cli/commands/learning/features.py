@@ -43,8 +43,7 @@ def features_command(
             "--features",
             metavar="NAME",
             help="A feature set: full, letor45, nallapati, ordrank, ordrank-letor, semantic, table1, topics, or a "
-            ".toml file "
-            "[default: letor45]",
+            ".toml file [default: letor45]",
         ),
     ] = None,
     qrels: QrelsOption = None,
