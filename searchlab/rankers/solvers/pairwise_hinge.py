@@ -2,7 +2,7 @@
 
     minimise  λ‖w‖² + Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
 
-is the Ranking SVM of Cao et al. (SIGIR 2006, eq. 9, c = τ·μ; with c = 1, eq. 8). Its dual (eq. 18–19, times 2λ) is
+is the Ranking SVM of Cao et al. (SIGIR 2006, eq. 9, c = τ·μ; with c = 1, eq. 7). Its dual (eq. 18–19, times 2λ) is
 
     maximise  D(α) = Σ α_ij − ‖Σ α_ij (x_i − x_j)‖² / (4λ)   with  0 ≤ α_ij ≤ c
 
