@@ -31,7 +31,7 @@ PAPER, TUNED = "paper", "tuned"
 RECIPES: dict[str, str] = {
     PAPER: "the source's system: features as given, one value of the tuned setting, τ from NDCG@1",
     TUNED: f"powers of the features, the {N_BEST} best values of the tuned setting averaged, τ from the NDCG@k that "
-    "chooses, where the ranker has them",
+    "chooses, half a vote for a tie, the squared hinge of a classifier, where the ranker has them",
 }
 
 
@@ -40,13 +40,15 @@ class RecipeRules:
     """What a recipe does with a ranker.
 
     `n_averaged` is how many values of the `tuned` setting are averaged at most. `tau_depth` is the k of the NDCG@k that
-    τ is derived from, None for rankers that do not weigh pairs by τ.
+    τ is derived from, None for rankers that do not weigh pairs by τ. `settings` are those in which the ranker's tuned
+    recipe differs from the paper's.
     """
 
     powers: bool
     n_averaged: int
     tau_depth: int | None
     tuned: str | None = None
+    settings: tuple[tuple[str, Any], ...] = ()
 
     def describe(self) -> str:
         """The rules in a few words: no powers, one value of C, τ from NDCG@1."""
@@ -59,7 +61,7 @@ class RecipeRules:
             parts.append(one if self.n_averaged == 1 else several)
         if self.tau_depth is not None:
             parts.append(f"τ from NDCG@{self.tau_depth}")
-        return ", ".join(parts)
+        return ", ".join([*parts, *(f"{name}={value}" for name, value in self.settings)])
 
     def differences(self, other: RecipeRules) -> list[str]:
         """What these rules do that others do not, a few words for each."""
@@ -70,7 +72,8 @@ class RecipeRules:
             parts.append("not averaged" if self.n_averaged == 1 else f"average of {self.n_averaged}")
         if self.tau_depth != other.tau_depth:
             parts.append(f"depth {self.tau_depth}")
-        return parts
+        changed = dict(self.settings).items() - dict(other.settings).items()
+        return [*parts, *(f"{name}={value}" for name, value in sorted(changed))]
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Recipe:
         ranker = self.make_ranker()
         n_best = self.n_best if self.n_best is not None and _has_path(ranker, self.settings) else usual.n_averaged
         powers = usual.powers if self.powers is None else self.powers
-        return RecipeRules(powers, n_best, _tau_depth(ranker), ranker.tuned)
+        return RecipeRules(powers, n_best, _tau_depth(ranker), ranker.tuned, _chosen_settings(ranker))
 
     @property
     def is_shared(self) -> bool:
@@ -199,6 +202,8 @@ class Recipe:
 
     def _make_ranker(self, name: str, settings: Mapping[str, Any]) -> Ranker:
         ranker = make_ranker(self.ranker, settings)
+        if name == TUNED:
+            ranker.set_params(**{key: value for key, value in ranker.tuned_settings.items() if key not in settings})
         measure = parse_measure(self.measure)
         if name == TUNED and "depth" in ranker.get_params() and "depth" not in settings and measure.family == "nDCG":
             ranker.set_params(depth=measure.cutoff or ranker.get_params()["depth"])
@@ -206,12 +211,17 @@ class Recipe:
 
     def _usual_rules(self, name: str) -> RecipeRules:
         """What the recipe of this name does if nothing else is given."""
-        settings = {key: value for key, value in self.settings.items() if key != "depth"}
+        unusual = {"depth", *make_ranker(self.ranker, self.settings).tuned_settings}
+        settings = {key: value for key, value in self.settings.items() if key not in unusual}
         ranker = self._make_ranker(name, settings)
         is_tuned = name == TUNED
         n_averaged = N_BEST if is_tuned and _has_path(ranker, settings) else 1
         return RecipeRules(
-            is_tuned and ranker.powers and not self.from_search, n_averaged, _tau_depth(ranker), ranker.tuned
+            is_tuned and ranker.powers and not self.from_search,
+            n_averaged,
+            _tau_depth(ranker),
+            ranker.tuned,
+            _chosen_settings(ranker),
         )
 
 
@@ -220,8 +230,13 @@ def _has_path(ranker: Ranker, settings: Mapping[str, Any]) -> bool:
     return ranker.averaged and ranker.tuned not in settings
 
 
+def _chosen_settings(ranker: Ranker) -> tuple[tuple[str, Any], ...]:
+    """The settings in which the two recipes of this ranker differ, with their values."""
+    settings = ranker.get_params()
+    return tuple((name, settings[name]) for name in ranker.tuned_settings)
+
+
 def _tau_depth(ranker: Ranker) -> int | None:
     """The k of the NDCG@k that τ is derived from; None if pairs are not weighed by τ, or τ is given by hand."""
     settings = ranker.get_params()
-    is_derived = settings.get("tau", getattr(ranker, "by_rank", False)) is True
-    return int(settings["depth"]) if is_derived else None
+    return int(settings["depth"]) if settings.get("tau") is True else None

@@ -37,6 +37,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     # In the tuned recipe: whether models of the best few values are averaged, and powers of the features added.
     averaged: bool = False
     powers: bool = False
+    # Settings of the tuned recipe that differ from the paper's.
+    tuned_settings: Mapping[str, Any] = {}
     # Whether the model can be written to a file.
     storable: bool = True
 

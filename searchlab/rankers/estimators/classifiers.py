@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -106,6 +106,16 @@ class SVMClassifier(Ranker):
     name: ClassVar[str] = "svm"
     title: ClassVar[str] = "support vector machine: relevant or not"
     tuned: ClassVar[str | None] = "C"
+
+    @property
+    def powers(self) -> bool:  # type: ignore[override]
+        """Kernels have their own curves."""
+        return self.kernel == "linear"
+
+    @property
+    def tuned_settings(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The squared hinge was found better, for the linear kernel."""
+        return {"loss": "squared-hinge"} if self.kernel == "linear" else {}
 
     def __init__(
         self,

@@ -250,11 +250,6 @@ class RankSVMIR(RankSVM):
         self.seed = seed
         self.tau_queries = tau_queries
 
-    @property
-    def by_rank(self) -> bool:
-        """Whether pairs are weighted by a τ derived from a measure."""
-        return self.tau is True
-
     def _cost(self, training: TrainingData) -> Cost:
         by_rank = self._rank_factors(training)
         by_query = query_factors(training.offsets, training.grades, training.weights) if self.mu else None

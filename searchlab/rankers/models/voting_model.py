@@ -49,8 +49,15 @@ class VotingModel:
         projected = X @ self.planes.T
         for begin, end in pairwise(offsets.tolist()):
             if end > begin:
-                scores[begin:end] = self._votes(projected[begin:end]).mean(axis=1)
+                scores[begin:end] = self._mean_votes(self._votes(projected[begin:end]))
         return scores
+
+    def _mean_votes(self, votes: Floats) -> Floats:
+        """The mean vote of each document; counted votes are added as whole numbers, so that equal means are equal."""
+        if self.votes != "count":
+            return np.asarray(votes.mean(axis=1))
+        halves = 2 * max(len(votes) - 1, 1)
+        return np.asarray(np.rint(halves * votes.sum(axis=1)) / (halves * votes.shape[1]))
 
     def _votes(self, projected: Floats) -> Floats:
         """A row for each document of one query, a column for each hyperplane."""
