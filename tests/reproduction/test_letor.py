@@ -263,7 +263,7 @@ def test_the_report_says_what_the_recipes_do_and_what_was_tried(report):
     assert recipes["rsvm, tuned"] == "powers of the features, average over the 5 best values of C"
     assert "The two recipes are one and the same for single." in tables["rankers"].note
     assert "rsvm of the same recipe" in tables["rankers"].note
-    assert [row[0] for row in tables["recipes"].rows] == ["rsvm", "rsvm-ir"]
+    assert [row[0] for row in tables["recipes"].rows] == ["rsvm", "rsvm-ir", "mhr", "ordrank"]
     assert "1.78, 3.16, 5.62, 10, 17.8," in report.facts["settings tried"]
     assert "feature of single = 0, 1, 2" in report.facts["settings tried"]
     assert report.facts["relevant"] == "grades from 1 on in MAP and P@n; grade 2 alone in MAP (eq. 21)"
