@@ -31,7 +31,7 @@ PAPER, TUNED = "paper", "tuned"
 RECIPES: dict[str, str] = {
     PAPER: "the source's system: features as given, one value of the tuned setting, τ from NDCG@1",
     TUNED: f"powers of the features, the {N_BEST} best values of the tuned setting averaged, τ from the NDCG@k that "
-    "chooses, half a vote for a tie, the squared hinge of a classifier, where the ranker has them",
+    "chooses, the squared hinge of a classifier, where the ranker has them",
 }
 
 

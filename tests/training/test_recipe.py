@@ -62,9 +62,12 @@ def test_a_recipe_decides_on_powers_averaging_and_depth_unless_they_are_given(se
         ({"name": "tuned", "powers": False, "n_best": 1}, "rsvm-ir"),
         ({"name": "tuned", "ranker": "rankboost"}, "rankboost"),
         ({"name": "tuned", "ranker": "rankboost", "powers": True}, "rankboost, tuned, powers"),
-        ({"name": "tuned", "ranker": "mhr"}, "mhr, tuned"),
-        ({"name": "tuned", "ranker": "mhr", "settings": {"ties": 0}}, "mhr"),
-        ({"name": "paper", "ranker": "mhr", "settings": {"ties": 0.5}}, "mhr, ties=0.5"),
+        ({"name": "tuned", "ranker": "mhr"}, "mhr"),
+        ({"name": "tuned", "ranker": "svm"}, "svm, tuned"),
+        ({"name": "tuned", "ranker": "svm", "settings": {"loss": "hinge"}}, "svm, tuned, loss=hinge"),
+        ({"name": "tuned", "ranker": "svm", "settings": {"loss": "hinge"}, "powers": False}, "svm"),
+        ({"name": "paper", "ranker": "svm", "settings": {"loss": "squared-hinge"}}, "svm, loss=squared-hinge"),
+        ({"name": "tuned", "ranker": "svm", "settings": {"kernel": "rbf"}}, "svm"),
     ],
 )
 def test_the_label_marks_the_tuned_recipe_and_what_was_given(settings, label):
@@ -76,9 +79,10 @@ def test_the_label_marks_the_tuned_recipe_and_what_was_given(settings, label):
 
 def test_recipes_are_shared_exactly_where_both_do_the_same():
     shared = {name for name in RANKERS if name != "linear" and Recipe(name).is_shared}
-    assert {"rankboost", "maxent", "single"} <= shared
-    assert shared.isdisjoint({"mhr", "ordrank", "svm"})
-    assert shared.isdisjoint({"rsvm", "rsvm-ir", "rsvm-ir-rank", "rsvm-ir-query", "mhr-weighted", "ordrank-weighted"})
+    assert {"rankboost", "mhr", "ordrank", "maxent", "single"} <= shared
+    assert shared.isdisjoint(
+        {"rsvm", "rsvm-ir", "rsvm-ir-rank", "rsvm-ir-query", "mhr-weighted", "ordrank-weighted", "svm"}
+    )
     assert Recipe("rsvm", powers=True, n_best=2).is_shared
     # τ alone makes a difference if NDCG@10 chooses, none if AP does.
     given = {"powers": False, "n_best": 1}
@@ -92,7 +96,7 @@ def test_a_recipe_says_what_it_does():
     assert tuned.describe() == (
         "recipe tuned: powers of the features, average over the 5 best values of C, τ from NDCG@10"
     )
-    assert Recipe("mhr").describe() == "recipe tuned: no powers, one value of C, ties=0.5"
+    assert Recipe("svm", name="paper").describe() == "recipe paper: no powers, one value of C, loss=hinge"
     assert Recipe("rankboost", name="paper").describe() == "recipe paper: no powers, one value of rounds"
 
 

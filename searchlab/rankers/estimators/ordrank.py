@@ -57,11 +57,6 @@ class MHR(Ranker):
         self.tolerance = tolerance
 
     @property
-    def tuned_settings(self) -> Mapping[str, Any]:  # type: ignore[override]
-        """Half a vote for a tie was found better than none."""
-        return {"ties": 0.5} if self.votes == "count" else {}
-
-    @property
     def averaged(self) -> bool:  # type: ignore[override]
         """Counted votes are as in the papers, one hyperplane for two grades; weighted ones may be of several C."""
         return self.votes == "score"
