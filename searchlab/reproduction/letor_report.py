@@ -41,15 +41,17 @@ def letor_report(
     queries: ShownQueries | None = None,
     name: str = "the folds",
     relevant_from: int | None = None,
+    retrieval: RetrievalModels | None = None,
     query_dependent: Sequence[TimedResult] = (),
 ) -> Report:
     """The report; `queries` are those that are drawn, by default the choice of `choose_shown_queries`.
 
-    `query_dependent` is the comparison of query-dependent rankers, if it was made.
+    `retrieval` are the results of BM25 and LMIR, evaluated here if not given; `query_dependent` is the comparison of
+    query-dependent rankers, if it was made.
     """
     table = data.whole
     known = published.OHSUMED.matches(table)
-    retrieval = evaluate_retrieval_models(data, recipe, relevant_from)
+    retrieval = retrieval or evaluate_retrieval_models(data, recipe, relevant_from)
     names = [each for each in (PAPER, TUNED) if any(result.recipe.name == each for result in results.values())]
     sections = [
         Section("All rankers", tuple(_all_rankers(results, retrieval, known))),

@@ -11,20 +11,25 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from searchlab.reproduction.letor import RankerResult
+    from searchlab.reproduction.retrieval_models import RetrievalModels
 
 
-def print_rankers(results: Mapping[str, RankerResult], chosen_on: str) -> None:
-    """Print the test measures of the rankers with training times and certified gaps, and how they were trained."""
+def print_rankers(results: Mapping[str, RankerResult], chosen_on: str, retrieval: RetrievalModels) -> None:
+    """Print the test measures of the rankers with training times and certified gaps, and how they were trained.
+
+    The retrieval models, BM25 and LMIR, follow in the same table.
+    """
     from searchlab.evaluation.dialects import make_dialect
     from searchlab.reproduction.letor import MEASURES
     from searchlab.reproduction.letor_comparison import mark_differences, shared_rankers
     from searchlab.training.recipe import TUNED
 
-    width = max(map(len, results))
-    best = {name: max(result.mean(name) for result in results.values()) for name in MEASURES}
+    rows = {**results, **retrieval.results}
+    width = max(map(len, rows))
+    best = {name: max(result.mean(name) for result in rows.values()) for name in MEASURES}
     marks = mark_differences(results)
     print(f"{'':{width}}  " + " ".join(f"{name:>7}  " for name in MEASURES) + "    seconds      pairs      gap")
-    for label, result in results.items():
+    for label, result in rows.items():
         means = {each: result.mean(each) for each in MEASURES}
         cells = [
             f"{mean:.4f}".lstrip("0") + ("*" if mean == best[each] else " ") + marks.get((label, each), " ")
@@ -33,7 +38,8 @@ def print_rankers(results: Mapping[str, RankerResult], chosen_on: str) -> None:
         n_pairs = "–" if result.n_pairs is None else f"{result.n_pairs:,.0f}"
         gap = "–" if result.gap is None else f"{result.gap:.0e}{'†' if result.n_averaged > 1 else ''}"
         line = " ".join(f"{cell:>9}" for cell in cells)
-        print(f"{label:{width}}  {line} {result.train_seconds:>10.2f} {n_pairs:>10} {gap:>8}".rstrip())
+        seconds = f"{result.train_seconds:.2f}" if label in results else "–"
+        print(f"{label:{width}}  {line} {seconds:>10} {n_pairs:>10} {gap:>8}".rstrip())
     first = next(iter(results.values()))
     folds, measure = format_count(len(first.folds), "fold"), first.recipe.validation_measure().name
     print(
@@ -49,6 +55,8 @@ def print_rankers(results: Mapping[str, RankerResult], chosen_on: str) -> None:
         by_rules.setdefault(result.recipe.rules.describe(), []).append(label)
     for rules, labels in by_rules.items():
         print(f"{'; '.join(labels)}: {rules}.")
+    if retrieval.results:
+        print(retrieval.description)
     shared = shared_rankers(results)
     if shared:
         print(f"The recipes paper and {TUNED} are one and the same for {', '.join(shared)}.")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_report_folder
-from searchlab.cli.messages import note
+from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
-from searchlab.cli.output import STANDARD_OUTPUT, open_output, require_writable_folder
+from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.letor_printing import print_rankers
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.training_options import (
@@ -27,12 +25,6 @@ from searchlab.cli.training_options import (
     make_training_recipe,
 )
 from searchlab.errors import SettingError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from searchlab.reproduction.letor import RankerResult
-    from searchlab.training.recipe import Recipe
 
 
 @reproduce_app.command("letor")
@@ -85,6 +77,7 @@ def letor_command(
     By two recipes, the paper's and ours; settings are chosen on the validation sets (Cao et al. 2006; OrdRank).
     """
     from searchlab.reproduction.letor import DEFAULT_RANKERS, make_recipes, read_data, reproduce
+    from searchlab.reproduction.retrieval_models import evaluate_retrieval_models
     from searchlab.training.recipe import PAPER, RECIPES
 
     names = list(DEFAULT_RANKERS) if rankers is None else split_names(rankers, "--rankers", "rsvm,rsvm-ir")
@@ -125,7 +118,8 @@ def letor_command(
             n_jobs=jobs,
             progress=progress,
         )
-        print_rankers(results, data.chosen_on)
+        retrieval = evaluate_retrieval_models(data, recipe, relevant_from)
+        print_rankers(results, data.chosen_on, retrieval)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
             from searchlab.reproduction.query_dependent_report import choose_systems, compare_query_dependent
@@ -135,26 +129,24 @@ def letor_command(
             progress("drawing", 0, 1)
             title = Path(folder).resolve().name
             report = letor_report(
-                results, data, recipe, shown, name=title, relevant_from=relevant_from, query_dependent=timed
+                results,
+                data,
+                recipe,
+                shown,
+                name=title,
+                relevant_from=relevant_from,
+                retrieval=retrieval,
+                query_dependent=timed,
             )
     if output is not None:
         print(f"\n{report.summary}")
         write_report_folder(report, output)
     if json_file is not None:
-        _write_json(json_file, results, recipe, recipe_names)
-
-
-def _write_json(
-    json_file: str, results: Mapping[str, RankerResult], recipe: Recipe, recipe_names: Sequence[str]
-) -> None:
-    first = next(iter(results.values())).recipe
-    record = {
-        "measure": first.validation_measure().name,
-        "dialect": recipe.dialect,
-        "recipes": list(recipe_names),
-        "rankers": {label: result.to_json() for label, result in results.items()},
-    }
-    with open_output(json_file) as file:
-        file.write(json.dumps(record, ensure_ascii=False, indent=2) + "\n")
-    if json_file != STANDARD_OUTPUT:
-        note(f"results → {json_file}")
+        record = {
+            "measure": next(iter(results.values())).recipe.validation_measure().name,
+            "dialect": recipe.dialect,
+            "recipes": list(recipe_names),
+            "rankers": {label: result.to_json() for label, result in results.items()},
+            "retrieval_models": {name: result.to_json() for name, result in retrieval.results.items()},
+        }
+        write_json_results(record, json_file)

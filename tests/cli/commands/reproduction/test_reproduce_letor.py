@@ -56,6 +56,7 @@ def test_one_recipe_of_folds_without_validation_sets(folds, run_cli):
     assert record["recipes"] == ["tuned"]
     assert record["measure"] == "AP(rel=2)"
     assert list(record["rankers"]) == ["rsvm, tuned"]
+    assert record["retrieval_models"] == {}
     assert record["rankers"]["rsvm, tuned"]["recipe"]["powers"] is True
 
 
