@@ -31,7 +31,7 @@ import searchlab
 from searchlab.errors import SearchlabError
 from searchlab.indexing.building.indexer import build_index
 from searchlab.indexing.statistics import index_statistics
-from searchlab.indexing.storage.block_checksums import FOOTER_BYTES, BlockWriter
+from searchlab.indexing.storage.arrays.block_checksums import FOOTER_BYTES, BlockWriter
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST, STORED_DOCUMENTS
 from searchlab.indexing.storage.manifest import json_checksum

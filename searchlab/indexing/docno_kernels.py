@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.types import Array
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.artefacts import R, open_artefact_file
-from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vocabulary import Vocabulary, blocks_of
 from searchlab.types import Array, Progress

@@ -15,6 +15,8 @@ from typing import Generic, Self
 from searchlab.errors import IndexCorrupt, IndexOutdated
 from searchlab.indexing.document_vectors import DocumentVectors
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.artefacts import (
     R,
     commit_artefact,
@@ -22,10 +24,8 @@ from searchlab.indexing.storage.artefacts import (
     read_artefact_record,
     remove_uncommitted,
 )
-from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vocabulary import Vocabulary, staleness
 from searchlab.types import Array, Progress
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from searchlab.rankers.bundle import fingerprint_of
 from searchlab.rankers.estimators.ranksvm import STRENGTHS
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
-from searchlab.reproduction import published
 from searchlab.reproduction.letor import EQ_21, MEASURES, FoldData, RankerResult, results_of
 from searchlab.reproduction.letor_comparison import (
     BASELINE,
@@ -26,8 +25,9 @@ from searchlab.reproduction.letor_comparison import (
     mark_differences,
     shared_rankers,
 )
-from searchlab.reproduction.paper_sections import ShownQueries, choose_shown_queries, paper_sections
-from searchlab.reproduction.query_dependent_report import TimedResult, query_dependent_blocks
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.paper_sections import ShownQueries, choose_shown_queries, paper_sections
+from searchlab.reproduction.paper_reports.query_dependent_report import TimedResult, query_dependent_blocks
 from searchlab.reproduction.retrieval_models import RetrievalModels, evaluate_retrieval_models
 from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from searchlab import __version__
 from searchlab.evaluation.number_text import format_count, format_value
 from searchlab.report.content import Block, Paragraph, Report, Section, Table
-from searchlab.reproduction import published
-from searchlab.reproduction.figures import check_queries, choose_queries, pair_counts, sign_tests
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
-from searchlab.reproduction.ohsumed import N_FOLDS, OhsumedResult
-from searchlab.reproduction.rsvm_ir_report import accuracy, losses, pair_groups, two_queries
-from searchlab.reproduction.sign_test_table import sign_test_table
-from searchlab.reproduction.top_documents import top_documents
+from searchlab.reproduction.ohsumed_experiment import N_FOLDS, OhsumedResult
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.figures import check_queries, choose_queries, pair_counts, sign_tests
+from searchlab.reproduction.paper_reports.rsvm_ir_report import accuracy, losses, pair_groups, two_queries
+from searchlab.reproduction.paper_reports.sign_test_table import sign_test_table
+from searchlab.reproduction.paper_reports.top_documents import top_documents
 from searchlab.training.recipe import Recipe
 
 MEASURES = (*EQ_20, EQ_21)

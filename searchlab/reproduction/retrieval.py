@@ -118,7 +118,7 @@ def run_retrieval(
     progress: Progress = no_progress,
 ) -> RetrievalResult:
     """Run and compare all systems on one collection; rankers are trained by the recipe of this name."""
-    recipes = make_recipes(rankers, n_folds, seed, recipe_name)
+    recipes = make_reranker_recipes(rankers, n_folds, seed, recipe_name)
     sets = {each: make_feature_set(each) for each in features}
     all_features = make_feature_set(
         [feature for each in sets.values() for feature in each.names] or ["letor.both.bm25"]
@@ -161,7 +161,7 @@ def run_retrieval(
     )
 
 
-def make_recipes(
+def make_reranker_recipes(
     rankers: Sequence[str], n_folds: int, seed: int, recipe_name: str = PAPER, measure: str = MEASURES[0]
 ) -> list[Recipe]:
     """The recipe of each ranker; unknown names and wrong numbers are refused before any work is done."""

@@ -15,8 +15,8 @@ import numpy as np
 from searchlab.evaluation.number_text import format_value
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.imputation import make_imputation
-from searchlab.reproduction import published
 from searchlab.reproduction.letor import FoldData, RankerResult, reproduce
+from searchlab.reproduction.paper_reports import published
 from searchlab.training.recipe import PAPER, Recipe
 
 BM25, LMIR = "BM25", "LMIR"

@@ -21,7 +21,7 @@ from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.evaluation.significance import sign_test
 from searchlab.report.content import Report
-from searchlab.reproduction.published import SIMULATION
+from searchlab.reproduction.paper_reports.published import SIMULATION
 from searchlab.types import Floats, Ints, Progress, no_progress
 
 MEANS = ((0.0, -0.5), (0.0, 2.0), (2.0, 2.5))

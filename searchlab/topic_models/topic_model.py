@@ -16,7 +16,7 @@ import numpy as np
 
 from searchlab.errors import IndexCorrupt, IndexOutdated, SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.vector_artefact import VectorArtefact
 from searchlab.indexing.vocabulary import digests_of

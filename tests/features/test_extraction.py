@@ -16,7 +16,7 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
 from searchlab.indexing.building.indexer import delete
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, Ranking, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine

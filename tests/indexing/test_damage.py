@@ -7,8 +7,8 @@ import pytest
 from benchmarks.attack import ask_everything, attack, differ, make_index
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.array_file import ArrayFile
-from searchlab.indexing.storage.block_checksums import BLOCK_BYTES, VerifiedBlocks
+from searchlab.indexing.storage.arrays.array_file import ArrayFile
+from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES, VerifiedBlocks
 from searchlab.indexing.storage.layout import COLUMNS, STORED_DOCUMENTS
 
 

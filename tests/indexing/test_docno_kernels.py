@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.indexing.docno_kernels import find_docnos
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import Strings
 
 
 @given(st.sets(st.text(max_size=3)), st.lists(st.text(max_size=3), max_size=5))

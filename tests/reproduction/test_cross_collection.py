@@ -24,7 +24,7 @@ from searchlab.reproduction.cross_collection import (
     run_cross,
 )
 from searchlab.reproduction.cross_collection_report import cross_report, format_cross_table
-from searchlab.reproduction.retrieval import make_recipes
+from searchlab.reproduction.retrieval import make_reranker_recipes
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.dirichlet import Dirichlet
@@ -65,7 +65,7 @@ def collections(build):
 
 @pytest.fixture(scope="module")
 def result(collections):
-    return run_cross(collections, make_learners(make_recipes(["rsvm"], 3, 0)), n_folds=3)
+    return run_cross(collections, make_learners(make_reranker_recipes(["rsvm"], 3, 0)), n_folds=3)
 
 
 def test_every_system_is_trained_and_tested_on_every_collection(result):
@@ -155,7 +155,7 @@ def test_one_collection_is_refused(collections):
 
 
 def test_learners_have_the_names_of_the_table():
-    learners = make_learners(make_recipes(CROSS_RANKERS, 5, 0))
+    learners = make_learners(make_reranker_recipes(CROSS_RANKERS, 5, 0))
     assert [each.name for each in learners] == [LANGUAGE_MODEL, "mixture, EM", "mixture, MCE", "svm", "maxent", "rsvm"]
     assert isinstance(learners[-1], RankerLearner)
 

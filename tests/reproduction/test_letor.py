@@ -9,7 +9,6 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import DIALECTS
 from searchlab.report import plots
 from searchlab.report.content import Figure, Paragraph, Table
-from searchlab.reproduction import published
 from searchlab.reproduction.letor import (
     DEFAULT_RANKERS,
     EQ_21,
@@ -23,8 +22,9 @@ from searchlab.reproduction.letor import (
     with_relevance,
 )
 from searchlab.reproduction.letor_report import letor_report
-from searchlab.reproduction.paper_sections import choose_shown_queries
-from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, DatasetSize
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.paper_sections import choose_shown_queries
+from searchlab.reproduction.paper_reports.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS, DatasetSize
 from searchlab.training.recipe import Recipe
 
 # The first feature orders good queries by their grades, and bad ones in reverse.

@@ -18,7 +18,7 @@ from searchlab.reproduction.retrieval import (
     MIXTURE,
     RetrievalResult,
     RetrievalSystem,
-    make_recipes,
+    make_reranker_recipes,
     run_retrieval,
     search_with_mixture,
 )
@@ -114,11 +114,11 @@ def test_what_cannot_be_trained_is_left_out_and_said(collection, monkeypatch):
 
 def test_wrong_names_and_numbers_are_refused_before_any_work():
     with pytest.raises(SettingError, match="unknown ranker 'rvsm'"):
-        make_recipes(["rvsm"], 5, 0)
+        make_reranker_recipes(["rvsm"], 5, 0)
     with pytest.raises(SettingError, match="folds is 1, expected a whole number from 2"):
-        make_recipes(["rsvm"], 1, 0)
+        make_reranker_recipes(["rsvm"], 1, 0)
     with pytest.raises(SettingError, match="seed is -1"):
-        make_recipes(["rsvm"], 5, -1)
+        make_reranker_recipes(["rsvm"], 5, -1)
 
 
 def test_rows_are_marked_by_the_recipe(collection):
@@ -128,7 +128,7 @@ def test_rows_are_marked_by_the_recipe(collection):
     )
     assert tuned.systems[-1] == RetrievalSystem("rsvm, tuned, table1", "table1", "rsvm, tuned")
     with pytest.raises(SettingError, match="unknown recipe 'own'"):
-        make_recipes(["rsvm"], 5, 0, "own")
+        make_reranker_recipes(["rsvm"], 5, 0, "own")
 
 
 def made_up(values, systems):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from searchlab.features.feature_table import FeatureTable
-from searchlab.reproduction import published, retrieval_models
+from searchlab.reproduction import retrieval_models
 from searchlab.reproduction.letor import FoldData
-from searchlab.reproduction.published import DatasetSize
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.published import DatasetSize
 from searchlab.reproduction.retrieval_models import (
     BM25,
     LMIR,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, SettingError
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine

@@ -13,7 +13,7 @@ from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, IndexOutda
 from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import delete, merge
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Document
 from searchlab.topic_models.plsa import fold_in

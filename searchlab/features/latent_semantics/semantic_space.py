@@ -30,11 +30,11 @@ from searchlab.features.latent_semantics.space_record import FOLDER, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.artefacts import remove_uncommitted
-from searchlab.indexing.storage.column import Column
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.shard import Shard
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.vector_artefact import VectorArtefact
 from searchlab.indexing.vocabulary import Vocabulary, all_digests, blocks_of
 from searchlab.scorers.bm25 import BM25

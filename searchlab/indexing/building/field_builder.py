@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from searchlab.analysis.tokenizer import split_words
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, SEPARATOR
 from searchlab.indexing.storage.field_values import (
     normalise_value,
@@ -18,7 +19,6 @@ from searchlab.indexing.storage.field_values import (
     scalar_values,
     value_text,
 )
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 # A longer value is a text to search, not a name to choose.

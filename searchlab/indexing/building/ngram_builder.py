@@ -9,8 +9,8 @@ import numpy as np
 from searchlab.analysis.tokenizer import split_ngrams
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
 from searchlab.indexing.building.stream_columns import stream_columns
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.columns import NGRAMS
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.records import Document
 from searchlab.types import Array
 

@@ -18,13 +18,13 @@ from searchlab.indexing.building.field_builder import FieldBuilder
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
 from searchlab.indexing.building.ngram_builder import NgramBuilder
 from searchlab.indexing.building.stream_columns import stream_columns
-from searchlab.indexing.storage.array_file import write_arrays
+from searchlab.indexing.storage.arrays.array_file import write_arrays
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import COLUMNS, IN_USE, STORED_DOCUMENTS, WHOOSH
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.indexing.storage.stored_documents import pack_documents
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.types import Array

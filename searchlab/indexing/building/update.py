@@ -13,9 +13,9 @@ import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.shard import Shard, ShardRecord, largest_shard_lookup, write_deletions
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.records import Document
 from searchlab.types import Array
 

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, DocumentTokens, ShardColumns
 from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
 from searchlab.indexing.storage.streams import Stream, count_terms
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 # The number of postings or tokens that are hashed at once.

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
-from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.file_sync import sync_file, sync_folder
 from searchlab.indexing.storage.layout import MANIFEST, WRITER_LOCK
 from searchlab.indexing.storage.manifest import json_checksum

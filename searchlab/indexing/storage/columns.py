@@ -36,12 +36,12 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.array_file import ArrayFile
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.array_file import ArrayFile
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
 from searchlab.indexing.storage.streams import Passages, Stream, Text
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 # The streams of words, which every index has.

@@ -30,10 +30,10 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_values import normalise_value
 from searchlab.indexing.storage.streams import Passages, Text, make_stream
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.types import Array
 
 # Between two values of a field: no phrase crosses it.

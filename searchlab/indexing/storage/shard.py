@@ -19,7 +19,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.file_sync import sync_file, sync_folder
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, STORED_DOCUMENTS

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.indexing.storage.array_file import ArrayFile
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.array_file import ArrayFile
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.records import Document
 from searchlab.types import Array
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from searchlab.indexing.storage.column import Column
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.types import Array
 
 

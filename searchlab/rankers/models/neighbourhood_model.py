@@ -37,11 +37,11 @@ class QuerySpace:
     @classmethod
     def of(cls, X: Floats, offsets: Ints, reference: int, top: int, weights: Floats | None = None) -> QuerySpace:
         """The space with these queries; rows of weight 0 are not among the first."""
-        return cls(describe_queries(X, offsets, reference, top, weights), reference, top)
+        return cls(mean_features(X, offsets, reference, top, weights), reference, top)
 
     def describe(self, X: Floats, offsets: Ints) -> Floats:
         """The features of other queries."""
-        return describe_queries(X, offsets, self.reference, self.top)
+        return mean_features(X, offsets, self.reference, self.top)
 
     def nearest(self, described: Floats, k: int) -> Ints:
         """The k training queries nearest to a query, the nearest first; of equal distances, the first in training."""
@@ -49,7 +49,7 @@ class QuerySpace:
         return np.argsort(distances, kind="stable")[:k]
 
 
-def describe_queries(X: Floats, offsets: Ints, reference: int, top: int, weights: Floats | None = None) -> Floats:
+def mean_features(X: Floats, offsets: Ints, reference: int, top: int, weights: Floats | None = None) -> Floats:
     """The mean of each feature over the `top` rows of each query with the largest values of feature `reference`.
 
     Rows with equal values share the last places. A query without rows has 0 in all features.

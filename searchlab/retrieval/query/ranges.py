@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from searchlab.analysis.tokenizer import fold_text
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.columns import STREAMS, ShardColumns
 from searchlab.indexing.storage.field_values import parse_date, parse_number, seconds_since_year_1
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.retrieval.query.syntax_tree import DOCNO, Range
 from searchlab.types import Array
 

@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.types import Array
 
 _WILDCARD = re.compile(r"[*?]")

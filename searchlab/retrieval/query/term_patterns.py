@@ -16,10 +16,10 @@ import numpy as np
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.shard import Shard
 from searchlab.indexing.storage.streams import Text
-from searchlab.indexing.storage.string_table import Strings
 from searchlab.retrieval.query.string_matching import match_fuzzy, match_wildcard
 from searchlab.retrieval.query.syntax_tree import Fuzzy, Wildcard
 from searchlab.scorers.execution.index_reader import Variants

@@ -16,7 +16,7 @@ from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.checking import column_checks, index_doctor
 from searchlab.indexing.checking.index_doctor import AFFECTS_DISPLAY, AFFECTS_WHOOSH, IndexFinding, examine
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import (
     COLUMNS,

@@ -7,7 +7,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing import snapshot as snapshots
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import LAYOUT_VERSION, MANIFEST
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.records import Document

@@ -11,7 +11,7 @@ from searchlab.errors import SettingError
 from searchlab.rankers.estimators.knn_ranksvm import KNNRankSVM, count_ordered_pairs
 from searchlab.rankers.estimators.ranksvm import RankSVM
 from searchlab.rankers.models.model_kinds import model_from_json
-from searchlab.rankers.models.neighbourhood_model import describe_queries
+from searchlab.rankers.models.neighbourhood_model import mean_features
 from searchlab.rankers.training_data import TrainingData
 
 N_QUERIES, SIZE = 9, 12
@@ -37,7 +37,7 @@ def alone(queries):
 
 
 def described(rows, sizes):
-    return describe_queries(rows, np.concatenate([[0], np.cumsum(sizes)]), 0, 4)
+    return mean_features(rows, np.concatenate([[0], np.cumsum(sizes)]), 0, 4)
 
 
 def by_distance(point):

@@ -14,7 +14,7 @@ from searchlab.errors import SettingError
 from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models, model_from_json
-from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel, QuerySpace, describe_queries
+from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel, QuerySpace, mean_features
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.models.voting_model import VotingModel, clip_margins, count_votes
 
@@ -227,10 +227,10 @@ def test_many_rows_are_scored_in_blocks_as_if_at_once():
 def test_query_features_are_means_over_the_first_documents_by_the_reference_feature():
     rows = np.array([[1.0, 5.0], [2.0, 7.0], [6.0, 5.0], [9.0, 1.0]])
     # The first is (2, 7); two share the second place.
-    assert describe_queries(rows, np.array([0, 4]), 1, 2).tolist() == [[(2 + 3.5) / 2, 6.0]]
-    assert describe_queries(rows, np.array([0, 0, 4]), 0, 1).tolist() == [[0.0, 0.0], [9.0, 1.0]]
+    assert mean_features(rows, np.array([0, 4]), 1, 2).tolist() == [[(2 + 3.5) / 2, 6.0]]
+    assert mean_features(rows, np.array([0, 0, 4]), 0, 1).tolist() == [[0.0, 0.0], [9.0, 1.0]]
     # The second row twice, the third not at all.
-    weighted = describe_queries(rows, np.array([0, 4]), 1, 3, np.array([1.0, 2.0, 0.0, 1.0]))
+    weighted = mean_features(rows, np.array([0, 4]), 1, 3, np.array([1.0, 2.0, 0.0, 1.0]))
     assert weighted.tolist() == [[pytest.approx(5 / 3), pytest.approx(19 / 3)]]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.retrieval.query.string_matching import match_fuzzy, match_wildcard
 from tests.retrieval.query.test_matching import edit_distance
 

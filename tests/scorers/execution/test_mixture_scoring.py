@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.indexing.building.indexer import delete
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3

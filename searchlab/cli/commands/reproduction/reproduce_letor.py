@@ -105,7 +105,7 @@ def letor_command(
     require_writable_folder(output)
     data = read_data(folder)
     if output is not None:
-        from searchlab.reproduction.paper_sections import choose_shown_queries
+        from searchlab.reproduction.paper_reports.paper_sections import choose_shown_queries
 
         shown = choose_shown_queries(data.whole, drawn_queries, query)
     with stage_bar() as progress:
@@ -122,9 +122,12 @@ def letor_command(
         print_rankers(results, data.chosen_on, retrieval)
         if output is not None:
             from searchlab.reproduction.letor_report import letor_report
-            from searchlab.reproduction.query_dependent_report import choose_systems, compare_query_dependent
+            from searchlab.reproduction.paper_reports.query_dependent_report import (
+                choose_compared_systems,
+                compare_query_dependent,
+            )
 
-            systems = choose_systems(names) if PAPER in recipe_names and not settings else []
+            systems = choose_compared_systems(names) if PAPER in recipe_names and not settings else []
             timed = compare_query_dependent(data, replace(recipe, name=PAPER), systems, progress)
             progress("drawing", 0, 1)
             title = Path(folder).resolve().name

@@ -19,7 +19,7 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
-    from searchlab.reproduction.ohsumed import JudgedDocuments
+    from searchlab.reproduction.ohsumed_experiment import JudgedDocuments
     from searchlab.types import Progress
 
 
@@ -66,9 +66,9 @@ def ohsumed_command(
     The experiment on OHSUMED of Cao et al. (2006, §6.3): the features of Table 1, four folds, NDCG@1, 3, 5 and MAP. The
     index is made in FOLDER/indexes, or in indexes/ without -o.
     """
-    from searchlab.reproduction.figures import check_queries
-    from searchlab.reproduction.ohsumed import run_ohsumed
+    from searchlab.reproduction.ohsumed_experiment import run_ohsumed
     from searchlab.reproduction.ohsumed_report import format_ohsumed_table, ohsumed_report, verdicts
+    from searchlab.reproduction.paper_reports.figures import check_queries
 
     require_jobs(jobs)
     recipe = searchlab.Recipe("rsvm-ir", measure=measure, dialect="paper", name=recipe_name, seed=seed)
@@ -118,7 +118,7 @@ def _read_documents(
     """The name of a collection, its number of documents, and the judged ones, by its index or by LETOR's counts."""
     from searchlab.features.letor.meta_files import has_meta_files
     from searchlab.reproduction.judged_collections import find_judged_collections
-    from searchlab.reproduction.ohsumed import gather_judged, read_counted
+    from searchlab.reproduction.ohsumed_experiment import gather_judged, read_counted
 
     if has_meta_files(Path(folder)):
         if unjudged:

@@ -73,7 +73,7 @@ def retrieval_command(
     # Misspelt names are refused before any work is done.
     _ = [make_feature_set(name) for name in feature_sets]
     measure = cross_collection.MEASURE if cross else retrieval.MEASURES[0]
-    recipes = retrieval.make_recipes(ranker_names, folds, seed, recipe, measure)
+    recipes = retrieval.make_reranker_recipes(ranker_names, folds, seed, recipe, measure)
     found = find_judged_collections(collections)
     if cross and len(found) < 2:
         raise SettingError(f"{len(found)} collection with --cross, expected at least two to train and to test on")

@@ -37,7 +37,9 @@ def test_ohsumed_prints_all_systems_and_writes_a_report(collection, tmp_path, ru
 
 
 def test_ohsumed_refuses_what_it_cannot_use(collection, run_cli, monkeypatch):
-    monkeypatch.setattr("searchlab.reproduction.ohsumed.run_ohsumed", lambda *arguments, **options: pytest.fail("ran"))
+    monkeypatch.setattr(
+        "searchlab.reproduction.ohsumed_experiment.run_ohsumed", lambda *arguments, **options: pytest.fail("ran")
+    )
     for options, message in [
         (("--queries", "1,2"), "--queries is for the figures of a report: expected -o FOLDER"),
         (("--query", "1"), "--query is for the figures of a report: expected -o FOLDER"),

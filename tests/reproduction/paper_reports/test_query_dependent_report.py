@@ -6,10 +6,10 @@ import pytest
 from searchlab.features.feature_table import FeatureTable
 from searchlab.report.content import Paragraph, Report, Section, Table
 from searchlab.reproduction.letor import MEASURES, FoldData, reproduce
-from searchlab.reproduction.query_dependent_report import (
+from searchlab.reproduction.paper_reports.query_dependent_report import (
     SYSTEMS,
     ComparedSystem,
-    choose_systems,
+    choose_compared_systems,
     compare_query_dependent,
     query_dependent_blocks,
 )
@@ -98,8 +98,8 @@ def test_progress_counts_systems_and_folds(data):
 
 
 def test_systems_are_those_of_the_rankers_if_one_depends_on_the_query():
-    assert [each.name for each in choose_systems(["rsvm", "rsvm-knn"])] == [
+    assert [each.name for each in choose_compared_systems(["rsvm", "rsvm-knn"])] == [
         *("rsvm", "rsvm-knn, online", "rsvm-knn, offline-1", "rsvm-knn, offline-2"),
     ]
-    assert choose_systems(["rsvm", "rankboost"]) == []
-    assert choose_systems([]) == []
+    assert choose_compared_systems(["rsvm", "rankboost"]) == []
+    assert choose_compared_systems([]) == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from searchlab.report.content import Block, Cell, Table
-from searchlab.reproduction.figures import sign_tests
 from searchlab.reproduction.letor import RankerResult
+from searchlab.reproduction.paper_reports.figures import sign_tests
 
 # Cao et al. test against the first three, Xu et al. have a classifier too.
 BASELINES = ("BM25", "LMIR", "single", "rsvm", "svm")

@@ -13,9 +13,9 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.solvers.pair_weights import count_pairs, name_pair, rank_factors, simulate_rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Block, Figure, Table
-from searchlab.reproduction.claims import claim_blocks, compare_rankers
 from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
-from searchlab.reproduction.sign_test_table import sign_test_table
+from searchlab.reproduction.paper_reports.claims import claim_blocks, compare_rankers
+from searchlab.reproduction.paper_reports.sign_test_table import sign_test_table
 
 COST_SENSITIVE = "rsvm-ir-rank"
 SYSTEMS = ("BM25", "LMIR", "svm", "rsvm", COST_SENSITIVE)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from searchlab.features.feature_table import FeatureTable
 from searchlab.report.content import Block, Cell, Paragraph, Table
-from searchlab.reproduction import published
-from searchlab.reproduction.figures import reversed_pairs
 from searchlab.reproduction.letor import FoldResult, RankerResult
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.figures import reversed_pairs
 
 # OHSUMED's grades: not, possibly and definitely relevant.
 OHSUMED_LETTERS = {0: "n", 1: "p", 2: "d"}

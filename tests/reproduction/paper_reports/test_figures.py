@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.reproduction.figures import (
+from searchlab.reproduction.paper_reports.figures import (
     Direction,
     Plane,
     check_queries,

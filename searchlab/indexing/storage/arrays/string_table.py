@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.types import Array
 
 

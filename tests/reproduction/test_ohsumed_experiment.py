@@ -10,9 +10,9 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.records import Document, Topic
 from searchlab.report import plots
 from searchlab.report.content import Figure, Paragraph, Table
-from searchlab.reproduction import ohsumed
+from searchlab.reproduction import ohsumed_experiment as ohsumed
 from searchlab.reproduction.letor import EQ_21
-from searchlab.reproduction.ohsumed import (
+from searchlab.reproduction.ohsumed_experiment import (
     GRIDS,
     RANKERS,
     JudgedDocuments,

@@ -42,7 +42,7 @@ SYSTEMS = (
 QUERY_DEPENDENT = ("rankboost-qd", "rsvm-knn")
 
 
-def choose_systems(rankers: Sequence[str]) -> list[ComparedSystem]:
+def choose_compared_systems(rankers: Sequence[str]) -> list[ComparedSystem]:
     """The systems of these rankers; none if no query-dependent one is among them."""
     is_query_dependent = any(name in QUERY_DEPENDENT for name in rankers)
     return [system for system in SYSTEMS if is_query_dependent and system.ranker in rankers]

@@ -12,21 +12,32 @@ from dataclasses import dataclass
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.report.content import Block, Section
-from searchlab.reproduction import published
-from searchlab.reproduction.claims import Claim, claims_table, compare_rankers, describe_order
-from searchlab.reproduction.cost_sensitive_report import (
+from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.claims import Claim, claims_table, compare_rankers, describe_order
+from searchlab.reproduction.paper_reports.cost_sensitive_report import (
     COST_SENSITIVE,
     cost_sensitive_tests,
     document_search,
     penalties,
 )
-from searchlab.reproduction.figures import check_queries, choose_queries, pair_counts
-from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
-from searchlab.reproduction.ordrank_report import HYPERPLANES, one_query, ordrank_blocks, training_times
+from searchlab.reproduction.paper_reports.figures import check_queries, choose_queries, pair_counts
+from searchlab.reproduction.paper_reports.ordrank_report import (
+    HYPERPLANES,
+    ordrank_blocks,
+    query_blocks,
+    training_times,
+)
+from searchlab.reproduction.paper_reports.rsvm_ir_report import (
+    accuracy,
+    accuracy_table,
+    losses,
+    pair_groups,
+    two_queries,
+)
+from searchlab.reproduction.paper_reports.sign_test_table import sign_test_table
+from searchlab.reproduction.paper_reports.top_documents import top_documents
 from searchlab.reproduction.retrieval_models import RetrievalModels
-from searchlab.reproduction.rsvm_ir_report import accuracy, accuracy_table, losses, pair_groups, two_queries
-from searchlab.reproduction.sign_test_table import sign_test_table
-from searchlab.reproduction.top_documents import top_documents
 from searchlab.training.recipe import Recipe
 
 # Lwin and Kham name P@n, NDCG and MAP.
@@ -102,7 +113,7 @@ def paper_sections(
         Section(
             f"OrdRank (Sun et al.; recipe {first})",
             (
-                *([] if shown.hyperplanes is None else one_query(table, recipe, shown.hyperplanes)),
+                *([] if shown.hyperplanes is None else query_blocks(table, recipe, shown.hyperplanes)),
                 *ordrank_blocks(by_recipe[first], known=known),
                 *training_times(by_recipe[first], training_sets, known=known),
             ),

@@ -33,8 +33,8 @@ from searchlab.features.letor.letor_files import read_letor
 from searchlab.features.letor.meta_files import read_meta_files
 from searchlab.records import Judgments, Topic
 from searchlab.reproduction import retrieval_models
-from searchlab.reproduction.figures import pair_counts
 from searchlab.reproduction.letor import EQ_20, EQ_21, FoldData, RankerResult, reproduce
+from searchlab.reproduction.paper_reports.figures import pair_counts
 from searchlab.reproduction.retrieval_models import evaluate_feature
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine

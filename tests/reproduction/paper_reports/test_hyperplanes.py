@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from searchlab.rankers.estimators.ordrank import MHR, OrdRank
-from searchlab.reproduction.hyperplanes import hyperplane_pairs, share_in_order, time_hyperplane
+from searchlab.reproduction.paper_reports.hyperplanes import hyperplane_pairs, share_in_order, time_hyperplane
 from tests.reproduction.example_queries import QUERIES, SPLIT, table_of
 
 

@@ -1,6 +1,6 @@
 """The tables and figures of OrdRank (Sun et al.): RSVM, MHR and OrdRank compared on folds of features.
 
-Figures 1, 2   one_query           Figures 3, 4   ordrank_blocks
+Figures 1, 2   query_blocks        Figures 3, 4   ordrank_blocks
 Table II       ordrank_blocks      Table III      training_times
 """
 
@@ -17,16 +17,16 @@ from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.solvers.pair_weights import GradePair, name_pair
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
-from searchlab.reproduction.claims import compare_pairs, comparison_table, describe_order
-from searchlab.reproduction.figures import Plane, find_directions
-from searchlab.reproduction.hyperplanes import (
+from searchlab.reproduction.letor import RankerResult
+from searchlab.reproduction.paper_reports.claims import compare_pairs, comparison_table, describe_order
+from searchlab.reproduction.paper_reports.figures import Plane, find_directions
+from searchlab.reproduction.paper_reports.hyperplanes import (
     HyperplaneTime,
     hyperplane_pairs,
     share_in_order,
     time_hyperplane,
 )
-from searchlab.reproduction.letor import RankerResult
-from searchlab.reproduction.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS
+from searchlab.reproduction.paper_reports.published import ORDRANK_MINUTES, ORDRANK_PRECISIONS
 from searchlab.training.recipe import Recipe
 
 HYPERPLANES = ("rsvm", "mhr", "ordrank")
@@ -35,7 +35,7 @@ PRECISION_RANKS = range(1, 9)
 NDCG_RANKS = range(1, 11)
 
 
-def one_query(table: FeatureTable, recipe: Recipe, qid: str) -> list[Block]:
+def query_blocks(table: FeatureTable, recipe: Recipe, qid: str) -> list[Block]:
     """Figures 1 and 2: the documents of one query, RSVM's hyperplane and those of OrdRank.
 
     The plane is that of all rows, as in the paper. Hyperplanes are learnt from the query alone.

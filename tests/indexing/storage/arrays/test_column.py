@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
-from searchlab.indexing.storage.block_checksums import BLOCK_BYTES
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES
+from searchlab.indexing.storage.arrays.column import Column
 
 ROWS_PER_BLOCK = BLOCK_BYTES // 8
 NUMBERS = np.arange(5 * ROWS_PER_BLOCK, dtype=np.int64)

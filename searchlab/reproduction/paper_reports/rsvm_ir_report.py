@@ -21,8 +21,9 @@ from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.solvers.pair_weights import name_pair, query_factors, rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Block, Cell, Figure, Paragraph, Table
-from searchlab.reproduction.claims import claim_blocks, compare_rankers
-from searchlab.reproduction.figures import (
+from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
+from searchlab.reproduction.paper_reports.claims import claim_blocks, compare_rankers
+from searchlab.reproduction.paper_reports.figures import (
     RANKS,
     Direction,
     Directions,
@@ -33,7 +34,6 @@ from searchlab.reproduction.figures import (
     pair_counts,
     training_curves,
 )
-from searchlab.reproduction.letor import EQ_20, EQ_21, RankerResult
 from searchlab.training.recipe import Recipe
 
 Results = Mapping[str, RankerResult]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.block_checksums import BLOCK_BYTES, VerifiedBlocks
+from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES, VerifiedBlocks
 from searchlab.types import Array
 
 

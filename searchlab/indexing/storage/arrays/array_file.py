@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.block_checksums import BlockWriter, VerifiedBlocks
-from searchlab.indexing.storage.column import Column
+from searchlab.indexing.storage.arrays.block_checksums import BlockWriter, VerifiedBlocks
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.types import Array
 
 MAGIC = b"SLARRAY2"

@@ -7,8 +7,8 @@ import pytest
 
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.report.content import Paragraph, Table
-from searchlab.reproduction import published
-from searchlab.reproduction.top_documents import COLUMNS, OHSUMED_LETTERS, top_documents
+from searchlab.reproduction.paper_reports import published
+from searchlab.reproduction.paper_reports.top_documents import COLUMNS, OHSUMED_LETTERS, top_documents
 from searchlab.training.validation import ValidationMeasure
 from tests.reproduction.example_queries import table_of
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.storage.block_checksums import BLOCK_BYTES, FOOTER_BYTES, BlockWriter, VerifiedBlocks
+from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES, FOOTER_BYTES, BlockWriter, VerifiedBlocks
 
 
 def written(*pieces: bytes) -> bytearray:

@@ -7,16 +7,16 @@ from searchlab.errors import SettingError
 from searchlab.rankers.solvers.pair_weights import rank_factors
 from searchlab.report import plots
 from searchlab.report.content import Figure, Paragraph, Table
-from searchlab.reproduction import ordrank_report, published
-from searchlab.reproduction.cost_sensitive_report import document_search, penalties
-from searchlab.reproduction.hyperplanes import HyperplaneTime
 from searchlab.reproduction.letor import FoldData, reproduce, results_of
-from searchlab.reproduction.ordrank_report import one_query, ordrank_blocks, training_times
-from searchlab.reproduction.paper_sections import ShownQueries, choose_shown_queries, paper_sections
-from searchlab.reproduction.published import DatasetSize
+from searchlab.reproduction.paper_reports import ordrank_report, published
+from searchlab.reproduction.paper_reports.cost_sensitive_report import document_search, penalties
+from searchlab.reproduction.paper_reports.hyperplanes import HyperplaneTime
+from searchlab.reproduction.paper_reports.ordrank_report import ordrank_blocks, query_blocks, training_times
+from searchlab.reproduction.paper_reports.paper_sections import ShownQueries, choose_shown_queries, paper_sections
+from searchlab.reproduction.paper_reports.published import DatasetSize
+from searchlab.reproduction.paper_reports.rsvm_ir_report import accuracy, losses, pair_groups, two_queries
+from searchlab.reproduction.paper_reports.sign_test_table import sign_test_table
 from searchlab.reproduction.retrieval_models import RetrievalModels, evaluate_feature
-from searchlab.reproduction.rsvm_ir_report import accuracy, losses, pair_groups, two_queries
-from searchlab.reproduction.sign_test_table import sign_test_table
 from searchlab.training.recipe import Recipe
 from tests.reproduction.example_queries import QUERIES, table_of
 
@@ -200,7 +200,7 @@ def test_a_query_is_drawn_under_each_hyperplane_of_adjacent_grades(undrawn):
     table = table_of(
         {"a": [(2, [1.0, 1.0]), (1, [0.0, 1.0]), (0, [0.0, 0.0])], "b": [(1, [1.0, 0.0]), (0, [0.0, 0.5])]}
     )
-    blocks = one_query(table, Recipe(normalisation="none"), "a")
+    blocks = query_blocks(table, Recipe(normalisation="none"), "a")
     (_, one), (_, two) = undrawn["scatter"]
     assert list(one) == ["RSVM"]
     assert list(two) == ["2 over 1", "1 over 0"]

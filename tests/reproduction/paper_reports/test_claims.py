@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from searchlab.report.content import Paragraph, Table
-from searchlab.reproduction.claims import (
+from searchlab.reproduction.paper_reports.claims import (
     Claim,
     claim_blocks,
     claims_table,

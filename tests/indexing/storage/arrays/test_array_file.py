@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from searchlab.errors import IndexCorrupt
-from searchlab.indexing.storage.array_file import MAGIC, ArrayFile, write_arrays
-from searchlab.indexing.storage.block_checksums import BlockWriter
+from searchlab.indexing.storage.arrays.array_file import MAGIC, ArrayFile, write_arrays
+from searchlab.indexing.storage.arrays.block_checksums import BlockWriter
 
 
 def write_claims(path, head: bytes, data: bytes = bytes(256), length: int | None = None) -> None:

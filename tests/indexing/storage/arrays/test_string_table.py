@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchlab.indexing.storage.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import Strings
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8"), max_size=4), unique=True), st.text(max_size=4))

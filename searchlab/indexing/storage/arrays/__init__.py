@@ -1,0 +1,1 @@
+"""Arrays in memory-mapped files, verified by blocks before they are read."""

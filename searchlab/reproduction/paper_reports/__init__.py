@@ -1,0 +1,1 @@
+"""The figures, tables and claims of the papers, as sections of reports."""
