@@ -178,7 +178,7 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
 
     show("/train")
     Select(find("#topic-set")).select_by_value("medical")
-    Select(find("#ranker")).select_by_value("svm")  # the fastest
+    Select(find("#ranker")).select_by_value("maxent")  # the fastest
     Select(find("#features")).select_by_value("table1")
     find("#name").send_keys("mine")
     find(".train button").click()
@@ -189,7 +189,7 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     sentence = find(".job .sentence").text
     assert "on 26 held-out topics" in sentence
     rows = [row.split() for row in find(".job tbody").text.splitlines()]
-    assert [row[0] for row in rows] == ["svm", "BM25", "RM3"]
+    assert [row[0] for row in rows] == ["maxent", "BM25", "RM3"]
     assert find(".model h3").text == "mine"
     find('.job .button[href^="/?system="]').click()
     wait("location.pathname === '/'")
@@ -201,7 +201,7 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     measured = [row.split() for row in find("table tbody").text.splitlines()]
     assert measured[0][:2] == ["BM25", rows[1][1]]
     # The numbers of the model come from cross-validation, not from topics that it has learnt from.
-    assert measured[1][:3] == ["mine", "(svm)", "†"]
+    assert measured[1][:3] == ["mine", "(maxent)", "†"]
     assert measured[1][3] == rows[0][1]
     assert browser.execute_script("return document.querySelectorAll('.topics-chart .bar rect').length") == 26
     find(".topics-chart a").click()
