@@ -33,6 +33,9 @@ from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
 
 Results = Mapping[str, RankerResult]
 
+# Solvers stop at a relative duality gap of 1e-5, unless a tolerance is given; a larger gap certifies no solution.
+MAX_CERTIFIED_GAP = 1e-4
+
 
 def letor_report(
     results: Results,
@@ -179,12 +182,14 @@ def _describe_shared(results: Results) -> str:
 
 
 def _certificates(results: Results) -> list[Block]:
-    """What is certified: each solution of one problem, and of an average its members."""
-    single = [result.gap for result in results.values() if result.gap is not None and result.n_averaged == 1]
-    averages = [result for result in results.values() if result.gap is not None and result.n_averaged > 1]
+    """What is certified: each solution of one problem, and of an average its members; a descent may end before."""
+    with_gap = [result for result in results.values() if result.gap is not None]
+    single = [result for result in with_gap if result.n_averaged == 1 and _is_certified(result)]
+    averages = [result for result in with_gap if result.n_averaged > 1 and _is_certified(result)]
     sentences = []
     if single:
-        sentences.append(f"Rankers with a duality gap are certified solutions; the largest gap is {max(single):.1e}.")
+        gap = max(result.gap or 0.0 for result in single)
+        sentences.append(f"Rankers with a duality gap are certified solutions; the largest gap is {gap:.1e}.")
     if averages:
         gap = max(result.gap or 0.0 for result in averages)
         n_members = max(result.n_averaged for result in averages)
@@ -193,7 +198,16 @@ def _certificates(results: Results) -> list[Block]:
             "An average is the solution of no single problem; each of its members "
             f"({n_members} in each fold of {names}) is certified, largest gap {gap:.1e}."
         )
+    for result in with_gap:
+        if not _is_certified(result):
+            sentences.append(
+                f"The solutions of {result.recipe.inline_label} are up to {result.gap:.1e} from their optimum."
+            )
     return [Paragraph(" ".join(sentences))] if sentences else []
+
+
+def _is_certified(result: RankerResult) -> bool:
+    return result.gap is not None and result.gap <= MAX_CERTIFIED_GAP
 
 
 def _recipes(results: Results) -> list[Block]:

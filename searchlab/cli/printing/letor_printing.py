@@ -49,7 +49,7 @@ def print_rankers(results: Mapping[str, RankerResult], chosen_on: str, retrieval
         print("↑ ↓: significantly better or worse than rsvm of the same recipe (randomisation test, Holm, p < .05).")
     print("Seconds: one fit with the chosen setting. Gap: the relative duality gap; – for rankers without one.")
     if any(result.n_averaged > 1 and result.gap is not None for result in results.values()):
-        print("† an average: each of its members is certified, the gap is their largest.")
+        print("† an average: the gap is the largest of its members, each the solution of its own problem.")
     by_rules: dict[str, list[str]] = {}
     for label, result in results.items():
         by_rules.setdefault(result.recipe.rules.describe(), []).append(label)
