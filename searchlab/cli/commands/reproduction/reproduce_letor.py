@@ -13,6 +13,7 @@ from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, wri
 from searchlab.cli.messages import note
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import STANDARD_OUTPUT, open_output, require_writable_folder
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError
@@ -113,7 +114,8 @@ def letor_command(
             progress("drawing", 0, 1)
             report = letor_report(results, data, recipe, drawn_queries, name=Path(folder).resolve().name)
     if output is not None:
-        print(f"\n{report.summary}")
+        print()
+        print_line(report.summary)
         write_report_folder(report, output)
     if json_file is not None:
         record = {

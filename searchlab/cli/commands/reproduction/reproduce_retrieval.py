@@ -12,6 +12,7 @@ from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, wri
 from searchlab.cli.messages import warn, warn_of_latin1
 from searchlab.cli.options import ReportOption, split_names
 from searchlab.cli.output import require_writable_folder
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import reading_bar, stage_bar
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def retrieval_command(
         outcomes.append(_run_collection(name, collection, output, feature_sets, ranker_names, folds, seed))
         print(format_retrieval_table(outcomes[-1]) + "\n")
         for sentence in outcomes[-1].sentences():
-            print(f"{sentence}.")
+            print_line(f"{sentence}.")
         for reason in outcomes[-1].left_out:
             warn(f"left out: {reason}")
         print()
