@@ -32,7 +32,7 @@ PLAN = {
     "title": f"title{EVIL}",
     "measures": ["AP"],
 }
-SYSTEMS = {f"one{BIDI}": "bm25", f"two{BIDI}": "tfidf"}
+SYSTEMS = {f"=one{BIDI}": "bm25", f"two{BIDI}": "tfidf"}
 
 
 class Screen(io.StringIO):
@@ -166,6 +166,9 @@ def test_no_command_prints_control_characters_of_files(on_terminal, tmp_path, mo
         "tune", *here, "--scorer", "bm25", "--grid", "k1=0.6,1.2", "--topics", TOPICS, "--qrels", QRELS, "--folds", 2
     )
     assert "FORGED" in on_terminal("experiment", f"plan{EVIL}.toml")
+    # A spreadsheet would take the name of the first system for a formula.
+    rows = (tmp_path / f"out{EVIL}" / "per-query.csv").read_text().splitlines()
+    assert {row.split(",")[2][:5] for row in rows[1:]} == {"'=one", f"two{BIDI[:2]}"}
     on_terminal("judgments", "import", *here, "--topics", TOPICS, "--qrels", QRELS, "--topic-set", "mine")
     on_terminal("judgments", "import", *here, "--topics", TOPICS, "--topic-set", EVIL, code=2)
     assert "FORGED" in on_terminal("judgments", "show", *here, "--topic-set", "mine")

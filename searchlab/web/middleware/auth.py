@@ -113,7 +113,7 @@ def _guessing_address(client: str) -> str:
         address = ipaddress.ip_address(client.partition("%")[0])
     except ValueError:
         return client
-    if address.version == 4:
+    if isinstance(address, ipaddress.IPv4Address) or address.ipv4_mapped is not None:
         return client
     return str(ipaddress.ip_network((address, IPV6_SITE_BITS), strict=False))
 

@@ -177,6 +177,7 @@ def test_guesses_are_counted_by_the_site_of_an_ipv6_address():
     assert auth._guessing_address("2001:db8::1") == auth._guessing_address("2001:db8::ffff:1%eth0")
     assert auth._guessing_address("2001:db8::1") != auth._guessing_address("2001:db8:0:1::1")
     assert auth._guessing_address("192.0.2.1") != auth._guessing_address("192.0.2.2")
+    assert auth._guessing_address("::ffff:192.0.2.1") != auth._guessing_address("::ffff:192.0.2.2")
 
 
 def test_a_flood_of_wrong_tokens_locks_nobody_out():
