@@ -47,7 +47,7 @@ from searchlab.records import Document
 Documents = dict[str, Document]
 
 PLAIN = AnalysisSettings("none", "none", frozenset())
-EXTRA = Document("the next run", "comes", "and works")
+EXTRA = Document("the-next-run", "comes", "and works")
 MAX_WORDS_PER_SHARD = 3000
 WAYS = ("call", "write", "time")
 # Events of Python's audit hooks that come with a change on disk, or a lock.

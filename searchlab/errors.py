@@ -34,10 +34,10 @@ class SearchlabError(Exception):
 
 
 class InputError(SearchlabError):
-    """An error in a file of the user; `location` is a path or `path:line`."""
+    """An error in a file of the user; `location` is a path or `path:line`, empty for values given from Python."""
 
     def __init__(self, location: object, message: str) -> None:
-        super().__init__(f"{location}: {message}")
+        super().__init__(f"{location}: {message}" if location != "" else message)
         self.location = str(location)
         self.message = message
 

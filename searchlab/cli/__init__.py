@@ -17,6 +17,7 @@ import typer
 from searchlab.cli import commands  # noqa: F401  (importing a command adds it to the application)
 from searchlab.cli.app import app
 from searchlab.cli.messages import Verbosity, detail, print_error, set_verbosity
+from searchlab.cli.printing.terminal_text import filter_streams
 from searchlab.errors import SearchlabError
 
 # As shells report a command that Ctrl-C has ended.
@@ -28,6 +29,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets a question mark.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    filter_streams()
     set_verbosity(Verbosity.NORMAL)
     began = time.perf_counter()
     try:

@@ -11,6 +11,7 @@ import typer
 import searchlab
 from searchlab.cli.collection_files import read_qrels_of
 from searchlab.cli.messages import list_names, warn, warn_of_latin1
+from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
 
@@ -109,6 +110,7 @@ def warn_of_gaps_and_ties(evaluated: list[EvaluatedRun]) -> None:
 def _label_runs(runs: list[str]) -> list[str]:
     """The names of runs in tables: those of the files, without folder and suffix if they are then still distinct."""
     for names in ([Path(run).name.split(".")[0] or run for run in runs], [Path(run).name for run in runs], runs):
-        if len(set(names)) == len(names):
-            return list(names)
+        shown = list(map(shown_path, names))
+        if len(set(shown)) == len(shown):
+            return shown
     raise SettingError(f"a run is named twice: {', '.join(runs)}")

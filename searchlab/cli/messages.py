@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from searchlab.cli.printing.terminal_text import printable
 from searchlab.errors import name_some
 from searchlab.evaluation.number_text import format_count
 
@@ -52,24 +53,29 @@ def is_verbose() -> bool:
 
 def print_error(message: str) -> None:
     """Print an error in one line."""
-    print(f"searchlab: {' '.join(message.split())}", file=sys.stderr)
+    _print_line(f"searchlab: {' '.join(message.split())}")
 
 
 def warn(message: str) -> None:
     """Print a warning."""
-    print(f"warning: {message}", file=sys.stderr)
+    _print_line(f"warning: {message}")
 
 
 def note(message: str) -> None:
     """Print a note, unless the user wants quiet."""
     if not is_quiet():
-        print(message, file=sys.stderr)
+        _print_line(message)
 
 
 def detail(message: str) -> None:
     """Print a detail, if the user wants details."""
     if is_verbose():
-        print(message, file=sys.stderr)
+        _print_line(message)
+
+
+def _print_line(message: str) -> None:
+    """Print a message, which may quote names and texts from files, in one line."""
+    print(printable(message), file=sys.stderr)
 
 
 def list_names(names: Iterable[str]) -> str:

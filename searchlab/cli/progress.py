@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import detail, is_quiet, is_verbose
+from searchlab.cli.printing.terminal_text import filter_streams, printable, unfiltered
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -30,7 +31,7 @@ def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]
 
     columns = [
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[documents]:,} documents"),
         TextColumn("{task.fields[rate]:,.0f}/s"),
@@ -49,7 +50,7 @@ def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]
                 )
             else:
                 bar.update(reading, visible=False)
-                bar.update(other, description=stage, visible=True, documents=n_docs, rate=rate)
+                bar.update(other, description=printable(stage), visible=True, documents=n_docs, rate=rate)
 
         yield show
 
@@ -63,13 +64,13 @@ def stage_bar() -> Iterator[Callable[[str, int, int], None]]:
         return
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = [SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn()]
+    columns = [SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn()]
     with _stage_times() as report, _bar(*columns) as bar:
         task = bar.add_task("", total=None)
 
         def show(stage: str, done: int, total: int) -> None:
             report(stage, done, total)
-            bar.update(task, description=stage, completed=done, total=total or None)
+            bar.update(task, description=printable(stage), completed=done, total=total or None)
 
         yield show
 
@@ -79,10 +80,10 @@ def tracked(topics: list[Any]) -> Iterator[Any]:
     if not _shows_bars() or len(topics) < MIN_TRACKED_TOPICS:
         yield from topics
         return
-    from rich.console import Console
-    from rich.progress import track
+    from rich.progress import Progress
 
-    yield from track(topics, "searching", console=Console(stderr=True), transient=True)
+    with _bar(*Progress.get_default_columns()) as bar:
+        yield from bar.track(topics, description="searching")
 
 
 def _shows_bars() -> bool:
@@ -112,8 +113,17 @@ def _stage_times() -> Iterator[Callable[[str, int, int], None]]:
         report("", 0, 0)
 
 
-def _bar(*columns: Any) -> Progress:
+@contextmanager
+def _bar(*columns: Any) -> Iterator[Progress]:
+    """A progress bar. What is printed during it goes through the bar to the terminal, and is filtered before."""
     from rich.console import Console
     from rich.progress import Progress
 
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(file=unfiltered(sys.stderr))
+    with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as bar:
+        redirected = sys.stdout, sys.stderr
+        filter_streams()
+        try:
+            yield bar
+        finally:
+            sys.stdout, sys.stderr = redirected

@@ -11,13 +11,12 @@ Runs have different names. Each function returns text without a final line end.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from searchlab.evaluation.comparison import Comparison, ComparisonTable
+from searchlab.evaluation.csv_text import Cell, to_csv
 from searchlab.evaluation.measure_families import GEOMETRIC, TOTAL
 from searchlab.evaluation.measures import parse_measure
 from searchlab.evaluation.number_text import format_count, format_p_value
@@ -64,15 +63,13 @@ def format_trec(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -
 
 def format_csv(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
     """A header, and a line for each run and topic (`all` for the mean)."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["run", "topic", *evaluations[0].measures])
+    rows: list[list[Cell]] = [["run", "topic", *evaluations[0].measures]]
     for evaluation in evaluations:
         if per_topic:
             for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
-                writer.writerow([evaluation.name, qid, *values])
-        writer.writerow([evaluation.name, ALL, *evaluation.means.values()])
-    return file.getvalue().removesuffix("\n")
+                rows.append([evaluation.name, qid, *values])
+        rows.append([evaluation.name, ALL, *evaluation.means.values()])
+    return to_csv(rows).removesuffix("\n")
 
 
 def format_json(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:

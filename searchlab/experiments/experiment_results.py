@@ -12,7 +12,6 @@ The manifest is written last: a folder whose manifest has the fingerprint of the
 
 from __future__ import annotations
 
-import csv
 import json
 import platform
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from searchlab.atomic_file import open_atomic
 from searchlab.corpus.trec.runs import write_run
 from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare_evaluations
+from searchlab.evaluation.csv_text import to_csv
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.experiments.inputs import ExperimentInputs
@@ -125,12 +125,13 @@ def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
             bundle.save(folder / names[-1])
     names.append(PER_QUERY)
     with open_atomic(folder / PER_QUERY) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["qid", "fold", "system", *results.plan.measures])
         fold_of = results.inputs.fold_of()
-        for evaluation in results.evaluations:
-            for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
-                writer.writerow([qid, fold_of[qid], evaluation.name, *values])
+        rows = (
+            [qid, fold_of[qid], evaluation.name, *values]
+            for evaluation in results.evaluations
+            for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True)
+        )
+        file.write(to_csv([["qid", "fold", "system", *results.plan.measures], *rows]))
     return names
 
 

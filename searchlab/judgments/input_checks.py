@@ -6,7 +6,8 @@ a column of TREC files, and every length is limited.
 
 from __future__ import annotations
 
-from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
+from searchlab.corpus.parsing.identifiers import is_column, require_columns
+from searchlab.corpus.text_cleaning import excerpt, on_one_line
 from searchlab.errors import SettingError
 
 MAX_NAME_LENGTH = 100
@@ -41,8 +42,9 @@ def check_qid(qid: str) -> str:
 
 
 def check_docno(docno: str) -> str:
-    """The id of a document: any that an index may contain."""
-    return _check_length("document", docno, MAX_DOCNO_LENGTH)
+    """The id of a document: a column of TREC files, as every docno of an index."""
+    require_columns("docno", [_check_length("docno", docno, MAX_DOCNO_LENGTH)])
+    return docno
 
 
 def check_text(text: str) -> str:
@@ -69,11 +71,6 @@ def check_grade(grade: int, where: str = "grade") -> int:
 def fold_case(text: str) -> str:
     """The text on one line with case folded: equal for texts that differ only in case and blanks."""
     return on_one_line(text).casefold()
-
-
-def is_column(name: str) -> bool:
-    """Whether a name written as a column of a TREC file is read back unchanged."""
-    return name.split() == [name] and clean(name) == name and not name.startswith("\ufeff")
 
 
 def _check_line(kind: str, name: str) -> str:

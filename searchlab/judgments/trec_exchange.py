@@ -10,10 +10,10 @@ imported. An import is complete or, if anything is wrong, has no effect; importi
 from __future__ import annotations
 
 from searchlab.corpus import read_qrels, read_topics
+from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.source_files import source_from_text
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
-from searchlab.judgments.input_checks import is_column
 from searchlab.judgments.judgment_store import ImportSummary, JudgmentStore
 
 

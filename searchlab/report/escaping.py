@@ -1,4 +1,4 @@
-"""Escaping of text for Markdown, LaTeX and spreadsheets.
+"""Escaping of text for Markdown and LaTeX.
 
 Titles and snippets come from untrusted documents. Control characters, line ends and characters that change the writing
 direction are removed; then the special characters of the format are escaped. (HTML is escaped by its template.)
@@ -13,7 +13,6 @@ from searchlab.corpus.text_cleaning import on_one_line
 _DIRECTION_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]#|~$])|(?<=[A-Za-z])(:)(?=//)|(?<=[wW]{3})(\.)")
 _BLOCK_START = re.compile(r"^(\d{0,9})([-+=]|(?<=\d)[.)])(?=\2|\s|$)")
-_PLAIN_NUMBER = re.compile(r"[+-]?[\d.,]+%?")
 
 _GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau upsilon "
 _GREEK += "phi chi psi omega"
@@ -73,12 +72,6 @@ def escape_latex(text: str) -> str:
     line = printable_line(text)
     doubled = {position for match in _DOUBLED.finditer(line) for position in range(*match.span())}
     return "".join(_latex_character(character, position in doubled) for position, character in enumerate(line))
-
-
-def escape_spreadsheet(text: str) -> str:
-    """Text for a CSV cell; an apostrophe precedes what a spreadsheet would take for a formula."""
-    line = printable_line(text)
-    return f"'{line}" if line[:1] in tuple("=+-@") and not _PLAIN_NUMBER.fullmatch(line) else line
 
 
 def _latex_character(character: str, doubled: bool) -> str:

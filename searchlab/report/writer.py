@@ -11,14 +11,13 @@ Files are written atomically. The same report gives the same bytes.
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 
 from searchlab.atomic_file import open_atomic
 from searchlab.errors import WriteFailed
-from searchlab.report.content import Cell, Figure, Report, Table
-from searchlab.report.escaping import escape_spreadsheet
+from searchlab.evaluation.csv_text import to_csv
+from searchlab.report.content import Figure, Report, Table
+from searchlab.report.escaping import printable_line
 from searchlab.report.html_page import render_html
 from searchlab.report.latex_page import render_latex
 from searchlab.report.markdown_page import render_markdown
@@ -52,17 +51,5 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
 
 def table_to_csv(table: Table) -> str:
     """A heading and a line for each row; numbers have all digits, None is empty, marks are left out."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(escape_spreadsheet, table.columns))
-    writer.writerows(map(_csv_value, row) for row in table.rows)
-    return file.getvalue()
-
-
-def _csv_value(cell: Cell) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, str):
-        return escape_spreadsheet(cell)
-    # repr of a NumPy float would include its type.
-    return repr(float(cell)) if isinstance(cell, float) else str(cell)
+    rows = (table.columns, *table.rows)
+    return to_csv([printable_line(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from searchlab import __version__
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_value
 from searchlab.report import plots
@@ -113,7 +114,7 @@ def format_retrieval_table(outcome: RetrievalResult) -> str:
     """The table for a terminal: a row for each system, with marks where a difference is significant."""
     marks = marks_of(outcome)
     width = max(len(system.name) for system in outcome.systems)
-    lines = [f"{outcome.name:{width}}  " + " ".join(f"{measure:>8}" for measure in MEASURES)]
+    lines = [f"{on_one_line(outcome.name):{width}}  " + " ".join(f"{measure:>8}" for measure in MEASURES)]
     for row, system in enumerate(outcome.systems):
         cells = [
             f"{format_value(outcome.mean(system.name, measure)):>7}{marks.get((row, column), ' ')}"

@@ -20,15 +20,17 @@ from searchlab.web.api.openapi import describe_api
 from searchlab.web.api.parameters import JUDGE, Parameter, parse_body, parse_texts
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
+from searchlab.web.middleware.auth import AUTH_SCOPE_KEY
 from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import form_fields
+from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.pages.page import BrowserSession, Form, Page
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.request_state import RequestState
 
-# The judge of a browser that has given no name.
+# The judge of a browser that has given no name, where there is no login.
 DEFAULT_JUDGE = "me"
 JUDGE_COOKIE = "judge"
 JUDGE_COOKIE_SECONDS = 365 * 24 * 3600
@@ -44,7 +46,7 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
     async def respond(request: Request) -> Response:
         try:
             if endpoint.is_write:
-                parsed = parse_body(endpoint.parameters, _read_json(await request.body()))
+                parsed = _as_judge_of_login(request, parse_body(endpoint.parameters, _read_json(await request.body())))
             else:
                 items = [*request.query_params.multi_items(), *request.path_params.items()]
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
@@ -118,7 +120,7 @@ def _kind_of_work(route: Endpoint | Page, index: str | None, values: Mapping[str
 
 
 def judge_name_handler(app_state: AppState) -> Handler:
-    """Sets the judge's name in a cookie."""
+    """Sets the judge's name: that of the login, or a cookie where there is no login."""
     parameter = Parameter("judge", "string", JUDGE.description, default="", max_length=JUDGE.max_length)
 
     async def respond(request: Request) -> Response:
@@ -127,10 +129,14 @@ def judge_name_handler(app_state: AppState) -> Handler:
             name = " ".join(parameter.parse([fields.get("judge", "")]).split())
             if not name.isprintable():
                 raise HttpError(400, "judge has characters that cannot be printed, expected a name")
+            bound = request.scope[SCOPE_KEY].judge is not None
+            if bound and not request.scope[AUTH_SCOPE_KEY].name_judge(request.scope[SCOPE_KEY], name):
+                raise HttpError(403, "the name of this login cannot be changed; log in again for another")
         except HttpError as error:
             return error_page(app_state, read_session(request), error)
         response = redirect(fields.get("back", "/"))
-        response.set_cookie(JUDGE_COOKIE, quote(name), max_age=JUDGE_COOKIE_SECONDS, httponly=True, samesite="lax")
+        if not bound:
+            response.set_cookie(JUDGE_COOKIE, quote(name), max_age=JUDGE_COOKIE_SECONDS, httponly=True, samesite="lax")
         return response
 
     return respond
@@ -188,9 +194,24 @@ def openapi_handler(endpoints: Iterable[Endpoint]) -> Handler:
 
 def read_session(request: Request) -> BrowserSession:
     """The session of the browser that sent a request."""
+    bound: str | None = request.scope[SCOPE_KEY].judge
+    if bound is not None:
+        return BrowserSession(bound, csrf_token(request), judge_is_fixed=bool(bound))
     name = unquote(request.cookies.get(JUDGE_COOKIE, ""))
     valid = name if name.isprintable() and len(name) <= JUDGE.max_length else ""
     return BrowserSession(valid.strip() or DEFAULT_JUDGE, csrf_token(request))
+
+
+def _as_judge_of_login(request: Request, values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a write; one that names a judge names the judge of the login, if that has one."""
+    bound: str | None = request.scope[SCOPE_KEY].judge
+    if bound is None or JUDGE.name not in values:
+        return values
+    named = values[JUDGE.name]
+    if named not in ("", bound):
+        owner = f"{bound!r}, whose token was sent" if bound else "that of the page: give your name there first"
+        raise HttpError(403, f"judge is {named!r}, expected {owner}")
+    return values | {JUDGE.name: bound}
 
 
 def _group(items: list[tuple[str, str]]) -> dict[str, list[str]]:

@@ -56,6 +56,7 @@ def base_context(
         "indexes": indexes,
         "csrf": session.csrf,
         "judge": session.judge,
+        "judge_is_fixed": session.judge_is_fixed,
         "url": Links(url_state),
     }
 

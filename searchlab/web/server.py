@@ -28,6 +28,7 @@ from starlette.types import ASGIApp
 
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.web.limits import Limits
+from searchlab.web.middleware.access_tokens import AUTO, AccessToken, parse_tokens
 from searchlab.web.middleware.security import SecuritySettings
 from searchlab.web.state.retirement import freeze_startup_objects
 
@@ -55,12 +56,15 @@ MAX_OPEN_FILES = 8192
 MIN_TOKEN_LENGTH = 16
 
 
-def serve(app_state: AppState, host: str = "127.0.0.1", port: int = 8000, token: str | None = None) -> None:
-    """Serve the application until the process is asked to end; port 0 takes a free one."""
+def serve(app_state: AppState, host: str = "127.0.0.1", port: int = 8000, tokens: Sequence[str] = ()) -> None:
+    """Serve the application until the process is asked to end; port 0 takes a free one.
+
+    Each token is written as TOKEN or NAME=TOKEN (`middleware/access_tokens.py`).
+    """
     from searchlab.web.app import make_app
 
     names, limits, close = app_state.indexes.names, app_state.limits, app_state.close
-    run_server(partial(make_app, app_state), names, host, port, token, limits=limits, close=close)
+    run_server(partial(make_app, app_state), names, host, port, tokens, limits=limits, close=close)
 
 
 def run_server(
@@ -68,7 +72,7 @@ def run_server(
     names: Sequence[str],
     host: str,
     port: int,
-    token: str | None = None,
+    tokens: Sequence[str] = (),
     *,
     limits: Limits | None = None,
     close: Callable[[], None] = lambda: None,
@@ -76,14 +80,15 @@ def run_server(
 ) -> None:
     """Serve the application that `make_app` returns; `close` is called at the end, perhaps twice."""
     listener = Listener.bind(host, port)
-    if token is None and not listener.is_loopback:
-        token = secrets.token_urlsafe()
     try:
-        security = SecuritySettings(token, listener.is_loopback, limits or Limits(), secret=secrets.token_bytes(32))
-        if token is not None and len(token) < MIN_TOKEN_LENGTH and not listener.is_loopback:
-            warning = f"warning: the token has {len(token)} characters, and other machines can guess it"
+        access_tokens = parse_tokens(tokens or (() if listener.is_loopback else (AUTO,)))
+        security = SecuritySettings(
+            access_tokens, listener.is_loopback, limits or Limits(), secret=secrets.token_bytes(32)
+        )
+        shortest = min((len(token.text) for token in access_tokens), default=MIN_TOKEN_LENGTH)
+        if shortest < MIN_TOKEN_LENGTH and not listener.is_loopback:
+            warning = f"warning: the token has {shortest} characters, and other machines can guess it"
             print(f"{warning}; expected {MIN_TOKEN_LENGTH} or more", file=sys.stderr, flush=True)
-        url = f"{listener.url}/?token={quote(token, safe='')}" if token is not None else listener.url
         config = uvicorn.Config(
             make_app(security),
             # uvloop where it is installed; Windows and PyPy do not have it, and get asyncio's own loop.
@@ -104,7 +109,8 @@ def run_server(
             backlog=BACKLOG,
         )
         freeze_startup_objects()
-        server = _Server(config, f"searchlab serves {', '.join(names)} at {url}", drain_seconds, close)
+        message = f"searchlab serves {', '.join(names)} at {_describe_access(listener.url, access_tokens)}"
+        server = _Server(config, message, drain_seconds, close)
         try:
             server.run(sockets=[listener.socket])
         finally:
@@ -146,6 +152,17 @@ class Listener:
         shown = _outgoing_address(family) if number.is_unspecified else host
         port = listener.getsockname()[1]
         return cls(listener, f"http://{f'[{shown}]' if ':' in shown else shown}:{port}", number.is_loopback)
+
+
+def _describe_access(url: str, tokens: Sequence[AccessToken]) -> str:
+    """The URL, with who may use it; links with tokens log in."""
+    links = [f"{url}/?token={quote(token.text, safe='')}" for token in tokens]
+    if not links:
+        return f"{url} (every user of this machine can read and judge; --token auto prevents it)"
+    if tokens[0].judge is None:
+        return links[0]
+    of_judges = [f"  {token.judge}: {link}" for token, link in zip(tokens, links, strict=True)]
+    return "\n".join([f"{url}, with a link for each judge:", *of_judges])
 
 
 def _bind_error(error: OSError, host: str, port: int) -> SearchlabError:

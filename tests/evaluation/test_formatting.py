@@ -53,6 +53,8 @@ def test_evaluations_in_every_format():
         "bm25_a,0,0.5,3.0",
         "bm25_a,1,0.25,4.0",
     ]
+    hostile = make_evaluation("=cmd|' /C calc'!A0", [[0.5]], measures=["AP"])
+    assert FORMATS["csv"]([hostile]).splitlines()[1:] == ["'=cmd|' /C calc'!A0,all,0.5"]
     assert FORMATS["csv"](two).splitlines()[1:] == ["bm25_a,all,0.375,7.0", "rm3,all,0.5,7.0"]
     record = json.loads(FORMATS["json"](two, per_topic=True))
     assert record["runs"][0]["means"] == {"AP": 0.375, "NumRet": 7}

@@ -263,7 +263,7 @@ def test_a_full_disk_is_an_error_and_keeps_earlier_judgments(tmp_path, monkeypat
                 store.judge("trials", "a", f"d{number}", judge="ann", grade=1, note="n" * 4000)
         assert len(store.judgments("trials")) == number > 0
     with JudgmentStore(path) as store:
-        store.judge("trials", "a", "one more", judge="ann", grade=1)
+        store.judge("trials", "a", "one-more", judge="ann", grade=1)
         assert len(store.judgments("trials")) == number + 1
 
 

@@ -1,5 +1,6 @@
 """The judgment store: current judgments after any sequence of acts, and invalid input."""
 
+import re
 import sqlite3
 
 import pytest
@@ -191,9 +192,11 @@ def test_the_version_increases_with_each_change_of_another_store(tmp_path, judge
         ({"judge": " ann"}, "judge is ' ann', expected one printable line without blanks around it"),
         ({"judge": "an\nn"}, "judge is 'an\\nn', expected one printable line"),
         ({"judge": "x" * 101}, "judge has 101 characters, expected at most 100"),
-        ({"docno": ""}, "document is empty"),
-        ({"docno": "\ud800"}, "document is '\\ud800', expected characters that UTF-8 can write"),
-        ({"docno": "x" * 4001}, "document has 4,001 characters"),
+        ({"docno": ""}, "docno is empty"),
+        ({"docno": "\ud800"}, "docno is '\\ud800', expected characters that UTF-8 can write"),
+        ({"docno": "x" * 4001}, "docno has 4,001 characters"),
+        ({"docno": "a\n1 0 b 1"}, "docno is 'a\\n1 0 b 1', expected a word without blanks and control characters"),
+        ({"docno": "a\x1b[2J"}, "docno is 'a\\x1b[2J', expected a word"),
         ({"grade": 10}, "grade is 10, expected a whole number from -9 to 9"),
         ({"grade": -10}, "grade is -10, expected"),
         ({"grade": True}, "grade is True, expected"),
@@ -254,10 +257,12 @@ HOSTILE = [
 
 
 def test_hostile_names_and_notes_are_stored_unchanged(judged):
-    for number, text in enumerate(HOSTILE):
-        judged.judge("trials", "a", text, judge="ann", grade=number % 3, note=text)
-    assert judged.grades("trials")["a"] == {text: number % 3 for number, text in enumerate(HOSTILE)}
-    assert {one.docno: one.note for one in judged.judgments("trials")} == {text: text for text in HOSTILE}
+    # A docno has no blanks or control characters.
+    docnos = {re.sub(r"[\x00-\x20\x7f]", "_", text): text for text in HOSTILE}
+    for number, (docno, text) in enumerate(docnos.items()):
+        judged.judge("trials", "a", docno, judge="ann", grade=number % 3, note=text)
+    assert judged.grades("trials")["a"] == {docno: number % 3 for number, docno in enumerate(docnos)}
+    assert {one.docno: one.note for one in judged.judgments("trials")} == docnos
 
 
 DOCUMENTS = st.sampled_from(["d", "e", "'"])

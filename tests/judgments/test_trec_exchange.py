@@ -1,11 +1,14 @@
 """Export and import: exported files are read back unchanged, invalid ones change nothing."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.corpus import read_qrels, read_topics
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
+from searchlab.judgments import judgment_store
 from searchlab.judgments.judgment_store import ImportSummary, JudgmentStore
 from searchlab.judgments.trec_exchange import format_qrels, format_topics, import_texts
 
@@ -87,7 +90,8 @@ def test_another_text_for_a_known_topic_rejects_the_judgments_too(store):
 
 
 @pytest.mark.parametrize("docno", ["a b", "a\tb", "a\u2028b", " a", "a\x01b", "\x85"])
-def test_a_docno_that_is_not_a_column_is_an_error(store, docno):
+def test_a_docno_that_is_not_a_column_is_an_error(store, docno, monkeypatch):
+    monkeypatch.setattr(judgment_store, "check_docno", str)  # a file of judgments that was made otherwise
     store.add_topic("s", "heat", "1")
     store.judge("s", "1", docno, judge="ann", grade=1)
     with pytest.raises(SettingError, match=r"topic 1: the docno of a judged document is .*; expected a docno"):
@@ -113,7 +117,7 @@ WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
     st.lists(st.tuples(st.integers(0, 4), WORDS, st.integers(-9, 9)), max_size=8),
 )
 def test_accepted_topics_and_judgments_are_read_back_unchanged(tmp_path_factory, wanted, judged):
-    """Any text is rejected when it is added, rejected when it is exported, or read back unchanged."""
+    """Any text is rejected when it is added, or read back unchanged."""
     folder = tmp_path_factory.mktemp("exchange")
     with JudgmentStore(folder / "it.sqlite") as store:
         added = []
@@ -123,20 +127,13 @@ def test_accepted_topics_and_judgments_are_read_back_unchanged(tmp_path_factory,
             except SettingError:
                 continue
         for number, docno, grade in judged if added else ():
-            store.judge("s", added[number % len(added)].qid, docno, judge="ann", grade=grade)
+            with suppress(SettingError):
+                store.judge("s", added[number % len(added)].qid, docno, judge="ann", grade=grade)
         if added:
             (folder / "topics.tsv").write_text(format_topics(store, "s"), encoding="utf-8", newline="")
             assert read_topics(folder / "topics.tsv") == added
         grades = store.grades("s")
-        try:
-            written = format_qrels(store, "s")
-        except SettingError:
-            assert any(
-                docno.split() != [docno] or not docno.isprintable()
-                for by_docno in grades.values()
-                for docno in by_docno
-            )
-            return
+        written = format_qrels(store, "s")
         if grades:
             (folder / "qrels.txt").write_text(written, encoding="utf-8", newline="")
             assert read_qrels(folder / "qrels.txt") == grades

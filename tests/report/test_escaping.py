@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from searchlab.report.escaping import escape_latex, escape_markdown, escape_spreadsheet, printable_line
+from searchlab.report.escaping import escape_latex, escape_markdown, printable_line
 
 TEXTS = st.text(st.sampled_from("ab1 \\`*_{}[]()<>#+-.!|~&$%^=:/\"'@\n\t\r\x00中é–\u202e;wh"), max_size=40)
 
@@ -86,16 +86,6 @@ def test_special_characters_in_latex(text, written):
 def test_no_special_character_remains_in_latex(text):
     left = LATEX_SIGN.sub("", escape_latex(text).replace("--", ""))
     assert not set(left) & set('\\{}$&#%_^~<>|"`[]*\n')
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-1+1", "@SUM(A1)", " =1"])
-def test_formulas_are_escaped_for_spreadsheets(text):
-    assert escape_spreadsheet(text) == f"'{text.strip()}"
-
-
-@pytest.mark.parametrize("text", ["BM25", "-.0123", "+5%", "-1,234.5", "a=b", "", "<.0001"])
-def test_harmless_cells_are_unchanged(text):
-    assert escape_spreadsheet(text) == text
 
 
 def test_a_printable_line_has_no_control_characters_and_direction_marks():

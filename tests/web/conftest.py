@@ -46,7 +46,7 @@ def serve() -> Iterator[Callable[..., str]]:
         processes.append(process)
         line = process.stdout.readline()
         assert " at http" in line, "the server did not start"
-        return line.strip().rpartition(" at ")[2]
+        return line.partition(" at ")[2].split()[0]
 
     yield begin
     for process in processes:

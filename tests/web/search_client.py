@@ -4,6 +4,7 @@ from starlette.testclient import TestClient
 
 from searchlab.records import Document
 from searchlab.web.app import make_app
+from searchlab.web.middleware.access_tokens import parse_tokens
 from searchlab.web.middleware.security import SecuritySettings
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes
@@ -21,9 +22,9 @@ DOCUMENTS = [
 ]
 
 
-def client_of(app_state, **options):
+def client_of(app_state, tokens=(), **options):
     """A client of an application with this state."""
-    security = SecuritySettings(None, True, secret=b"s" * 32)
+    security = SecuritySettings(parse_tokens(tokens), True, secret=b"s" * 32)
     return TestClient(make_app(app_state, security), base_url="http://127.0.0.1", **options)
 
 

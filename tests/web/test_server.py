@@ -67,12 +67,12 @@ def make(security):
     routes += [Route("/static/{name:path}", fast), Route("/api/write", write, methods=["POST"])]
     return SecurityMiddleware(Starlette(routes=routes), security)
 
-host, port, token, drain = sys.argv[1], int(sys.argv[2]), sys.argv[3] or None, int(sys.argv[4])
+host, port, tokens, drain = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(), int(sys.argv[4])
 server.HEAD_SECONDS, server.GRACE_SECONDS = 1, 1
 limits = Limits(max_body_bytes=1000, body_seconds=0.5)
 try:
     close = lambda: print("closed", flush=True)
-    server.run_server(make, ["one", "two"], host, port, token, limits=limits, close=close, drain_seconds=drain)
+    server.run_server(make, ["one", "two"], host, port, tokens, limits=limits, close=close, drain_seconds=drain)
 except SearchlabError as error:
     print(error, file=sys.stderr)
     sys.exit(error.exit_code)
@@ -91,7 +91,7 @@ class Running:
             text=True,
         )
         self.line = self.process.stdout.readline()
-        found = re.fullmatch(r"searchlab serves one, two at (http://\S+)\n", self.line)
+        found = re.fullmatch(r"searchlab serves one, two at (http://[^\s,]+)( \(.*\)|, .*:|)\n", self.line)
         self.address = found[1] if found else ""
 
     @property
@@ -263,8 +263,53 @@ def test_a_short_token_leads_to_a_warning_without_loopback(start):
     assert running.end(signal.SIGTERM)[2] == ""
 
 
+def test_the_first_line_says_that_every_user_of_the_machine_has_access(server, start):
+    assert server.line.endswith(" (every user of this machine can read and judge; --token auto prevents it)\n")
+    running = start(token="auto")
+    assert re.search(r"/\?token=[\w-]{43}$", running.address)
+    assert running.line.endswith(f"{running.address}\n")
+    assert httpx.get(running.address.partition("?")[0]).status_code == 401
+    opened = httpx.get(running.address, follow_redirects=False)
+    assert (opened.status_code, opened.headers["location"]) == (303, "/")
+
+
+def test_each_judge_gets_a_link(start):
+    running = start(token="ann=token-a bob=auto")
+    assert running.line.endswith(f" at {running.address}, with a link for each judge:\n")
+    ann, bob = (running.process.stdout.readline() for _ in range(2))
+    assert ann == f"  ann: {running.address}/?token=token-a\n"
+    assert re.fullmatch(rf"  bob: {re.escape(running.address)}/\?token=[\w-]{{43}}\n", bob)
+    assert httpx.get(bob.split()[1], follow_redirects=False).status_code == 303
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("first", ["Content-Length: 4", "Transfer-Encoding: chunked"])
+def test_a_request_with_two_lengths_is_rejected_and_nothing_after_it_is_read(server, method, first):
+    # By its Content-Length the body ends before the second request, by its Transfer-Encoding after it.
+    smuggled = "GET /loop HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    second = {"C": "Transfer-Encoding: chunked", "T": "Content-Length: 4"}[first[0]]
+    head = f"{method} /api/write HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{first}\r\n{second}"
+    got = server.exchange(f"{head}\r\n\r\n0\r\n\r\n{smuggled}".encode())
+    status, _, rest = got.partition(b"\r\n")
+    assert status == b"HTTP/1.1 400 Bad Request"
+    assert b"connection: close" in rest.lower()
+    assert got.count(b"HTTP/1.1") == 1
+    assert b"expected either Content-Length or Transfer-Encoding, found both" in rest
+
+
+def test_a_chunked_body_alone_is_accepted_except_in_http_1_0(server):
+    def send(version):
+        head = f"POST /api/write HTTP/{version}\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        return server.exchange(
+            f"{head}Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n\r\n".encode()
+        )
+
+    assert send("1.1").endswith(b'{"n":2}')
+    assert b" 400 Bad Request\r\n" in send("1.0")
+
+
 def test_a_token_that_cannot_be_sent_is_rejected(start):
-    running = start(token="two words")
+    running = start(token="tökén")
     code, out, err = running.end()
     assert (code, running.line, out) == (2, "closed\n", "")
     assert err.startswith("the token is empty or has other characters")
@@ -455,10 +500,10 @@ def test_an_application_state_is_served_and_closed(monkeypatch):
     monkeypatch.setattr(server_module, "run_server", lambda *arguments, **options: calls.append((arguments, options)))
     indexes = SimpleNamespace(names=("medical",))
     app_state = SimpleNamespace(indexes=indexes, limits=Limits(max_k=7), close=lambda: None)
-    server_module.serve(app_state, "::1", 0, "token")
+    server_module.serve(app_state, "::1", 0, ["token"])
     (((make, *rest), options),) = calls
     assert (make.func, make.args) == (make_app, (app_state,))
-    assert rest == [("medical",), "::1", 0, "token"]
+    assert rest == [("medical",), "::1", 0, ["token"]]
     assert options == {"limits": app_state.limits, "close": app_state.close}
 
 

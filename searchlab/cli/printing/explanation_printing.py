@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
 from searchlab.cli.printing.model_printing import NORMALISATIONS
-from searchlab.cli.printing.terminal_text import print_columns, printable
+from searchlab.cli.printing.terminal_text import print_columns, print_line, printable
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
@@ -68,7 +68,7 @@ def print_comparison(one: Explanation, other: Explanation, bundle: Bundle | None
 
     first, second = sorted([one, other], key=lambda each: (each.score, each.docno.encode()), reverse=True)
     differences = compare_explanations(first, second)
-    print(printable(describe_lead(first, second, differences)))
+    print_line(describe_lead(first, second, differences))
     rows = [["term" if bundle is None else "feature", first.docno, second.docno, "difference"]]
     # Votes have no value of a feature: their amounts are shown instead.
     show = _amount if bundle is not None and bundle.model.kind == "votes" else _raw_value

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.messages import note
-from searchlab.cli.printing.terminal_text import printable
+from searchlab.cli.printing.terminal_text import printable, unfiltered
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -95,9 +95,9 @@ def hits_record(
 def note_outcome(hits: Hits, engine: SearchEngine) -> None:
     """Note how many results there are and how long the search took; if there are none, why, and what was meant."""
     query = hits.query
-    unknown = printable(", ".join(query.unknown))
+    unknown = ", ".join(query.unknown)
     for remark in query.remarks:
-        note(printable(remark))
+        note(remark)
     if not query.terms and not query.unknown and query.node is None:
         note("no results: the query has only stop words or punctuation; add a word to search for")
     elif not query.terms and query.node is None:
@@ -122,7 +122,7 @@ def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: b
     else:
         marks, before, after = ("*", "*"), "", ""
     for line in _wrapped(passage, _n_columns(lead), len(indent)):
-        print(f"{lead}{before}{line.marked(*marks)}{after}")
+        print(f"{lead}{before}{line.marked(*marks)}{after}", file=unfiltered(sys.stdout))
         lead = indent
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from searchlab.cli.printing.terminal_text import megabytes
+from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def print_build_summary(summary: BuildSummary) -> None:
     if summary.n_added == summary.n_docs:
         del changes["added"]
     changed = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n)
-    print(f"{summary.folder}: {format_count(summary.n_docs, 'document')}{f' ({changed})' if changed else ''}")
+    print_line(f"{summary.folder}: {format_count(summary.n_docs, 'document')}{f' ({changed})' if changed else ''}")
     rate = (summary.n_added + summary.n_updated) / summary.seconds
     speed = f" ({rate:,.0f} documents/s)" if rate >= 1 else ""
     print(f"  {summary.seconds:.1f} s{speed}, {format_count(summary.n_tokens, 'token')}")
@@ -37,16 +37,16 @@ def print_statistics(statistics: IndexStatistics, stream: str) -> None:
     print("\nstream   documents       tokens       terms  mean length   longest")
     for name, counts in statistics.streams.items():
         sizes = f"{counts.n_docs:>9,} {counts.n_tokens:>12,} {counts.n_terms:>11,}"
-        print(f"{name:8} {sizes} {counts.mean_length:>12,.1f} {counts.longest:>9,}")
+        print_line(f"{name:8} {sizes} {counts.mean_length:>12,.1f} {counts.longest:>9,}")
     if statistics.fields:
         print("\nfield                 documents")
         for name, n_docs in statistics.fields.items():
-            print(f"{name:20.40} {n_docs:>10,}")
+            print_line(f"{name:20.40} {n_docs:>10,}")
     if statistics.frequent:
         print(f"\nmost frequent in {stream:8}  documents  occurrences")
         for term in statistics.frequent:
-            print(f"{term.term:24.40} {term.doc_freq:>11,} {term.term_count:>12,}")
+            print_line(f"{term.term:24.40} {term.doc_freq:>11,} {term.term_count:>12,}")
     print("\nshard                    live    deleted         words         size")
     for shard in statistics.shards:
         size = megabytes(shard.n_bytes)
-        print(f"{shard.name:20} {shard.n_live:>8,} {shard.n_deleted:>10,} {shard.n_words:>13,} {size:>12}")
+        print_line(f"{shard.name:20} {shard.n_live:>8,} {shard.n_deleted:>10,} {shard.n_words:>13,} {size:>12}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from searchlab.cli.printing.terminal_text import print_columns
+from searchlab.cli.printing.terminal_text import print_columns, print_line
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def print_rankers(results: Mapping[str, RankerResult], chosen_on: str, retrieval
     for rules, labels in by_rules.items():
         print(f"{'; '.join(labels)}: {rules}.")
     if retrieval.results:
-        print(retrieval.description)
+        print_line(retrieval.description)
     shared = shared_rankers(results)
     if shared:
         print(f"The recipes paper and {TUNED} are one and the same for {', '.join(shared)}.")

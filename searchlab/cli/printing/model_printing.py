@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from searchlab.cli.printing.terminal_text import print_columns, print_entries, printable
+from searchlab.cli.printing.terminal_text import print_columns, print_entries, print_line
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -91,9 +91,12 @@ def print_trial(bundle: Bundle) -> None:
     rows = [["", *measures]]
     rows += [[name, *(_decimal(means[measure]) for measure in measures)] for name, means in trial["means"].items()]
     queries = _count_queries(trial["n_queries"], bundle)
-    print(f"cross-validation: {queries} in {trial['n_folds']} folds, each ranked by what was learnt from the others")
+    print_line(
+        f"cross-validation: {queries} in {trial['n_folds']} folds, each ranked by what was learnt from the others"
+    )
     print_columns(rows, indent=2)
-    print(f"\n{printable(str(trial['verdict']))}")
+    print()
+    print_line(str(trial["verdict"]))
 
 
 def _count_queries(n: int, bundle: Bundle) -> str:

@@ -1,11 +1,56 @@
-"""Text for the terminal: sizes, tables, and strings without control characters."""
+"""Text for the terminal: sizes, tables, and streams without control characters.
+
+A terminal obeys the control characters that it gets: they move the cursor, change the title of the window, make links,
+or reverse the text that follows. Names and texts from files may contain them. So `main` filters both of its streams
+(`filter_streams`): standard error always, standard output if it is a terminal; files and pipes get the exact text.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
+from typing import Any, TextIO, cast
 
-# The control characters of ASCII and Latin-1, and those that change the direction of the text that follows.
-_CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " ")
+# The control characters of ASCII and Latin-1, line separators, and what changes the direction of the text that follows.
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+_CONTROLS = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTIONS], " ")
+_CONTROLS_IN_LINES = {code: blank for code, blank in _CONTROLS.items() if chr(code) not in "\t\n"}
+
+
+class FilteredStream:
+    """A text stream that writes a blank in place of each control character, except tabs and line ends."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.unfiltered = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; its length is returned."""
+        self.unfiltered.write(text if text.isprintable() else text.translate(_CONTROLS_IN_LINES))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unfiltered, name)
+
+
+def filter_streams() -> None:
+    """Filter standard error and, if it is a terminal, standard output, from now on."""
+    sys.stderr = _filtered(sys.stderr)
+    if sys.stdout.isatty():
+        sys.stdout = _filtered(sys.stdout)
+
+
+def _filtered(stream: TextIO) -> TextIO:
+    return stream if isinstance(stream, FilteredStream) else cast(TextIO, FilteredStream(stream))
+
+
+def unfiltered(stream: TextIO) -> TextIO:
+    """The stream without its filter, for colours and progress bars; texts from files are made `printable` before."""
+    return getattr(stream, "unfiltered", stream)
 
 
 def megabytes(n_bytes: int) -> str:
@@ -16,6 +61,11 @@ def megabytes(n_bytes: int) -> str:
 def printable(text: str) -> str:
     """The text with a blank in place of each control character, line ends included; positions stay the same."""
     return text if text.isprintable() else text.translate(_CONTROLS)
+
+
+def print_line(text: str) -> None:
+    """Print a text that may quote names from files in one line."""
+    print(printable(text))
 
 
 def print_entries(entries: Iterable[tuple[str, str]]) -> None:

@@ -149,7 +149,7 @@ def _open(session: Session, argument: str) -> None:
 
 def _similar(session: Session, argument: str) -> None:
     _, hit = session.numbered_hit(_result_number(argument, ":similar"))
-    note(f"similar to {printable(hit.docno)}  {printable(hit.title)}")
+    note(f"similar to {hit.docno}  {hit.title}")
     session.search_similar(hit.docno)
 
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from searchlab.cli.messages import note, print_error
 from searchlab.cli.printing.hit_printing import note_outcome, print_hit
-from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session.session_commands import find_command
 from searchlab.errors import SearchlabError, SettingError
@@ -58,7 +57,7 @@ class Session:
             try:
                 self.execute(line)
             except SearchlabError as error:
-                print_error(printable(str(error)))
+                print_error(str(error))
             except KeyboardInterrupt:
                 if not at_terminal:
                     raise
@@ -105,7 +104,7 @@ class Session:
         for hit in hits:
             print_hit(hit)
         if without is not None and not search.query.terms:
-            note(f"no results: no other document shares a word with {printable(without)}")
+            note(f"no results: no other document shares a word with {without}")
         else:
             note_outcome(hits, self.engine)
 
@@ -143,7 +142,7 @@ class Session:
         from searchlab.cli.session.prompt import typed_lines
 
         documents = format_count(len(self.engine), "document")
-        note(f"{printable(str(self.engine.snapshot.folder))}: {documents}; type words to search for, or :help")
+        note(f"{self.engine.snapshot.folder}: {documents}; type words to search for, or :help")
         return typed_lines(self)
 
 

@@ -1,26 +1,47 @@
 """Docnos and qids: their rules, and the docno of a file that is one document.
 
-They are columns of run files and judgments, which are separated by blanks, so they are never empty and have no blanks.
+They are columns of run files and judgments, separated by blanks, and reading must give them back unchanged. So they are
+never empty, have no white space or control characters, which could forge a column or a line, and do not begin
+with a byte order mark. Those in files are cleaned where they are read; those given to Python functions are checked.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from searchlab.corpus.text_cleaning import clean, excerpt
-from searchlab.errors import RecordError
+from searchlab.errors import RecordError, SettingError
+
+BYTE_ORDER_MARK = "\ufeff"
 
 
 def check_name(kind: str, written: str, location: str) -> str:
     """The docno or qid (`kind`) without surrounding blanks; raises RecordError if it is empty or has blanks."""
-    name = clean(written).strip()
+    name = clean(written).strip().removeprefix(BYTE_ORDER_MARK).strip()
     if not name:
         raise RecordError(location, f"expected a {kind}, found an empty one")
-    if len(name.split()) > 1:
+    if not is_column(name):
         raise RecordError(location, f"expected a {kind} without blanks, found {excerpt(name)}")
     return name
 
 
+def is_column(name: str) -> bool:
+    """Whether a name written as a column of a TREC file is read back unchanged."""
+    return name.split() == [name] and clean(name) == name and not name.startswith(BYTE_ORDER_MARK)
+
+
+def require_columns(kind: str, names: Sequence[str]) -> None:
+    """Raise SettingError if a docno or qid (`kind`) cannot be a column of a TREC file."""
+    line = " ".join(names)
+    # The only white space of printable text is the blank, and it has no control characters: one test for most rankings.
+    if line.isprintable() and line.split() == list(names):
+        return
+    for name in names:
+        if not is_column(name):
+            raise SettingError(f"{kind} is {excerpt(name)}, expected a word without blanks and control characters")
+
+
 def path_docno(relative: str) -> str:
     """The docno of a file that is one document: its path below the source folder, with `_` for each blank."""
-    return re.sub(r"\s", "_", clean(relative))
+    return re.sub(rf"\s|^{BYTE_ORDER_MARK}", "_", clean(relative))

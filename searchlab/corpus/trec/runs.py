@@ -14,13 +14,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from searchlab.corpus.parsing.identifiers import require_columns
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.fast_lines import read_plain_lines
-from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
+from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.records import Ranking
 
 if TYPE_CHECKING:
@@ -136,9 +137,10 @@ def _number(written: str, location: str) -> float:
 
 def write_run(file: TextIO, rankings: Iterable[Ranking], tag: str = "searchlab") -> None:
     """Write rankings as a TREC run."""
-    if not tag or any(character.isspace() for character in tag):
-        raise SettingError(f"tag is {tag!r}, expected a word without blanks")
+    require_columns("tag", [tag])
     for ranking in rankings:
+        require_columns("qid", [ranking.qid])
+        require_columns("docno", ranking.docnos)
         results = zip(ranking.docnos, ranking.scores, strict=True)
         file.writelines(
             f"{ranking.qid} Q0 {docno} {rank} {score!r} {tag}\n" for rank, (docno, score) in enumerate(results, start=1)

@@ -18,11 +18,12 @@ from typing import BinaryIO, TextIO
 
 import numpy as np
 
+from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import open_source_file
 from searchlab.corpus.sources import single_file
-from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
+from searchlab.corpus.text_cleaning import excerpt, on_one_line
 from searchlab.errors import SettingError, SourceError, unknown_name
 from searchlab.features.feature_table import FeatureTable
 
@@ -97,7 +98,7 @@ def _lines(table: FeatureTable, template: str) -> Iterator[str]:
 
 
 def _check_word(kind: str, word: str, allowed: bool = True) -> None:
-    if not allowed or len(word.split()) != 1 or clean(word) != word:
+    if not (allowed and is_column(word)):
         raise SettingError(
             f"{kind} {excerpt(word)} cannot be written to a feature file, expected a word without blanks or #"
         )

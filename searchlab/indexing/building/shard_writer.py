@@ -13,6 +13,8 @@ import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer
 from searchlab.analysis.tokenizer import split_words
+from searchlab.corpus.parsing.identifiers import is_column
+from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
 from searchlab.indexing.building.field_builder import FieldBuilder
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
@@ -93,10 +95,9 @@ class ShardWriter:
 
     def add(self, document: Document) -> None:
         """Analyse one document."""
-        try:
-            document.docno.encode()
-        except UnicodeEncodeError:
-            raise RecordError(document.location, f"docno {document.docno!r} is not valid Unicode") from None
+        if not is_column(document.docno):
+            expected = "a word without blanks and control characters"
+            raise RecordError(document.location, f"docno is {excerpt(document.docno)}, expected {expected}")
         self._title.add(document.title, self._vocabulary)
         self._body.add(document.body, self._vocabulary)
         if self._ngrams is not None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from starlette.types import Scope
 
+from searchlab.web.middleware.access_tokens import AccessToken
+
 AUTH_COOKIE = "searchlab"
 CSRF_COOKIE = "searchlab-form"
 # The key of the context in the ASGI scope of a request.
@@ -17,7 +19,7 @@ SCOPE_KEY = "searchlab.request"
 class RequestContext:
     """Headers and cookies of one request, and the cookies to set in its response."""
 
-    __slots__ = ("_scope", "cookies_to_set", "csrf_seed", "form", "headers")
+    __slots__ = ("_scope", "cookies_to_set", "csrf_seed", "form", "headers", "judge", "token")
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
@@ -28,10 +30,20 @@ class RequestContext:
         self.csrf_seed: str | None = None
         # The body, if it is a form.
         self.form: str | None = None
+        # The access token of the login cookie or the header, if any.
+        self.token: AccessToken | None = None
+        # The judge bound to the login, empty if they have not given their name; None if the request may name any.
+        self.judge: str | None = None
 
     def header(self, name: bytes) -> str:
         """The value of a header; empty if it is missing."""
         return self.headers.get(name, b"").decode("latin-1").strip()
+
+    @property
+    def client(self) -> str:
+        """The address of the client; empty if it is not known."""
+        client = self._scope.get("client")
+        return str(client[0]) if client else ""
 
     def cookie(self, name: str) -> str:
         """The value of a cookie set by `set_cookie`; empty if it is missing."""

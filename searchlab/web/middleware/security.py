@@ -1,9 +1,12 @@
 """Security middleware: checks every request, and adds security headers to every response.
 
-It wraps the whole application, so that no route can omit it. The checks, in this order: length of URL and headers, the
-Host header, the method, the origin (`csrf.py`), the access token (`auth.py`), the body (`request_body.py`). The headers
-allow no scripts or styles other than the server's own files, no frames, no guessing of content types, and no referrer
-for other sites.
+It wraps the whole application, so that no route can omit it. The checks, in this order: the framing of the body, length
+of URL and headers, the Host header, the method, the origin (`csrf.py`), the access token (`auth.py`), the body
+(`request_body.py`). The headers allow no scripts or styles other than the server's own files, no frames, no guessing of
+content types, and no referrer for other sites.
+
+The framing: where a proxy believes Content-Length and the server Transfer-Encoding, the end of a body is the beginning
+of a request that the proxy has not seen (request smuggling). No request may have both.
 
 The Host header: a site may let its own name resolve to 127.0.0.1 after its page was loaded (DNS rebinding), and would
 then have the same origin as this server. A server bound to a loopback address answers only to loopback names;
@@ -24,7 +27,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from searchlab.errors import SettingError
 from searchlab.web.http_errors import INTERNAL_ERROR
 from searchlab.web.limits import Limits
+from searchlab.web.middleware.access_tokens import AccessToken
 from searchlab.web.middleware.auth import (
+    AUTH_SCOPE_KEY,
     URL_SAFE,
     LoginForm,
     LoginPage,
@@ -42,7 +47,15 @@ from searchlab.web.middleware.csrf import (
     reject_cross_site_load,
     reject_cross_site_write,
 )
-from searchlab.web.middleware.rejections import Headers, Redirect, Rejection, is_api, send_redirect, send_rejection
+from searchlab.web.middleware.rejections import (
+    CLOSE,
+    Headers,
+    Redirect,
+    Rejection,
+    is_api,
+    send_redirect,
+    send_rejection,
+)
 from searchlab.web.middleware.request_body import ClientDisconnected, receive_body, replay
 from searchlab.web.middleware.request_context import SCOPE_KEY, RequestContext
 
@@ -59,8 +72,6 @@ MAX_HEADERS, MAX_HEADER_BYTES = 100, 16_384
 WRONG_TOKEN = "this is not the token"
 
 _LOOPBACK_HOST = re.compile(rb"(?i:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?")
-# Characters that a header can carry unquoted.
-_TOKEN = re.compile("[!-~]+")
 _ALLOW: Headers = ((b"allow", b"GET, HEAD, POST"),)
 _CHALLENGE: Headers = ((b"www-authenticate", b"Bearer"),)
 
@@ -69,20 +80,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class SecuritySettings:
-    """The access token, if one is required, and whether the server is bound to a loopback address.
+    """The access tokens, if any is required, and whether the server is bound to a loopback address.
 
     `secret` signs cookies and forms; a new one is drawn at each start of the server.
     """
 
-    token: str | None
+    tokens: tuple[AccessToken, ...]
     loopback: bool
     limits: Limits = field(default_factory=Limits)
     secret: bytes = field(repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.token is not None and not _TOKEN.fullmatch(self.token):
-            raise SettingError("the token is empty or has other characters than expected: ASCII without blanks")
-        if self.token is None and not self.loopback:
+        if not self.tokens and not self.loopback:
             raise SettingError("no token, expected one where other machines can reach the server")
         if len(self.secret) < MIN_SECRET_BYTES:
             raise SettingError(f"the secret has {len(self.secret)} bytes, expected {MIN_SECRET_BYTES} or more")
@@ -95,7 +104,7 @@ class SecurityMiddleware:
         self._app = app
         self._settings = settings
         self._login_page = login_page
-        self._auth = TokenAuth(settings.token, settings.secret)
+        self._auth = TokenAuth(settings.tokens, settings.secret)
         self._csrf = CsrfTokens(settings.secret)
         headers: Headers = (
             (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
@@ -120,6 +129,7 @@ class SecurityMiddleware:
             return
         context = scope[SCOPE_KEY] = RequestContext(scope)
         scope[TOKENS_SCOPE_KEY] = self._csrf
+        scope[AUTH_SCOPE_KEY] = self._auth
         security_headers = self._api_headers if is_api(scope) else self._page_headers
         started = completed = False
 
@@ -153,6 +163,11 @@ class SecurityMiddleware:
 
     async def _check(self, scope: Scope, receive: Receive, context: RequestContext) -> Receive:
         """The `receive` for the application; raises a rejection or redirect if the request must not reach it."""
+        if b"transfer-encoding" in context.headers:
+            if b"content-length" in context.headers:
+                raise Rejection(400, "expected either Content-Length or Transfer-Encoding, found both", headers=CLOSE)
+            if scope.get("http_version") == "1.0":
+                raise Rejection(400, "Transfer-Encoding in HTTP/1.0, expected Content-Length", headers=CLOSE)
         limits = self._settings.limits
         if len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"]) > limits.max_url_bytes:
             raise Rejection(414, f"the URL is too long, expected at most {limits.max_url_bytes:,} bytes")
@@ -177,13 +192,10 @@ class SecurityMiddleware:
         path: str = scope["path"]
         token, url = _split_off_token(scope)
         if token is not None and not is_api(scope) and path != LOGIN_PATH:
-            if not await self._auth.verify(token):
-                raise self._ask_for_token(scope, context, url, WRONG_TOKEN)
-            self._auth.log_in(context)
-            raise Redirect(url)
+            await self._log_in(scope, context, token, url)
         if path == LOGIN_PATH:
             back = local_url(QueryParams(scope["query_string"]).get("back", "/"))
-            raise Redirect(back) if self._auth.is_logged_in(context) else self._ask_for_token(scope, context, back)
+            raise Redirect(back) if self._auth.resume_login(context) else self._ask_for_token(scope, context, back)
         if not path.startswith(STATIC_PATH) or ".." in path:
             await self._require_token(scope, context, url)
 
@@ -201,25 +213,28 @@ class SecurityMiddleware:
             if not by_header and not self._csrf.verify(context, fields.get(CSRF_FIELD, "")):
                 raise Rejection(403, "the form has expired; reload its page, with cookies allowed")
             if is_login:
-                await self._log_in(scope, context, fields)
+                await self._log_in(scope, context, fields.get("token", ""), local_url(fields.get("back", "/")))
         return replay(body, receive)
 
-    async def _log_in(self, scope: Scope, context: RequestContext, fields: QueryParams) -> NoReturn:
-        back = local_url(fields.get("back", "/"))
-        if not await self._auth.verify(fields.get("token", "")):
+    async def _log_in(self, scope: Scope, context: RequestContext, text: str, back: bytes) -> NoReturn:
+        token = await self._auth.find(text, context.client)
+        if token is None:
             raise self._ask_for_token(scope, context, back, WRONG_TOKEN)
-        self._auth.log_in(context)
+        self._auth.log_in(context, token)
         raise Redirect(back)
 
     async def _require_token(self, scope: Scope, context: RequestContext, back: bytes) -> bool:
         """Reject a request without token or login cookie; returns whether the token was in the header."""
-        token = bearer_token(context)
-        if token is None:
-            if self._auth.is_logged_in(context):
+        text = bearer_token(context)
+        if text is None:
+            if self._auth.resume_login(context):
                 return False
             raise self._ask_for_token(scope, context, back)
-        if not await self._auth.verify(token):
+        token = await self._auth.find(text, context.client)
+        if token is None:
             raise self._ask_for_token(scope, context, back, WRONG_TOKEN)
+        # A program with a shared token names the judge with each request.
+        context.token, context.judge = token, token.judge
         return True
 
     def _ask_for_token(self, scope: Scope, context: RequestContext, back: bytes, problem: str = "") -> Rejection:

@@ -12,10 +12,14 @@ from searchlab.web.state.request_state import RequestState
 
 @dataclass(frozen=True)
 class BrowserSession:
-    """The session of a browser: the name of the judge, and the CSRF token of its forms."""
+    """The session of a browser: the name of the judge, and the CSRF token of its forms.
+
+    The name is empty if the judge of a login has not given it yet; `judge_is_fixed` if the login decides it.
+    """
 
     judge: str
     csrf: str
+    judge_is_fixed: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchlab.corpus import ReadingNotes
+from searchlab.corpus.parsing.identifiers import is_column, require_columns
 from searchlab.corpus.trec.runs import read_run, write_run
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.records import Ranking
@@ -113,3 +114,40 @@ def test_scores_are_read_back_as_the_same_numbers(scores):
 def test_a_tag_is_one_word(tag):
     with pytest.raises(SettingError, match=r"tag is .*, expected a word without blanks"):
         as_written([Ranking("1", ["a"], [1.0])], tag)
+
+
+FORGED = [
+    "a\n1 Q0 forged 1 9.9 it",
+    "a b",
+    "a\tb",
+    "",
+    " ",
+    "a\r",
+    "a\x0b",
+    "a\x85",
+    "a\u2028b",
+    "a\u00a0b",
+    "\x1b[2J",
+    "\ufeff",
+]
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_names_that_would_forge_a_column_or_a_line_are_not_written(name):
+    for ranking, kind in ((Ranking("1", ["x", name], [2.0, 1.0]), "docno"), (Ranking(name, ["x"], [1.0]), "qid")):
+        with pytest.raises(
+            SettingError, match=f"^{kind} is .*, expected a word without blanks and control characters$"
+        ):
+            as_written([ranking])
+    with pytest.raises(SettingError, match=r"^tag is "):
+        as_written([], name)
+
+
+@given(st.lists(st.text(max_size=4), max_size=4))
+def test_names_are_checked_together_as_one_by_one(names):
+    try:
+        require_columns("docno", names)
+    except SettingError:
+        assert not all(map(is_column, names))
+    else:
+        assert all(map(is_column, names))

@@ -87,8 +87,17 @@ def test_no_documents_make_no_index(tmp_path):
     assert not (tmp_path / "i").exists()
 
 
+@pytest.mark.parametrize(
+    "docno", ["a\n1 Q0 forged 1 9.9 it", "a b", "a\tb", "", "a\x1b[2J", "\u2028", "\ufeffa", "a\x85"]
+)
+def test_a_docno_from_python_is_checked_as_one_from_a_file(tmp_path, docno):
+    with pytest.raises(RecordError, match=r"^docno is .*, expected a word without blanks and control characters$"):
+        build_index(lambda: [Document(docno)], tmp_path / "i", SETTINGS)
+    assert not (tmp_path / "i").exists()
+
+
 def test_a_docno_that_no_file_could_hold_is_refused(tmp_path):
-    with pytest.raises(RecordError, match=r"^x:1: docno .* is not valid Unicode"):
+    with pytest.raises(RecordError, match=r"^x:1: docno is .*, expected a word without"):
         build_index(lambda: [Document("\ud800", location="x:1")], tmp_path / "i", SETTINGS)
     assert not (tmp_path / "i").exists()
 

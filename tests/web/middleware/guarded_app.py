@@ -9,6 +9,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from searchlab.web.limits import Limits
+from searchlab.web.middleware.access_tokens import parse_tokens
 from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import form_fields
 from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettings
@@ -63,8 +64,8 @@ ROUTES = [
 ]
 
 
-def make(token=None, *, loopback=True, page=None, limits=LIMITS):
-    settings = SecuritySettings(token, loopback, limits, secret=SECRET)
+def make(*tokens, loopback=True, page=None, limits=LIMITS):
+    settings = SecuritySettings(parse_tokens(tokens), loopback, limits, secret=SECRET)
     app = Starlette(routes=ROUTES)
     return SecurityMiddleware(app, settings, page) if page else SecurityMiddleware(app, settings)
 
@@ -73,12 +74,15 @@ def client_of(app, base=HERE, **options):
     return TestClient(app, base_url=base, follow_redirects=False, **options)
 
 
-async def send_request(app, method, path, *, headers=None, query=b"", parts=(b"",), gap=0.0, ending=True):
+async def send_request(
+    app, method, path, *, headers=None, query=b"", parts=(b"",), gap=0.0, ending=True, client="127.0.0.1"
+):
     """Send one request, its body in parts with gaps between them; returns status, headers and body of the response."""
     if headers is None:
         headers = [(b"host", b"localhost:8000"), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode(), "query_string": query}
     scope |= {"headers": headers, "server": ("127.0.0.1", 8000), "scheme": "http", "root_path": ""}
+    scope["client"] = (client, 50_000)
     pending = list(parts)
     sent = []
 

@@ -7,6 +7,7 @@ import pytest
 from starlette.applications import Starlette
 
 from searchlab.web.middleware import auth
+from searchlab.web.middleware.access_tokens import AccessToken, parse_tokens
 from searchlab.web.middleware.auth import LoginForm, TokenAuth, local_url
 from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettings
 from tests.web.middleware.guarded_app import LIMITS, ROUTES, SECRET, TOKEN, client_of, make, send_request
@@ -61,7 +62,7 @@ def test_a_url_with_the_token_logs_in_and_redirects_to_the_url_without_it(token_
     assert response.status_code == 303
     assert response.headers["location"] == "/document?q=a%20b&filter=year%3D1999"
     cookie = response.headers["set-cookie"]
-    assert re.fullmatch(r"searchlab-8000=[0-9a-f]{64}; Path=/; HttpOnly; SameSite=Lax", cookie)
+    assert re.fullmatch(r"searchlab-8000=[0-9a-f]{64}\.; Path=/; HttpOnly; SameSite=Lax", cookie)
     assert TOKEN not in cookie
     assert token_client.get("/document?q=a%20b").status_code == 200
     assert token_client.get("/api/search").status_code == 200
@@ -134,7 +135,9 @@ def test_static_files_need_no_token_but_all_else_does(token_client):
 
 def test_a_login_cookie_of_an_earlier_server_is_invalid(token_client):
     token_client.get(f"/?token={TOKEN}")
-    later = SecurityMiddleware(Starlette(routes=ROUTES), SecuritySettings(TOKEN, False, LIMITS, secret=b"x" * 32))
+    later = SecurityMiddleware(
+        Starlette(routes=ROUTES), SecuritySettings(parse_tokens([TOKEN]), False, LIMITS, secret=b"x" * 32)
+    )
     assert (
         client_of(later, "http://searcher.example:8000", cookies=dict(token_client.cookies)).get("/").status_code == 401
     )
@@ -152,18 +155,75 @@ def test_wrong_tokens_are_delayed_and_their_number_is_bounded(monkeypatch):
             await release.wait()
 
         monkeypatch.setattr(auth.asyncio, "sleep", sleep)  # type: ignore[attr-defined]
-        token_auth = TokenAuth(TOKEN, SECRET)
-        guesses = [asyncio.create_task(token_auth.verify("x")) for _ in range(2)]
+        token_auth = TokenAuth([AccessToken(TOKEN)], SECRET)
+        guesses = [asyncio.create_task(token_auth.find("x", "192.0.2.1")) for _ in range(2)]
         await asyncio.wait(guesses, timeout=0.01)
         with pytest.raises(auth.Rejection) as error:  # type: ignore[attr-defined]
-            await token_auth.verify(TOKEN)
+            await token_auth.find("y", "192.0.2.1")
+        # During the flood a right token is accepted, even from its address, and others may still mistype.
+        assert await token_auth.find(TOKEN, "192.0.2.1") == AccessToken(TOKEN)
+        guesses.append(asyncio.create_task(token_auth.find("x", "192.0.2.2")))
+        await asyncio.wait(guesses, timeout=0.01)
         release.set()
-        assert await asyncio.gather(*guesses) == [False, False]
-        assert await token_auth.verify(TOKEN)
+        assert await asyncio.gather(*guesses) == [None, None, None]
+        assert not token_auth._n_pending  # no address is remembered
         return error.value.status
 
     assert asyncio.run(scenario()) == 429
-    assert delays == [auth.WRONG_TOKEN_SECONDS] * 2
+    assert delays == [auth.WRONG_TOKEN_SECONDS] * 3
+
+
+def test_guesses_are_counted_by_the_site_of_an_ipv6_address():
+    assert auth._guessing_address("2001:db8::1") == auth._guessing_address("2001:db8::ffff:1%eth0")
+    assert auth._guessing_address("2001:db8::1") != auth._guessing_address("2001:db8:0:1::1")
+    assert auth._guessing_address("192.0.2.1") != auth._guessing_address("192.0.2.2")
+    assert auth._guessing_address("::ffff:192.0.2.1") != auth._guessing_address("::ffff:192.0.2.2")
+
+
+def test_a_flood_of_wrong_tokens_locks_nobody_out():
+    async def scenario():
+        app = make(TOKEN)
+        host = (b"host", b"localhost:8000")
+        wrong = [host, (b"authorization", b"Bearer wrong")]
+        right = [host, (b"authorization", f"Bearer {TOKEN}".encode())]
+        flood = [asyncio.create_task(send_request(app, "GET", "/api/search", headers=wrong)) for _ in range(100)]
+        await asyncio.wait(flood, timeout=0.01)
+        by_header = await send_request(app, "GET", "/api/search", headers=right)
+        by_url = await send_request(app, "GET", "/", headers=[host], query=f"token={TOKEN}".encode())
+        statuses = [status for status, _, _ in await asyncio.gather(*flood)]
+        return by_header[0], by_url[0], statuses.count(401), statuses.count(429)
+
+    assert asyncio.run(scenario()) == (200, 303, auth.MAX_PENDING_GUESSES, 100 - auth.MAX_PENDING_GUESSES)
+
+
+# Judges
+
+
+def session_cookie(client):
+    return client.cookies["searchlab-8000"]
+
+
+def test_a_login_cookie_with_another_name_is_invalid(token_client):
+    token_client.get(f"/?token={TOKEN}")
+    signature, _, name = session_cookie(token_client).partition(".")
+    assert name == ""
+    for forged in (f"{signature}.ann", f"{signature[:-1]}.", ".ann", "ann", ""):
+        client = client_of(make(TOKEN), cookies={"searchlab-8000": forged})
+        assert client.get("/").status_code == 401
+    assert client_of(make(TOKEN), cookies={"searchlab-8000": f"{signature}."}).get("/").status_code == 200
+
+
+def test_the_token_of_one_judge_logs_in_that_judge():
+    app = make("ann=token-a", "bob=token-b")
+    cookies = {}
+    for name, token in (("ann", "token-a"), ("bob", "token-b")):
+        client = client_of(app)
+        assert client.get(f"/?token={token}").status_code == 303
+        assert client.get("/").status_code == 200
+        cookies[name] = session_cookie(client)
+        assert client_of(app).get("/", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert cookies["ann"] != cookies["bob"]
+    assert client_of(app).get("/?token=ann=token-a").status_code == 401
 
 
 @pytest.mark.parametrize(

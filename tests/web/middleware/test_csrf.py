@@ -100,7 +100,7 @@ def test_a_form_without_its_csrf_token_or_with_another_is_rejected(client):
 
 def test_a_csrf_token_of_an_earlier_server_is_rejected(client):
     page = client.get("/form")
-    later = SecurityMiddleware(Starlette(routes=ROUTES), SecuritySettings(None, True, LIMITS, secret=b"x" * 32))
+    later = SecurityMiddleware(Starlette(routes=ROUTES), SecuritySettings((), True, LIMITS, secret=b"x" * 32))
     again = client_of(later, cookies=dict(client.cookies))
     assert again.post("/write", data={"csrf": page.text}).status_code == 403
 

@@ -50,7 +50,7 @@ def states(app_state, build, monkeypatch):
 
 @pytest.fixture
 def client(app_state):
-    security = SecuritySettings(None, True, secret=b"s" * 32)
+    security = SecuritySettings((), True, secret=b"s" * 32)
     with TestClient(make_app(app_state, security), base_url="http://127.0.0.1") as client:
         yield client
 

@@ -9,6 +9,7 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.cli.options import JobsOption, require_jobs
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
 
@@ -39,7 +40,8 @@ def experiment_command(
         note(f"finished parts are kept in {output or plan.output}; the same command continues from there")
         raise
     _print_systems(finished.manifest)
-    print(f"\n{finished.manifest['lead']}")
+    print()
+    print_line(finished.manifest["lead"])
     skipped = finished.manifest["n_skipped_topics"]
     if skipped:
         note(f"{format_count(skipped, 'topic')} without a relevant document left out")
@@ -61,9 +63,10 @@ def _print_systems(manifest: dict[str, Any]) -> None:
             test = system["against_baseline"].get(measure)
             sign = " " if not test or not test["significant"] else "+" if test["difference"] > 0 else "-"
             cells.append(f"{system['means'][measure]:>{widths[measure]}.4f}{sign}")
-        print(f"{system['name']:{width}}  {' '.join(cells)}".rstrip())
-    print(
-        f"\nMeans over {format_count(manifest['n_topics'], 'topic')}, {format_count(len(manifest['folds']), 'fold')}; "
+        print_line(f"{system['name']:{width}}  {' '.join(cells)}".rstrip())
+    print()
+    print_line(
+        f"Means over {format_count(manifest['n_topics'], 'topic')}, {format_count(len(manifest['folds']), 'fold')}; "
         f"+ better, - worse than {manifest['plan']['baseline']} (randomisation test, p < .05 after Holm's correction)."
     )
     print(f"{manifest['dialect'][0].upper()}{manifest['dialect'][1:]}.")

@@ -92,11 +92,11 @@ def judgments_export_command(
             raise unknown_name("judge", judge, judges)
         text = format_topics(store, name) if what == "topics" else format_qrels(store, name, judge)
     if not text:
-        raise SettingError(f"nothing in the topic set {printable(name)} is judged")
+        raise SettingError(f"nothing in the topic set {name} is judged")
     with open_output(output) as file:
         file.write(text)
     lines = format_count(text.count("\n"), "topic" if what == "topics" else "judgment")
-    note(f"{lines} of {printable(name)}{destination(output)}")
+    note(f"{lines} of {name}{destination(output)}")
 
 
 @judgments_app.command("import")

@@ -11,6 +11,7 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
 from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
 
@@ -44,15 +45,15 @@ def _examine_index(index: str | None) -> None:
         diagnosis = searchlab.examine(folder, progress)
         problems = examine_artefacts(folder) if diagnosis.healthy else []
     for finding in diagnosis.findings:
-        print(finding)
+        print_line(str(finding))
     for problem in problems:
-        print(problem)
+        print_line(str(problem))
     n_problems = len(problems) + sum(finding.serious for finding in diagnosis.findings)
     if n_problems:
         note(f"{folder}: {format_count(n_problems, 'problem')} found")
         raise typer.Exit(1)
     examined = f"{format_count(diagnosis.n_docs, 'document')} in {format_count(diagnosis.n_shards, 'shard')}"
-    print(f"{folder}: healthy; {examined} examined")
+    print_line(f"{folder}: healthy; {examined} examined")
 
 
 def _examine_files(files: list[str], index: str | None) -> None:
@@ -68,8 +69,8 @@ def _examine_files(files: list[str], index: str | None) -> None:
     with stage_bar() as progress:
         report = check_files(files, docnos, index=index_name, progress=progress)
     for finding in report.findings:
-        print(finding if finding.problem else f"note: {finding}")
+        print_line(f"{'' if finding.problem else 'note: '}{finding}")
     if not report.healthy:
         note(f"{format_count(sum(finding.problem for finding in report.findings), 'problem')} found")
         raise typer.Exit(1)
-    print(f"no problems in {', '.join(report.examined)}")
+    print_line(f"no problems in {', '.join(report.examined)}")

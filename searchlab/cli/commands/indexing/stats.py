@@ -12,7 +12,7 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
 from searchlab.cli.printing.index_printing import print_statistics
-from searchlab.cli.printing.terminal_text import megabytes
+from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.evaluation.number_text import format_count
 
 
@@ -42,9 +42,9 @@ def stats_command(
         about |= {"stop_list": manifest.settings.stop_list, "ngrams": manifest.settings.ngrams}
         print(json.dumps(about | asdict(statistics), ensure_ascii=False, indent=2))
         return
-    print(f"{folder}: {format_count(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
+    print_line(f"{folder}: {format_count(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
     ngrams = f", n-grams of {manifest.settings.ngrams}" if manifest.settings.ngrams else ""
-    print(f"  stemmer {manifest.settings.stemmer}, stop list {manifest.settings.stop_list}{ngrams}")
+    print_line(f"  stemmer {manifest.settings.stemmer}, stop list {manifest.settings.stop_list}{ngrams}")
     for source in manifest.sources:
-        print(f"  source {source}")
+        print_line(f"  source {source}")
     print_statistics(statistics, stream)

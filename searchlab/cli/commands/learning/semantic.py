@@ -9,7 +9,7 @@ import typer
 from searchlab.cli.app import app
 from searchlab.cli.messages import warn
 from searchlab.cli.options import IndexOption, choose_index
-from searchlab.cli.printing.terminal_text import megabytes
+from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
 
@@ -38,7 +38,7 @@ def semantic_command(
     size = (
         f"{format_count(space.dims, 'dimension')}, {format_count(space.n_docs, 'document')}, {megabytes(space.n_bytes)}"
     )
-    print(f"{folder}: latent semantic space of {size}")
+    print_line(f"{folder}: latent semantic space of {size}")
     if space.staleness:
         advice = "; `searchlab semantic` computes it again" if space.is_stale else ""
         warn(f"{space.staleness:.0%} of the documents came after the space was computed{advice}")

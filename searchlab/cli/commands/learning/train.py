@@ -21,6 +21,7 @@ from searchlab.cli.options import (
 )
 from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
 from searchlab.cli.printing.model_printing import print_training, print_trial
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import source_of
 from searchlab.cli.search_options import pairs
@@ -206,6 +207,7 @@ def _print_result(bundle: Bundle, output: str) -> None:
     print_training(bundle)
     print()
     print_trial(bundle)
-    print(f"\nmodel written to {output}")
+    print()
+    print_line(f"model written to {output}")
     use = f"query QUERY --rerank {output}" if bundle.first_stage is not None else f"rerank {output} FEATURES"
     note(f"`searchlab {use}` uses it, `searchlab model show {output}` prints its weights")

@@ -12,6 +12,7 @@ from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, wri
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.letor_printing import print_rankers
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.training_options import (
     BestOption,
@@ -142,7 +143,8 @@ def letor_command(
                 query_dependent=timed,
             )
     if output is not None:
-        print(f"\n{report.summary}")
+        print()
+        print_line(report.summary)
         write_report_folder(report, output)
     if json_file is not None:
         record = {

@@ -13,6 +13,7 @@ from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, wri
 from searchlab.cli.messages import warn
 from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
 from searchlab.cli.output import require_writable_folder
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.training_options import RecipeOption
 from searchlab.errors import SettingError
@@ -105,7 +106,7 @@ def ohsumed_command(
             "all systems are equally good; --unjudged N adds documents that are not relevant"
         )
     for sentence in verdicts(result):
-        print(sentence)
+        print_line(sentence)
     if output is not None:
         write_report_folder(report, output)
     if json_file is not None:

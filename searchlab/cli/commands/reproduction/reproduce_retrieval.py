@@ -12,6 +12,7 @@ from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, wri
 from searchlab.cli.messages import warn
 from searchlab.cli.options import ReportOption, split_names
 from searchlab.cli.output import require_writable_folder
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.training_options import RecipeOption
 from searchlab.errors import SettingError
@@ -120,7 +121,7 @@ def _compare(
         outcomes.append(outcome)
         print(format_retrieval_table(outcome) + "\n")
         for sentence in outcome.sentences():
-            print(f"{sentence}.")
+            print_line(f"{sentence}.")
         for reason in outcome.left_out:
             warn(f"left out: {reason}")
         print()
@@ -128,7 +129,7 @@ def _compare(
         f"Re-rankers (recipe {recipe}) and the mixture: held-out topics of {folds} folds, seed {seed}. "
         "↑ ↓: significantly better or worse than BM25 (randomisation test, Holm, p < .05)."
     )
-    print(compare_with_paper(outcomes))
+    print_line(compare_with_paper(outcomes))
     if output is not None:
         write_report_folder(retrieval_report(outcomes, seed), output)
     if json_file is not None:
@@ -162,7 +163,7 @@ def _cross(
             result = run_cross(prepared, make_learners(recipes, seed), n_folds=folds, seed=seed, progress=progress)
     print(format_cross_table(result))
     print(f"\n{NOTE} Rankers have the features {features}; {folds} folds, seed {seed}.")
-    print(result.verdict())
+    print_line(result.verdict())
     for reason in result.left_out:
         warn(f"left out: {reason}")
     if output is not None:

@@ -18,7 +18,7 @@ from searchlab.cli.printing.explanation_printing import (
     print_comparison,
     print_explanation,
 )
-from searchlab.cli.printing.terminal_text import printable
+from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
@@ -76,7 +76,7 @@ def explain_command(
     if len(explanations) == 2:
         print_comparison(explanations[0], explanations[1], bundle)
     else:
-        print(printable(docnos[0]))
+        print_line(docnos[0])
         print_explanation(explanations[0], bundle)
     if bundle is not None:
         note_scaling(bundle)

@@ -29,14 +29,14 @@ def serve_command(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="N", help="The port to listen on; 0 takes a free one")] = 8000,
     token: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--token",
             metavar="TOKEN",
             envvar="SEARCHLAB_TOKEN",
             show_envvar=False,
-            help="The token that visitors need, also from the environment as SEARCHLAB_TOKEN "
-            "[default: none on this machine, a random one beyond]",
+            help="The token that visitors need, `auto` for a random one; NAME=TOKEN, repeatable, for a token of each "
+            "judge; also from the environment as SEARCHLAB_TOKEN [default: none on this machine, auto beyond]",
         ),
     ] = None,
     model: Annotated[
@@ -69,4 +69,4 @@ def serve_command(
         indexes.get(name)  # a damaged index damaged reported now, not to the first visitor
     for file in models:
         load_bundle(file)
-    serve(AppState(indexes, reports_folder=Path(reports or RESULTS)), host, port, token)
+    serve(AppState(indexes, reports_folder=Path(reports or RESULTS)), host, port, token or ())

@@ -37,8 +37,8 @@ def process(here):
 def test_the_newest_index_is_served_on_this_machine_unless_something_else_is_said(here, run_cli, served):
     code, out, err = run_cli("serve")
     assert (code, out, err) == (0, "", "index: indexes/small\n")
-    ((app_state, host, port, token),) = served
-    assert (app_state.indexes.names, app_state.reports, host, port, token) == (("small",), {}, "127.0.0.1", 8000, None)
+    ((app_state, host, port, tokens),) = served
+    assert (app_state.indexes.names, app_state.reports, host, port, tokens) == (("small",), {}, "127.0.0.1", 8000, ())
 
 
 def test_several_indexes_are_served_the_first_by_default(here, run_cli, served):
@@ -49,15 +49,23 @@ def test_several_indexes_are_served_the_first_by_default(here, run_cli, served):
     assert (code, err) == (0, "")
     ((app_state, *rest),) = served
     assert (app_state.indexes.names, app_state.indexes.folder()) == (("place", "small"), Path("other/place"))
-    assert rest == ["::1", 0, "abc"]
+    assert rest == ["::1", 0, ["abc"]]
 
 
 def test_the_token_may_come_from_the_environment_which_other_users_cannot_see(here, run_cli, served, monkeypatch):
     monkeypatch.setenv("SEARCHLAB_TOKEN", "from-the-environment")
     assert run_cli("serve")[0] == 0
-    assert served[0][3] == "from-the-environment"
+    assert served[0][3] == ["from-the-environment"]
     assert run_cli("serve", "--token", "typed")[0] == 0
-    assert served[1][3] == "typed"
+    assert served[1][3] == ["typed"]
+
+
+def test_each_judge_may_have_a_token(here, run_cli, served, monkeypatch):
+    assert run_cli("serve", "--token", "ann=auto", "--token", "Bob Ray=abc")[0] == 0
+    assert served[0][3] == ["ann=auto", "Bob Ray=abc"]
+    monkeypatch.setenv("SEARCHLAB_TOKEN", "ann=abc bob=xyz")
+    assert run_cli("serve")[0] == 0
+    assert served[1][3] == ["ann=abc", "bob=xyz"]
 
 
 def test_reports_are_found_in_their_folder(here, run_cli, served):
@@ -112,7 +120,7 @@ def test_a_place_that_cannot_be_served_ends_in_one_line(here, run_cli, arguments
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_the_page_is_opened_and_ends_well(process, sign):
     line = process.stdout.readline()
-    address = re.fullmatch(r"searchlab serves small at (http://127\.0\.0\.1:\d+)\n", line)[1]
+    address = re.fullmatch(r"searchlab serves small at (http://127\.0\.0\.1:\d+) \(every user .*\)\n", line)[1]
     found = httpx.get(f"{address}/api/search", params={"q": "lymphoma"}).json()
     assert [each["docno"] for each in found["hits"]] == ["med-1"]
     assert "<form" in httpx.get(address).text
@@ -130,7 +138,7 @@ PATHS = [
 
 
 def test_no_path_in_a_request_leads_to_a_file(process):
-    address = re.search(r"(http://\S+)\n", process.stdout.readline())[1]
+    address = re.search(r"(http://\S+) ", process.stdout.readline())[1]
     assert httpx.get(f"{address}/static/style.css").status_code == 200
     host, port = address.removeprefix("http://").split(":")
     for path in PATHS:
