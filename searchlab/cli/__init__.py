@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from typing import NoReturn
 
 import typer
@@ -17,7 +18,7 @@ import typer
 from searchlab.cli import commands  # noqa: F401  (importing a command adds it to the application)
 from searchlab.cli.app import app
 from searchlab.cli.messages import Verbosity, detail, print_error, set_verbosity
-from searchlab.errors import SearchlabError
+from searchlab.errors import DurabilityWarning, SearchlabError
 
 # As shells report a command that Ctrl-C has ended.
 INTERRUPTED = 130
@@ -29,6 +30,8 @@ def main() -> None:
         # A terminal that cannot show a character gets a question mark.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     set_verbosity(Verbosity.NORMAL)
+    warnings.simplefilter("always", DurabilityWarning)
+    warnings.formatwarning = _format_warning
     began = time.perf_counter()
     try:
         # Without its stand-alone mode, typer returns the code of an Exit, and 130 for Ctrl-C.
@@ -66,6 +69,18 @@ def fail(message: str, code: int) -> NoReturn:
     """Print an error in one line, and exit."""
     print_error(message)
     sys.exit(code)
+
+
+_format_other_warning = warnings.formatwarning
+
+
+def _format_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning of searchlab like those that the commands print, without the line of code."""
+    if issubclass(category, DurabilityWarning):
+        return f"warning: {message}\n"
+    return _format_other_warning(message, category, filename, lineno, line)
 
 
 def _discard_output() -> None:

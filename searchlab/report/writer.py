@@ -15,7 +15,7 @@ import csv
 import io
 from pathlib import Path
 
-from searchlab.atomic_file import open_atomic
+from searchlab.atomic_file import make_folders, open_atomic
 from searchlab.errors import WriteFailed
 from searchlab.report.content import Cell, Figure, Report, Table
 from searchlab.report.escaping import escape_spreadsheet
@@ -41,7 +41,7 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
             elif isinstance(block, Figure):
                 texts[f"{block.name}.svg"] = standalone_svg(block.svg, name=block.name, alt=block.alt)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         raise WriteFailed(f"{folder}: cannot be created ({error.strerror})") from None
     for name, text in texts.items():

@@ -6,6 +6,8 @@ import os
 import zlib
 from pathlib import Path
 
+from searchlab.atomic_file import sync_folder
+
 READ_BYTES = 1 << 20
 
 
@@ -33,12 +35,3 @@ def sync_tree(folder: Path) -> dict[str, tuple[int, int]]:
             sync_folder(path)
     sync_folder(folder)
     return files
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync the entries of a folder, but not the content of its files, to disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
+from searchlab.atomic_file import sync_folder
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
-from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, STORED_DOCUMENTS
 from searchlab.indexing.storage.lock import lock_shard
 from searchlab.indexing.storage.stored_documents import StoredDocuments
@@ -87,10 +88,15 @@ class ShardRecord:
 
 
 class Shard:
-    """A shard opened for reading; until it is closed or garbage-collected, no writer removes its folder."""
+    """A shard opened for reading; until it is closed or garbage-collected, no writer removes its folder.
+
+    That is so if it `is_locked`. If not, what is open stays readable, but the folder may be removed.
+    """
 
     def __init__(self, folder: Path, record: ShardRecord) -> None:
-        self._unlock = weakref.finalize(self, os.close, lock_shard(folder))
+        descriptor = lock_shard(folder)
+        self.is_locked = descriptor is not None
+        self._unlock = (lambda: None) if descriptor is None else weakref.finalize(self, os.close, descriptor)
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
