@@ -70,7 +70,12 @@ def make_folders(folder: Path) -> bool:
         if not folder.is_dir():
             raise
         return False
-    sync_folder(folder.parent)
+    try:
+        sync_folder(folder.parent)
+    except OSError:
+        with suppress(OSError):
+            folder.rmdir()
+        raise
     return True
 
 
@@ -138,11 +143,13 @@ def _create_temporary(path: Path) -> tuple[int, Path]:
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
         # O_EXCL: a file or a symbolic link that is already there is never opened.
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
-        with suppress(OSError):  # without locks, abandoned files are not removed either
+        with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.fstat(descriptor).st_nlink:
-            return descriptor, temporary
-        os.close(descriptor)  # another writer took it for abandoned before it was locked
+            if not os.fstat(descriptor).st_nlink:  # another writer took it for abandoned before it was locked
+                os.close(descriptor)
+                continue
+        # Where files cannot be locked, no writer takes one for abandoned.
+        return descriptor, temporary
 
 
 def _remove_abandoned(path: Path) -> None:

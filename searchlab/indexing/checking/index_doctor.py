@@ -12,7 +12,6 @@ The shards are locked as readers lock them, so that a concurrent writer removes 
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -34,7 +33,7 @@ from searchlab.indexing.storage.layout import (
     UNCOMMITTED_MANIFEST,
     WHOOSH,
 )
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.lock import lock_shard, unlock
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import ShardRecord, read_live
 from searchlab.indexing.storage.stored_documents import StoredDocuments
@@ -112,7 +111,7 @@ def _lock_shards(folder: Path, locks: ExitStack) -> Manifest:
             with suppress(StoreError):  # missing files are found later
                 descriptor = lock_shard(folder / record.name)
                 if descriptor is not None:
-                    locks.callback(os.close, descriptor)
+                    locks.callback(unlock, descriptor)
         newer = read_index_manifest(folder)
         if newer.generation == manifest.generation:
             return manifest

@@ -39,47 +39,63 @@ def writer_lock(folder: Path) -> Iterator[None]:
     Raises IndexLocked if another process is writing. An OSError in the block becomes WriteFailed, which says whether
     the change was committed; so does every other StoreError of a block that has committed.
     """
+    is_new, descriptor = _make_and_lock(folder)
+    try:
+        with _report_outcome(folder):
+            yield
+    finally:
+        with suppress(OSError):
+            os.ftruncate(descriptor, 0)
+        if is_new and CommittedState(folder).is_missing:
+            shutil.rmtree(folder, ignore_errors=True)
+        unlock(descriptor)
+
+
+def _make_and_lock(folder: Path) -> tuple[bool, int]:
+    """Create the folder, if there is none, and lock it; returns whether it is new, and the descriptor of the lock."""
     is_new = False
     try:
         is_new = make_folders(folder)
         descriptor = _open_lock(folder)
+        try:
+            _lock(descriptor, folder)
+        except BaseException:
+            unlock(descriptor)
+            raise
     except OSError as error:
-        with suppress(OSError):
-            if is_new:
+        if is_new:
+            with suppress(OSError):
+                (folder / WRITER_LOCK).unlink(missing_ok=True)
                 folder.rmdir()
         raise _write_failed(error, folder, UNCHANGED) from error
-    try:
-        _lock(descriptor, folder)
-        try:
-            with _report_outcome(folder):
-                yield
-        finally:
-            with suppress(OSError):
-                os.ftruncate(descriptor, 0)
-            if is_new and CommittedState(folder).is_missing:
-                shutil.rmtree(folder, ignore_errors=True)
-    finally:
-        with suppress(OSError):
-            os.close(descriptor)
+    return is_new, descriptor
+
+
+def unlock(descriptor: int) -> None:
+    """Close a locked file; that the system reports an error changes nothing."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _open_lock(folder: Path) -> int:
     """Open the lock file, made if there is none; a symbolic link or a device is refused."""
-    path = folder / WRITER_LOCK
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+    path = str(folder / WRITER_LOCK)
     try:
-        descriptor = os.open(path, flags, LOCK_MODE)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, LOCK_MODE)
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise WriteFailed(f"{path}: a symbolic link, expected a file; {UNCHANGED}") from None
+            raise OSError(errno.ELOOP, "a symbolic link, expected a file", path) from None
         raise
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        raise WriteFailed(f"{path}: not a regular file, expected a file; {UNCHANGED}")
-    if stat.S_IMODE(mode) != LOCK_MODE:
-        with suppress(OSError):  # that of another owner
-            os.fchmod(descriptor, LOCK_MODE)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "a pipe or a device, expected a file", path)
+        if stat.S_IMODE(mode) != LOCK_MODE:
+            with suppress(PermissionError):  # a file of another owner
+                os.fchmod(descriptor, LOCK_MODE)
+    except BaseException:
+        unlock(descriptor)
+        raise
     return descriptor
 
 
@@ -93,7 +109,7 @@ def _lock(descriptor: int, folder: Path) -> None:
             holder = os.pread(descriptor, 1000, 0).decode("utf-8", "replace").strip()
         raise IndexLocked(f"{folder}: being written by {holder or 'another process'}; try again later") from None
     except OSError as error:
-        raise WriteFailed(f"{folder}: cannot be locked ({error.strerror}); {UNCHANGED}") from None
+        raise OSError(error.errno, f"no lock: {error.strerror}", str(folder / WRITER_LOCK)) from None
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
     note = f"process {os.getpid()} ({_user()} on {platform.node()}) since {now}\n"
     with suppress(OSError):  # the lock holds without the note, as on a full disk
@@ -145,7 +161,7 @@ def lock_shard(shard: Path) -> int | None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        os.close(descriptor)
+        unlock(descriptor)
         return None
     return descriptor
 
@@ -159,6 +175,6 @@ def lock_shard_exclusively(shard: Path) -> int:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(descriptor)
+        unlock(descriptor)
         raise
     return descriptor

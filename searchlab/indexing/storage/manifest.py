@@ -8,7 +8,6 @@ after it is a warning. Shards that no manifest names are removed by the writer t
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import zlib
 from collections.abc import Iterable, Iterator
@@ -41,7 +40,7 @@ from searchlab.indexing.storage.layout import (
     SHARD_PREFIX,
     UNCOMMITTED_MANIFEST,
 )
-from searchlab.indexing.storage.lock import lock_shard_exclusively
+from searchlab.indexing.storage.lock import lock_shard_exclusively, unlock
 from searchlab.indexing.storage.shard import ShardRecord
 
 
@@ -151,12 +150,12 @@ def remove_unreferenced(folder: Path, manifest: Manifest | None) -> list[str]:
     """
     named = {shard.name: shard for shard in manifest.shards} if manifest else {}
     try:
-        shards = list(folder.glob(f"{SHARD_PREFIX}*"))
+        shards = _names_beginning_with(SHARD_PREFIX, folder)
         # Readers read such a list once, when they open the index.
         lists = [
             path
             for name, shard in named.items()
-            for path in (folder / name).glob(f"{DELETED_PREFIX}*")
+            for path in _names_beginning_with(DELETED_PREFIX, folder / name)
             if path.name != shard.deleted_file
         ]
     except OSError as error:
@@ -166,6 +165,11 @@ def remove_unreferenced(folder: Path, manifest: Manifest | None) -> list[str]:
         if shard_folder.name not in named:
             warnings += _remove_unless_in_use(shard_folder)
     return warnings
+
+
+def _names_beginning_with(prefix: str, folder: Path) -> list[Path]:
+    """The files and folders in a folder whose names begin so; unlike glob, it raises if the folder cannot be read."""
+    return [path for path in folder.iterdir() if path.name.startswith(prefix)]
 
 
 @contextmanager
@@ -181,7 +185,7 @@ def new_shard_prefix(folder: Path) -> Iterator[str]:
     except BaseException:
         if before.outcome() == UNCHANGED:
             with suppress(OSError):
-                remove_leftovers(folder.glob(f"{prefix}*"))
+                remove_leftovers(_names_beginning_with(prefix, folder))
             with suppress(StoreError):
                 # Also lists of deleted documents that were just written.
                 remove_unreferenced(folder, read_index_manifest(folder))
@@ -201,5 +205,4 @@ def _remove_unless_in_use(shard: Path) -> list[str]:
     try:
         return remove_leftovers([shard])
     finally:
-        with suppress(OSError):
-            os.close(descriptor)
+        unlock(descriptor)

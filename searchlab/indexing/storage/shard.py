@@ -7,7 +7,6 @@ their own, which is written again whenever the list grows; the manifest names th
 
 from __future__ import annotations
 
-import os
 import secrets
 import weakref
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from searchlab.indexing.storage.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, STORED_DOCUMENTS
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.lock import lock_shard, unlock
 from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.records import Document
 from searchlab.types import Array
@@ -96,13 +95,15 @@ class Shard:
     def __init__(self, folder: Path, record: ShardRecord) -> None:
         descriptor = lock_shard(folder)
         self.is_locked = descriptor is not None
-        self._unlock = (lambda: None) if descriptor is None else weakref.finalize(self, os.close, descriptor)
+        self._unlock = (lambda: None) if descriptor is None else weakref.finalize(self, unlock, descriptor)
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
                 n_bytes = path.stat().st_size
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 raise IndexCorrupt(f"{path}: missing; {REBUILD}") from None
+            except OSError as error:
+                raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
             if n_bytes != size:
                 raise IndexCorrupt(f"{path}: {n_bytes} bytes, expected {size}; {REBUILD}")
         self.record = record
