@@ -1,6 +1,7 @@
 import errno
 import fcntl
 import os
+import secrets
 import stat
 
 import pytest
@@ -146,7 +147,7 @@ def test_a_link_with_the_name_of_the_temporary_file_is_not_followed(tmp_path, mo
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / ".run.txt.0badc0de.part").symlink_to(victim)
-    monkeypatch.setattr(atomic_file.secrets, "token_hex", lambda n_bytes: "0badc0de")
+    monkeypatch.setattr(secrets, "token_hex", lambda n_bytes: "0badc0de")
     with pytest.raises(WriteFailed, match="File exists"), open_atomic(tmp_path / "run.txt") as file:
         file.write("new")
     assert victim.read_text() == "precious"

@@ -1,8 +1,10 @@
 import errno
 import os
+import shutil
 
 import pytest
 
+from searchlab.atomic_file import sync_folder
 from searchlab.errors import IndexCorrupt, WriteFailed
 from searchlab.indexing.building import indexer
 from searchlab.indexing.building.indexer import build_index, delete
@@ -25,7 +27,6 @@ def fail(*arguments, **keywords):
 
 
 def test_a_folder_that_cannot_be_synced_after_the_commit_is_a_warning(folder, monkeypatch):
-    sync_folder = commit.sync_folder
 
     def sync_before_the_commit(path):
         if not (path / UNCOMMITTED_MANIFEST).exists():
@@ -62,8 +63,8 @@ def test_a_merge_that_fails_after_the_commit_is_a_warning(folder, monkeypatch):
 
 def test_leftovers_that_cannot_be_removed_are_a_warning(folder, monkeypatch):
     (old,) = folder.glob("shard-*")
-    monkeypatch.setattr(commit.shutil, "rmtree", lambda path, ignore_errors=False: ignore_errors or fail())
-    summary = build_index(lambda: DOCUMENTS[:1], folder, Snapshot(folder).manifest.settings, jobs=1, rebuild=True)
+    monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors=False: ignore_errors or fail())
+    summary = build_index(lambda: DOCUMENTS[:1], folder, ("none", "none"), jobs=1, rebuild=True)
     problem = "cannot be removed (some file: No space left on device); the next run tries again"
     assert summary.warnings == (f"{old}: a leftover that {problem}",)
     monkeypatch.undo()
