@@ -1,6 +1,8 @@
-"""Crash test: an index after its writer was killed at counted points.
+"""Crash test: an index after its writer was killed at counted points, its disk failed, or its machine lost power.
 
     python benchmarks/crash.py [--kills 500] [--documents 400] [--seed 1]
+    python benchmarks/crash.py --faults [--sample N]          # every file system call fails in turn: faults.py
+    python benchmarks/crash.py --power-loss [--states 1000]   # writes that were not synced are lost: power_loss.py
 
 Seven operations follow one another: indexing, updating twice, deleting, pruning, merging, rebuilding. Each is repeated
 in forked processes, always from the same state, and killed in one of three ways:
@@ -12,6 +14,9 @@ in forked processes, always from the same state, and killed in one of three ways
 Afterwards the index must open, hold exactly the documents from before or after the operation, according to its
 generation, and pass the checks of `searchlab doctor`; the next run must succeed and remove all leftover files. Exit
 code 1 if not.
+
+With --faults, what a command says after an error must be true. With --power-loss, the same must hold for the disk of a
+machine that crashed at a counted event, whatever the disk had not yet written; at the end of an operation, its result.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from power_loss import crash_points, crash_state, record
 from report import table
 
 from searchlab.analysis.analyzer import AnalysisSettings
@@ -302,27 +308,110 @@ def summarise(steps: list[Step], outcomes: list[Outcome]) -> str:
     return table(header, rows)
 
 
+@dataclass(frozen=True)
+class PowerLoss:
+    """What became of one state after a power failure: which state was found, and what was wrong with it."""
+
+    operation: str
+    state: str
+    problems: list[str]
+
+
+def survey_power_loss(home: Path, n_states: int, rng: random.Random, n_docs: int) -> list[PowerLoss]:
+    """Make states that a power failure can leave, about equally many for each operation, and look at each."""
+    operations = plan(n_docs)
+    work = home / "work"
+    documents: Documents = {}
+    losses = []
+    with small_shards():
+        for operation in operations:
+            operation.run(home / "loading")
+        for number, operation in enumerate(operations):
+            work.mkdir(exist_ok=True)
+            old = read(work / "index")[0]
+            with record(work) as recording:
+                operation.run(work / "index")
+            after = operation.change(documents)
+            n_own = n_states * (number + 1) // len(operations) - n_states * number // len(operations)
+            for n_events in crash_points(recording, n_own, rng):
+                shutil.rmtree(home / "crashed", ignore_errors=True)
+                crash_state(recording, n_events, rng, home / "crashed")
+                loss = look_after_power_loss(operation.name, home / "crashed" / "index", old, documents, after)
+                if n_events == len(recording.events) and loss.state == "old":
+                    loss.problems.append("lost what was reported as done")
+                losses.append(loss)
+            documents = after
+    return losses
+
+
+def look_after_power_loss(operation: str, folder: Path, old: int, before: Documents, after: Documents) -> PowerLoss:
+    """Open an index after a power failure."""
+    state, problems = "?", []
+    try:
+        generation, documents = read(folder)
+        state = "old" if generation == old else "new"
+        problems += check(folder, generation, documents, before if state == "old" else after)
+    except Exception as error:
+        problems.append(f"{type(error).__name__}: {error}")
+    return PowerLoss(operation, state, problems)
+
+
+def summarise_power_loss(losses: list[PowerLoss]) -> str:
+    rows = []
+    for name in [*dict.fromkeys(loss.operation for loss in losses), "all"]:
+        own = [loss for loss in losses if name in (loss.operation, "all")]
+        states = Counter(loss.state for loss in own)
+        rows.append([name, *map(str, (len(own), states["old"], states["new"], sum(bool(x.problems) for x in own)))])
+    return table(["operation", "states", "old", "new", "failures"], rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Kill writers of an index, and look at what is left.")
     parser.add_argument("--kills", type=int, default=500)
     parser.add_argument("--documents", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", action="store_true", help="let file system calls fail instead")
+    parser.add_argument("--sample", type=int, help="only so many faults of each command")
+    parser.add_argument("--power-loss", action="store_true", help="lose what was not synced instead")
+    parser.add_argument("--states", type=int, default=1000)
     options = parser.parse_args()
-    rng = random.Random(options.seed)
-    os.fsync = lambda descriptor: (
-        None
-    )  # a killed process loses nothing that it has written; only a crashed machine does
-    outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory() as home:
-        steps = rehearse(plan(options.documents), Path(home))
-        while sum(outcome.killed for outcome in outcomes) < options.kills:
-            place = len(outcomes)
-            outcome = kill(steps[place % len(steps)], WAYS[place // len(steps) % len(WAYS)], rng.random(), Path(home))
-            outcomes.append(outcome)
-            for problem in outcome.problems:
-                print(
-                    f"{outcome.operation}, killed at a {outcome.way}, {outcome.state} state: {problem}", file=sys.stderr
-                )
+        if options.faults:
+            return survey_faults(Path(home), options)
+        if options.power_loss:
+            return lose_power(Path(home), options)
+        return kill_writers(Path(home), options)
+
+
+def survey_faults(home: Path, options: argparse.Namespace) -> int:
+    import faults  # which imports this module
+
+    outcomes = faults.survey(home, sample=options.sample, seed=options.seed)
+    print(faults.summarise(outcomes))
+    return int(any(outcome.problems for outcome in outcomes))
+
+
+def lose_power(home: Path, options: argparse.Namespace) -> int:
+    losses = survey_power_loss(home, options.states, random.Random(options.seed), min(options.documents, 100))
+    for loss in losses:
+        for problem in loss.problems:
+            print(f"{loss.operation}, {loss.state} state: {problem}", file=sys.stderr)
+    print(summarise_power_loss(losses))
+    return int(any(loss.problems for loss in losses))
+
+
+def kill_writers(home: Path, options: argparse.Namespace) -> int:
+    rng = random.Random(options.seed)
+    # A killed process loses nothing that it has written; only a crashed machine does.
+    os.fsync = lambda descriptor: None
+    outcomes: list[Outcome] = []
+    steps = rehearse(plan(options.documents), home)
+    while sum(outcome.killed for outcome in outcomes) < options.kills:
+        place = len(outcomes)
+        outcome = kill(steps[place % len(steps)], WAYS[place // len(steps) % len(WAYS)], rng.random(), home)
+        outcomes.append(outcome)
+        for problem in outcome.problems:
+            print(f"{outcome.operation}, killed at a {outcome.way}, {outcome.state} state: {problem}", file=sys.stderr)
     print(summarise(steps, outcomes))
     return int(any(outcome.problems for outcome in outcomes))
 

@@ -91,6 +91,10 @@ class WriteFailed(StoreError):
     """A write failed."""
 
 
+class DurabilityWarning(UserWarning):
+    """A file is written, but could be lost if the machine loses power."""
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
     """The error for an unknown name, with the most similar known name and a list of all."""
     names = sorted(known)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import warnings
 from typing import NoReturn
 
 import typer
@@ -18,7 +19,7 @@ from searchlab.cli import commands  # noqa: F401  (importing a command adds it t
 from searchlab.cli.app import app
 from searchlab.cli.messages import Verbosity, detail, print_error, set_verbosity
 from searchlab.cli.printing.terminal_text import filter_streams
-from searchlab.errors import SearchlabError
+from searchlab.errors import DurabilityWarning, SearchlabError
 
 # As shells report a command that Ctrl-C has ended.
 INTERRUPTED = 130
@@ -31,6 +32,8 @@ def main() -> None:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     filter_streams()
     set_verbosity(Verbosity.NORMAL)
+    warnings.simplefilter("always", DurabilityWarning)
+    warnings.formatwarning = _format_warning
     began = time.perf_counter()
     try:
         # Without its stand-alone mode, typer returns the code of an Exit, and 130 for Ctrl-C.
@@ -68,6 +71,18 @@ def fail(message: str, code: int) -> NoReturn:
     """Print an error in one line, and exit."""
     print_error(message)
     sys.exit(code)
+
+
+_format_other_warning = warnings.formatwarning
+
+
+def _format_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A warning of searchlab like those that the commands print, without the line of code."""
+    if issubclass(category, DurabilityWarning):
+        return f"warning: {message}\n"
+    return _format_other_warning(message, category, filename, lineno, line)
 
 
 def _discard_output() -> None:

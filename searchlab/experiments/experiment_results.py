@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from searchlab import __version__
-from searchlab.atomic_file import open_atomic
+from searchlab.atomic_file import make_folders, open_atomic
 from searchlab.corpus.trec.runs import write_run
 from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare_evaluations
@@ -217,7 +217,7 @@ def is_complete(folder: Path, key: str) -> bool:
 def make_folder(folder: Path) -> None:
     """Create a folder for results, with its parents."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         raise WriteFailed(f"{folder}: cannot be created ({error.strerror})") from None
 

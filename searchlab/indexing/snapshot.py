@@ -40,12 +40,17 @@ def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
     manifest = read_index_manifest(folder)
     while True:
         try:
-            return manifest, [Shard(folder / record.name, record) for record in manifest.shards]
+            shards = [Shard(folder / record.name, record) for record in manifest.shards]
         except IndexCorrupt:
             newer = read_index_manifest(folder)
             if newer.generation == manifest.generation:
                 raise
-            manifest = newer
+        else:
+            # A shard that the manifest still names is not being removed, so it can be read without a lock.
+            newer = manifest if all(shard.is_locked for shard in shards) else read_index_manifest(folder)
+            if newer.generation == manifest.generation:
+                return manifest, shards
+        manifest = newer
 
 
 class Snapshot:

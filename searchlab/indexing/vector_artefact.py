@@ -42,6 +42,8 @@ class VectorArtefact(ABC, Generic[R]):
         self.snapshot = snapshot
         self.home = home
         self.record = record
+        # What failed after the commit that wrote this artefact, if it was just written.
+        self.warnings: tuple[str, ...] = ()
         try:
             arrays = open_artefact_file(home, record, record.terms, verify=verify)
             self._vocabulary = Vocabulary(Strings(arrays["terms"], arrays["terms.offsets"]))
@@ -109,8 +111,7 @@ class VectorArtefact(ABC, Generic[R]):
         """Write the terms' file and the vectors of all documents, and commit them; the caller holds the lock."""
         record = record.with_file(home, record.terms, arrays)
         record = cls(snapshot, home, record)._vectors.write(stage, progress)
-        commit_artefact(home, record)
-        return cls(snapshot, home, record)
+        return cls._commit(snapshot, home, record)
 
     @classmethod
     def update(cls, index: Path, home: Path, progress: Progress, stage: str) -> Self:
@@ -121,6 +122,13 @@ class VectorArtefact(ABC, Generic[R]):
         with writer_lock(home), remove_uncommitted(home, kind):
             artefact = cls.load(Snapshot(index), home)
             record = artefact._vectors.write(stage, progress)
-            if record != artefact.record:
-                commit_artefact(home, record)
-        return cls(artefact.snapshot, home, record)
+            if record == artefact.record:
+                return artefact
+            return cls._commit(artefact.snapshot, home, record)
+
+    @classmethod
+    def _commit(cls, snapshot: Snapshot, home: Path, record: R) -> Self:
+        warnings = commit_artefact(home, record)
+        artefact = cls(snapshot, home, record)
+        artefact.warnings = tuple(warnings)
+        return artefact

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from searchlab.atomic_file import open_atomic
+from searchlab.atomic_file import make_folders, open_atomic
 from searchlab.errors import WriteFailed
 from searchlab.evaluation.csv_text import to_csv
 from searchlab.report.content import Figure, Report, Table
@@ -40,7 +40,7 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
             elif isinstance(block, Figure):
                 texts[f"{block.name}.svg"] = standalone_svg(block.svg, name=block.name, alt=block.alt)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
     except OSError as error:
         raise WriteFailed(f"{folder}: cannot be created ({error.strerror})") from None
     for name, text in texts.items():

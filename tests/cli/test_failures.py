@@ -7,10 +7,13 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import pytest
+
+from searchlab.indexing.building import indexer
 
 SEARCHLAB = [sys.executable, "-c", "from searchlab.cli import main; main()"]
 # Buffered as usual, even if the tests are not.
@@ -170,3 +173,32 @@ def test_an_interrupt_during_indexing_leaves_nothing(tmp_path, jobs):
     assert (process.returncode, out) == (130, "")
     assert err.split("\n") in (["searchlab: interrupted", ""], ["", "searchlab: interrupted", ""])
     assert not (tmp_path / "indexes" / "large").exists()
+
+
+def test_what_fails_after_the_commit_is_a_warning_and_not_an_error(here, run_cli, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(indexer, "merge_small_shards", fail)
+    code, out, err = run_cli("delete", "med-1")
+    assert (code, "1 removed" in out) == (0, True)
+    assert "warning: indexes/small: small shards were not merged (No space left on device); " in err
+    assert run_cli("delete", "med-1")[0] == 2  # it is gone
+
+
+def test_a_run_that_a_power_failure_could_undo_is_a_warning(here):
+    script = """
+        import errno, os, sys
+        from searchlab import atomic_file, cli
+        def fail(folder):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        atomic_file.sync_folder = fail
+        sys.argv = ["searchlab", "run", "--topics", "topics.tsv", "-o", "bm25.run"]
+        cli.main()
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], cwd=here, capture_output=True, text=True)
+    assert ended.returncode == 0
+    problem = f"its folder cannot be synced ({os.strerror(errno.EIO)}): a power failure could undo it"
+    assert f"warning: bm25.run: written, but {problem}\n" in ended.stderr
+    assert not TRACEBACK.search(ended.stderr.replace(problem, ""))
+    assert (here / "bm25.run").read_text()

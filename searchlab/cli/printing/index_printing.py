@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from searchlab.cli.messages import warn
 from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.evaluation.number_text import format_count
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_build_summary(summary: BuildSummary) -> None:
-    """Print what was changed, how long it took, and what the index now holds."""
+    """Print what was changed, how long it took, and what the index now holds; also warnings, on standard error."""
     changes = {
         "added": summary.n_added,
         "updated": summary.n_updated,
@@ -30,6 +31,8 @@ def print_build_summary(summary: BuildSummary) -> None:
     print(f"  {summary.seconds:.1f} s{speed}, {format_count(summary.n_tokens, 'token')}")
     deleted = f", with {format_count(summary.n_deleted, 'deleted document')}" if summary.n_deleted else ""
     print(f"  {megabytes(summary.n_bytes)} in {format_count(summary.n_shards, 'shard')}{deleted}")
+    for warning in summary.warnings:
+        warn(warning)
 
 
 def print_statistics(statistics: IndexStatistics, stream: str) -> None:

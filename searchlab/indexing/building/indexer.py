@@ -2,7 +2,7 @@
 
 Documents are checked for duplicate docnos as they are read; those that are new or have changed are analysed and written
 as new shards, by one process or several; then the new state is committed at once. If anything fails before that, or the
-user interrupts, the new shards are removed and the index is unchanged.
+user interrupts, the new shards are removed and the index is unchanged. What fails after that is a warning.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from searchlab.errors import (
     IndexOutdated,
     SettingError,
     SourceError,
+    StoreError,
     unknown_name,
 )
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
@@ -30,6 +31,7 @@ from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.index_names import absolute_source, default_folder, existing_index, index_folder
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.commit import describe
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.indexing.storage.manifest import (
     Manifest,
@@ -47,7 +49,11 @@ PROGRESS_STEP = 200
 
 @dataclass(frozen=True)
 class BuildSummary:
-    """What a run changed (documents added, updated, unchanged, removed), and the size of the index after it."""
+    """What a run changed (documents added, updated, unchanged, removed), and the size of the index after it.
+
+    `warnings` tells what failed without harm to the index: leftovers that could not be removed, a merge after the
+    commit, a commit that a power failure could still undo.
+    """
 
     folder: Path
     n_docs: int
@@ -61,6 +67,7 @@ class BuildSummary:
     n_deleted: int
     n_bytes: int
     seconds: float
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,7 @@ def build_index(
     counter = _DocumentCounter(progress)
     documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter.count_duplicate))
     with writer_lock(folder):
-        before = _read_previous(folder, rebuild=rebuild)
+        before, warnings = _read_previous(folder, rebuild=rebuild)
         chosen = _choose_settings(folder, settings or AnalysisOptions(), None if rebuild else before)
         with new_shard_prefix(folder) as prefix:
             with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
@@ -175,15 +182,16 @@ def build_index(
                     changes.remove_unseen()
                 shards = (*changes.write_records(), *written)
             if before is None or rebuild:
-                commit_manifest(
-                    folder, Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1)
-                )
+                manifest = Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1)
+                warnings += commit_manifest(folder, manifest)
             else:
                 manifest = before.next(shards, dict.fromkeys([*before.sources, *sources]))
                 if (manifest.shards, manifest.sources) != (before.shards, before.sources):
-                    commit_manifest(folder, manifest)
-                merge_small_shards(folder, read_index_manifest(folder), progress)
-    return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - started)
+                    warnings += commit_manifest(folder, manifest)
+                else:
+                    manifest = before
+                warnings += _merge_after_commit(folder, manifest, progress)
+        return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - started, warnings)
 
 
 def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:
@@ -191,16 +199,17 @@ def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_p
     started = time.perf_counter()
     folder = existing_index(name)
     with writer_lock(folder):
-        remove_unreferenced(folder, read_index_manifest(folder))
-        with closing(Snapshot(folder)) as snapshot:
-            changes = IndexChanges(snapshot)
-            for docno in docnos:
-                changes.remove(*snapshot.locate(docno))
-            manifest = snapshot.manifest.next(changes.write_records())
-        if changes.n_removed:
-            commit_manifest(folder, manifest)
-            merge_small_shards(folder, manifest, progress)
-    return _summarise(folder, changes, 0, time.perf_counter() - started)
+        warnings = remove_unreferenced(folder, read_index_manifest(folder))
+        with new_shard_prefix(folder):  # no new shards, but a failure also removes new lists of deleted documents
+            with closing(Snapshot(folder)) as snapshot:
+                changes = IndexChanges(snapshot)
+                for docno in docnos:
+                    changes.remove(*snapshot.locate(docno))
+                manifest = snapshot.manifest.next(changes.write_records())
+            if changes.n_removed:
+                warnings += commit_manifest(folder, manifest)
+                warnings += _merge_after_commit(folder, manifest, progress)
+        return _summarise(folder, changes, 0, time.perf_counter() - started, warnings)
 
 
 def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) -> BuildSummary:
@@ -211,24 +220,35 @@ def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) 
     folder = existing_index(name)
     with writer_lock(folder):
         manifest = read_index_manifest(folder)
-        remove_unreferenced(folder, manifest)
+        warnings = remove_unreferenced(folder, manifest)
         if len(manifest.shards) > 1 or any(shard.n_deleted for shard in manifest.shards):
-            merge_shards(folder, manifest, manifest.shards, progress, jobs)
-    return _summarise(folder, IndexChanges(None), 0, time.perf_counter() - started)
+            warnings += merge_shards(folder, manifest, manifest.shards, progress, jobs).warnings
+        return _summarise(folder, IndexChanges(None), 0, time.perf_counter() - started, warnings)
 
 
-def _read_previous(folder: Path, *, rebuild: bool) -> Manifest | None:
-    """The manifest of the existing index, None if there is none; for a rebuild the index may be damaged or outdated."""
+def _merge_after_commit(folder: Path, manifest: Manifest, progress: Progress) -> list[str]:
+    """Merge small shards; returns warnings. A merge that fails leaves the committed index as it is."""
+    try:
+        return merge_small_shards(folder, manifest, progress)
+    except (StoreError, OSError, MemoryError) as error:
+        problem = f"small shards were not merged ({describe(error)})"
+        return [f"{folder}: {problem}; the documents are complete, and the next run or `searchlab merge` tries again"]
+
+
+def _read_previous(folder: Path, *, rebuild: bool) -> tuple[Manifest | None, list[str]]:
+    """The manifest of the existing index, None if there is none; for a rebuild the index may be damaged or outdated.
+
+    Also warnings: leftovers that could not be removed.
+    """
     try:
         manifest = read_index_manifest(folder)
     except IndexMissing:
-        return None
+        return None, []
     except (IndexCorrupt, IndexOutdated):
         if rebuild:
-            return None
+            return None, []
         raise
-    remove_unreferenced(folder, manifest)
-    return manifest
+    return manifest, remove_unreferenced(folder, manifest)
 
 
 def _choose_settings(
@@ -251,7 +271,9 @@ def _describe(settings: AnalysisSettings) -> str:
     return f"stemmer {settings.stemmer} and stop list {settings.stop_list}{ngrams}"
 
 
-def _summarise(folder: Path, changes: IndexChanges, n_duplicates: int, seconds: float) -> BuildSummary:
+def _summarise(
+    folder: Path, changes: IndexChanges, n_duplicates: int, seconds: float, warnings: Iterable[str]
+) -> BuildSummary:
     with closing(Snapshot(folder)) as snapshot:
         return BuildSummary(
             folder,
@@ -266,6 +288,7 @@ def _summarise(folder: Path, changes: IndexChanges, n_duplicates: int, seconds: 
             sum(shard.n_deleted for shard in snapshot.manifest.shards),
             snapshot.manifest.n_bytes,
             seconds,
+            tuple(dict.fromkeys(warnings)),
         )
 
 

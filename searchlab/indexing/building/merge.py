@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.errors import REBUILD, IndexCorrupt
@@ -57,17 +58,28 @@ def _verified(shard: Shard, number: int) -> Document:
     return document
 
 
-def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> Manifest:
-    """Merge until no tier is full and no shard has mostly deleted documents; returns the last committed manifest."""
+@dataclass(frozen=True)
+class Merged:
+    """A committed merge: the new manifest, and warnings of what failed after the commit."""
+
+    manifest: Manifest
+    warnings: list[str]
+
+
+def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> list[str]:
+    """Merge until no tier is full and no shard has mostly deleted documents; returns warnings."""
+    warnings = []
     while chosen := select_shards_to_merge(manifest.shards):
-        manifest = merge_shards(folder, manifest, chosen, progress)
-    return manifest
+        merged = merge_shards(folder, manifest, chosen, progress)
+        manifest = merged.manifest
+        warnings += merged.warnings
+    return warnings
 
 
 def merge_shards(
     folder: Path, manifest: Manifest, chosen: Sequence[ShardRecord], progress: Progress, jobs: int = 1
-) -> Manifest:
-    """Write the live documents of the chosen shards as few new shards, and commit; returns the new manifest."""
+) -> Merged:
+    """Write the live documents of the chosen shards as few new shards, and commit."""
     n_read = 0
 
     def count_documents(documents: Iterator[Document]) -> Iterator[Document]:
@@ -95,5 +107,4 @@ def merge_shards(
             )
         replaced = {record.name for record in chosen}
         merged = manifest.next([*(shard for shard in manifest.shards if shard.name not in replaced), *written])
-        commit_manifest(folder, merged)
-    return merged
+        return Merged(merged, commit_manifest(folder, merged))

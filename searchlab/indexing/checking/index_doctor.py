@@ -12,7 +12,6 @@ The shards are locked as readers lock them, so that a concurrent writer removes 
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -21,12 +20,20 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew
+from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, StoreError
 from searchlab.indexing.checking.column_checks import check_columns
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.digest import digest
-from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, MANIFEST, SHARD_PREFIX, STORED_DOCUMENTS, WHOOSH
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.layout import (
+    COLUMNS,
+    DELETED_PREFIX,
+    MANIFEST,
+    SHARD_PREFIX,
+    STORED_DOCUMENTS,
+    UNCOMMITTED_MANIFEST,
+    WHOOSH,
+)
+from searchlab.indexing.storage.lock import lock_shard, unlock
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import ShardRecord, read_live
 from searchlab.indexing.storage.stored_documents import StoredDocuments
@@ -101,8 +108,10 @@ def _lock_shards(folder: Path, locks: ExitStack) -> Manifest:
     manifest = read_index_manifest(folder)
     while True:
         for record in manifest.shards:
-            with suppress(IndexCorrupt, OSError):  # missing files are found later
-                locks.callback(os.close, lock_shard(folder / record.name))
+            with suppress(StoreError):  # missing files are found later
+                descriptor = lock_shard(folder / record.name)
+                if descriptor is not None:
+                    locks.callback(unlock, descriptor)
         newer = read_index_manifest(folder)
         if newer.generation == manifest.generation:
             return manifest
@@ -173,10 +182,9 @@ class _Examination:
             if path.name not in named:
                 problem = "a shard that the manifest does not name, of a run that was interrupted or is in progress"
                 self._findings.append(IndexFinding(path.name, problem, REMOVED_BY_NEXT_RUN, serious=False))
-        if (self._folder / f"{MANIFEST}.new").exists():
-            self._findings.append(
-                IndexFinding(f"{MANIFEST}.new", "a manifest that was not committed", REMOVED_BY_NEXT_RUN, serious=False)
-            )
+        if (self._folder / UNCOMMITTED_MANIFEST).exists():
+            problem = "a manifest that was not committed"
+            self._findings.append(IndexFinding(UNCOMMITTED_MANIFEST, problem, REMOVED_BY_NEXT_RUN, serious=False))
 
     def _check_files(self, record: ShardRecord) -> None:
         shard = self._folder / record.name

@@ -16,7 +16,6 @@ removed. A reader that has opened a file can go on reading it after it is remove
 from __future__ import annotations
 
 import json
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,7 +25,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
-from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.commit import describe, remove_leftovers, replace_manifest
+from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import MANIFEST, WRITER_LOCK
 from searchlab.indexing.storage.manifest import json_checksum
 from searchlab.types import Array
@@ -125,17 +125,12 @@ def open_artefact_file(home: Path, record: ArtefactRecord, name: str, *, verify:
     return ArrayFile(path, record.remedy(home))
 
 
-def commit_artefact(home: Path, record: ArtefactRecord) -> None:
-    """Replace the manifest in `home` atomically, then remove the files that the new one does not name."""
-    temporary = home / f"{MANIFEST}.new"
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(record.to_json(), file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    sync_folder(home)
-    temporary.replace(home / MANIFEST)
-    sync_folder(home)
-    _remove_unreferenced(home, record)
+def commit_artefact(home: Path, record: ArtefactRecord) -> list[str]:
+    """Replace the manifest in `home` atomically, then remove the files that the new one does not name.
+
+    An error is raised only if the change was not committed; what fails after the commit is returned as warnings.
+    """
+    return [*replace_manifest(home, record.to_json()), *_remove_unreferenced(home, record)]
 
 
 @contextmanager
@@ -148,7 +143,9 @@ def remove_uncommitted(home: Path, kind: type[ArtefactRecord]) -> Iterator[None]
             _remove_unreferenced(home, read_artefact_record(home, kind))
 
 
-def _remove_unreferenced(home: Path, record: ArtefactRecord) -> None:
-    for path in home.iterdir():
-        if path.name not in {MANIFEST, WRITER_LOCK, *record.files}:
-            path.unlink(missing_ok=True)
+def _remove_unreferenced(home: Path, record: ArtefactRecord) -> list[str]:
+    try:
+        paths = list(home.iterdir())
+    except OSError as error:
+        return [f"{home}: leftovers cannot be removed ({describe(error)}); the next run tries again"]
+    return remove_leftovers(path for path in paths if path.name not in {MANIFEST, WRITER_LOCK, *record.files})

@@ -6,6 +6,8 @@ import os
 import zlib
 from pathlib import Path
 
+from searchlab.atomic_file import sync_folder
+
 READ_BYTES = 1 << 20
 
 
@@ -25,20 +27,12 @@ def sync_file(path: Path) -> tuple[int, int]:
 
 def sync_tree(folder: Path) -> dict[str, tuple[int, int]]:
     """Sync everything below a folder to disk; returns the size and CRC-32 of each file by its relative path."""
-    files = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            files[path.relative_to(folder).as_posix()] = sync_file(path)
+    files: dict[str, tuple[int, int]] = {}
+    # Not rglob, which passes over folders that cannot be read.
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            files |= {f"{path.name}/{name}": entry for name, entry in sync_tree(path).items()}
         else:
-            sync_folder(path)
+            files[path.name] = sync_file(path)
     sync_folder(folder)
     return files
-
-
-def sync_folder(folder: Path) -> None:
-    """Sync the entries of a folder, but not the content of its files, to disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

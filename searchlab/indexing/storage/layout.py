@@ -16,6 +16,8 @@ from __future__ import annotations
 LAYOUT_VERSION = 3
 
 MANIFEST = "manifest.json"
+# A manifest that is being written.
+UNCOMMITTED_MANIFEST = "manifest.json.new"
 WRITER_LOCK = "writer.lock"
 SHARD_PREFIX = "shard-"
 IN_USE = "in-use"

@@ -1,16 +1,14 @@
 """The manifest of an index: which shards it consists of, and how a change is committed.
 
 All writing happens in new shard folders. A change takes effect at one instant, when a new manifest replaces the old one
-(written to a temporary file, synced, renamed). Whatever fails before that leaves the index unchanged, and the next
-writer removes shards that no manifest names.
+(written to a temporary file, synced, renamed). Whatever fails before that leaves the index unchanged; whatever fails
+after it is a warning. Shards that no manifest names are removed by the writer that failed, or else by the next one.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import shutil
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,9 +26,21 @@ from searchlab.errors import (
     IndexTooNew,
     StoreError,
 )
-from searchlab.indexing.storage.file_sync import sync_folder
-from searchlab.indexing.storage.layout import DELETED_PREFIX, LAYOUT_VERSION, MANIFEST, SHARD_PREFIX
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.commit import (
+    UNCHANGED,
+    CommittedState,
+    describe,
+    remove_leftovers,
+    replace_manifest,
+)
+from searchlab.indexing.storage.layout import (
+    DELETED_PREFIX,
+    LAYOUT_VERSION,
+    MANIFEST,
+    SHARD_PREFIX,
+    UNCOMMITTED_MANIFEST,
+)
+from searchlab.indexing.storage.lock import lock_shard_exclusively, unlock
 from searchlab.indexing.storage.shard import ShardRecord
 
 
@@ -120,69 +130,79 @@ def read_index_manifest(folder: Path) -> Manifest:
         raise IndexCorrupt(f"{path}: damaged ({error}); {REBUILD}") from None
 
 
-def commit_manifest(folder: Path, manifest: Manifest) -> None:
-    """Replace the manifest in `folder` atomically, then remove what the new one no longer names."""
+def commit_manifest(folder: Path, manifest: Manifest) -> list[str]:
+    """Replace the manifest in `folder` atomically, then remove what the new one no longer names.
+
+    An error is raised only if the change was not committed; what fails after the commit is returned as warnings.
+    """
     record = manifest.to_json() if manifest.written else _stamp(manifest).to_json()
-    temporary = folder / f"{MANIFEST}.new"
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(folder / MANIFEST)
-    sync_folder(folder)
-    remove_unreferenced(folder, manifest)
+    return [*replace_manifest(folder, record), *remove_unreferenced(folder, manifest)]
 
 
 def _stamp(manifest: Manifest) -> Manifest:
     return replace(manifest, written=datetime.now(UTC).isoformat(timespec="seconds"))
 
 
-def remove_unreferenced(folder: Path, manifest: Manifest | None) -> None:
-    """Remove shards and lists of deleted documents that the manifest does not name, and uncommitted manifests."""
+def remove_unreferenced(folder: Path, manifest: Manifest | None) -> list[str]:
+    """Remove shards and lists of deleted documents that the manifest does not name, and uncommitted manifests.
+
+    Returns a warning for each that cannot be removed. A shard that a reader uses is left for a later writer.
+    """
     named = {shard.name: shard for shard in manifest.shards} if manifest else {}
-    for path in folder.glob(f"{SHARD_PREFIX}*"):
-        if path.name not in named:
-            _remove_unless_in_use(path)
-            continue
+    try:
+        shards = _names_beginning_with(SHARD_PREFIX, folder)
         # Readers read such a list once, when they open the index.
-        for old in path.glob(f"{DELETED_PREFIX}*"):
-            if old.name != named[path.name].deleted_file:
-                old.unlink(missing_ok=True)
-    (folder / f"{MANIFEST}.new").unlink(missing_ok=True)
+        lists = [
+            path
+            for name, shard in named.items()
+            for path in _names_beginning_with(DELETED_PREFIX, folder / name)
+            if path.name != shard.deleted_file
+        ]
+    except OSError as error:
+        return [f"{folder}: leftovers cannot be removed ({describe(error)}); the next run tries again"]
+    warnings = remove_leftovers([*lists, folder / UNCOMMITTED_MANIFEST])
+    for shard_folder in shards:
+        if shard_folder.name not in named:
+            warnings += _remove_unless_in_use(shard_folder)
+    return warnings
+
+
+def _names_beginning_with(prefix: str, folder: Path) -> list[Path]:
+    """The files and folders in a folder whose names begin so; unlike glob, it raises if the folder cannot be read."""
+    return [path for path in folder.iterdir() if path.name.startswith(prefix)]
 
 
 @contextmanager
 def new_shard_prefix(folder: Path) -> Iterator[str]:
-    """A new prefix for names of shards; if the block fails before its commit, shards with this prefix are removed."""
+    """A new prefix for names of shards; if the block fails before its commit, shards with this prefix are removed.
+
+    If it cannot be read whether there was a commit, they are left for the next writer.
+    """
     prefix = f"{SHARD_PREFIX}{secrets.token_hex(4)}"
+    before = CommittedState(folder)
     try:
         yield prefix
     except BaseException:
-        if not _is_committed(folder, prefix):
-            for leftover in folder.glob(f"{prefix}*"):
-                shutil.rmtree(leftover, ignore_errors=True)
+        if before.outcome() == UNCHANGED:
+            with suppress(OSError):
+                remove_leftovers(_names_beginning_with(prefix, folder))
             with suppress(StoreError):
                 # Also lists of deleted documents that were just written.
                 remove_unreferenced(folder, read_index_manifest(folder))
         raise
 
 
-def _is_committed(folder: Path, prefix: str) -> bool:
-    with suppress(StoreError):
-        return any(shard.name.startswith(prefix) for shard in read_index_manifest(folder).shards)
-    return False
-
-
-def _remove_unless_in_use(shard: Path) -> None:
+def _remove_unless_in_use(shard: Path) -> list[str]:
     """Remove a shard; one that a reader still uses is left for a later writer to remove."""
     try:
-        descriptor = lock_shard(shard, exclusive=True)
-    except IndexCorrupt:
-        shutil.rmtree(shard, ignore_errors=True)  # half-written, so it has no readers
-        return
-    except OSError:
-        return
+        descriptor = lock_shard_exclusively(shard)
+    except BlockingIOError:
+        return []
+    except (FileNotFoundError, NotADirectoryError):
+        return remove_leftovers([shard])  # half-written, so it has no readers
+    except OSError as error:
+        return [f"{shard}: a leftover that cannot be locked ({describe(error)}); the next run tries again"]
     try:
-        shutil.rmtree(shard, ignore_errors=True)
+        return remove_leftovers([shard])
     finally:
-        os.close(descriptor)
+        unlock(descriptor)

@@ -7,7 +7,6 @@ their own, which is written again whenever the list grows; the manifest names th
 
 from __future__ import annotations
 
-import os
 import secrets
 import weakref
 from collections.abc import Sequence
@@ -18,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
+from searchlab.atomic_file import sync_folder
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
-from searchlab.indexing.storage.file_sync import sync_file, sync_folder
+from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, STORED_DOCUMENTS
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.lock import lock_shard, unlock
 from searchlab.indexing.storage.stored_documents import StoredDocuments
 from searchlab.records import Document
 from searchlab.types import Array
@@ -87,16 +87,23 @@ class ShardRecord:
 
 
 class Shard:
-    """A shard opened for reading; until it is closed or garbage-collected, no writer removes its folder."""
+    """A shard opened for reading; until it is closed or garbage-collected, no writer removes its folder.
+
+    That is so if it `is_locked`. If not, what is open stays readable, but the folder may be removed.
+    """
 
     def __init__(self, folder: Path, record: ShardRecord) -> None:
-        self._unlock = weakref.finalize(self, os.close, lock_shard(folder))
+        descriptor = lock_shard(folder)
+        self.is_locked = descriptor is not None
+        self._unlock = (lambda: None) if descriptor is None else weakref.finalize(self, unlock, descriptor)
         for name, (size, _) in record.files.items():
             path = folder / name
             try:
                 n_bytes = path.stat().st_size
-            except OSError:
+            except (FileNotFoundError, NotADirectoryError):
                 raise IndexCorrupt(f"{path}: missing; {REBUILD}") from None
+            except OSError as error:
+                raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
             if n_bytes != size:
                 raise IndexCorrupt(f"{path}: {n_bytes} bytes, expected {size}; {REBUILD}")
         self.record = record

@@ -23,9 +23,10 @@ from whoosh.codec.whoosh3 import WHOOSH3_HEADER_MAGIC, W3Codec, W3TermInfo
 from whoosh.fields import FieldType
 from whoosh.system import pack_int, pack_uint, pack_ushort
 from whoosh.util.numeric import length_to_byte
-from whoosh.writing import SegmentWriter
+from whoosh.writing import IndexingError, SegmentWriter
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.errors import WriteFailed
 from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.records import Document
@@ -49,16 +50,20 @@ def write_whoosh(
 ) -> None:
     """Write documents (in docno order) and the postings of title and body as a Whoosh index."""
     folder.mkdir()
-    index = whoosh_index.create_in(str(folder), make_schema(settings))
-    writer = _BlockWriter(index, codec=W3Codec(), compound=False)
-    writer.store(documents, lengths)
-    encoded_terms = [term.encode() for term in terms]
-    writer.fields = {
-        "body": (encoded_terms, inverted["body"], lengths["body"]),
-        "docno": ([document.docno.encode() for document in documents], _one_each(len(documents)), None),
-        "title": (encoded_terms, inverted["title"], lengths["title"]),
-    }
-    writer.commit(merge=False)
+    try:
+        index = whoosh_index.create_in(str(folder), make_schema(settings))
+        writer = _BlockWriter(index, codec=W3Codec(), compound=False)
+        writer.store(documents, lengths)
+        encoded_terms = [term.encode() for term in terms]
+        writer.fields = {
+            "body": (encoded_terms, inverted["body"], lengths["body"]),
+            "docno": ([document.docno.encode() for document in documents], _one_each(len(documents)), None),
+            "title": (encoded_terms, inverted["title"], lengths["title"]),
+        }
+        writer.commit(merge=False)
+    except (whoosh_index.IndexError, whoosh_index.LockError, IndexingError) as error:
+        # Whoosh's answer to some errors of the file system, which it catches.
+        raise WriteFailed(f"{folder}: cannot be written ({error})") from error
 
 
 def _one_each(n: int) -> InvertedStream:

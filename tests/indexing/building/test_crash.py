@@ -17,7 +17,7 @@ from searchlab.indexing.building.indexer import build_index, delete, merge
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.layout import SHARD_PREFIX
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.lock import lock_shard_exclusively
 from searchlab.indexing.storage.manifest import read_index_manifest
 from searchlab.records import Document
 
@@ -190,7 +190,7 @@ def test_a_reader_that_comes_while_its_shard_is_removed_opens_the_newer_state(bu
     manifest = read_index_manifest(folder)
     with closing(Snapshot(folder)):  # so that the next run keeps the shard
         build([Document("new")], folder=folder)
-    removing = lock_shard(folder / manifest.shards[0].name, exclusive=True)
+    removing = lock_shard_exclusively(folder / manifest.shards[0].name)
     manifests = iter([manifest])
     monkeypatch.setattr(
         snapshots, "read_index_manifest", lambda where: next(manifests, None) or read_index_manifest(where)

@@ -27,7 +27,7 @@ from searchlab.indexing.storage.layout import (
     WHOOSH,
     WRITER_LOCK,
 )
-from searchlab.indexing.storage.lock import lock_shard
+from searchlab.indexing.storage.lock import lock_shard_exclusively
 from searchlab.indexing.storage.manifest import commit_manifest, read_index_manifest, remove_unreferenced
 from searchlab.indexing.storage.shard import write_deletions
 from searchlab.indexing.storage.stored_documents import pack_documents
@@ -587,10 +587,10 @@ def test_shards_are_locked_while_they_are_examined(folder):
 
     def lock_exclusively(stage, done, total):
         with pytest.raises(BlockingIOError):
-            lock_shard(shard, exclusive=True)
+            lock_shard_exclusively(shard)
 
     examine(folder, lock_exclusively)
-    os.close(lock_shard(shard, exclusive=True))
+    os.close(lock_shard_exclusively(shard))
 
 
 def test_an_index_that_is_rebuilt_while_it_is_opened_is_examined_again(folder, rebuild_during_opening):

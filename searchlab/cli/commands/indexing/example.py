@@ -58,10 +58,10 @@ def _bundled_files(name: str) -> dict[Path, Traversable]:
 
 
 def _write(path: Path, text: str) -> None:
-    from searchlab.atomic_file import open_atomic
+    from searchlab.atomic_file import make_folders, open_atomic
 
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
     except OSError as error:
         raise WriteFailed(f"{path.parent}: cannot be written ({error.strerror})") from None
     with open_atomic(path) as file:

@@ -39,6 +39,8 @@ def semantic_command(
         f"{format_count(space.dims, 'dimension')}, {format_count(space.n_docs, 'document')}, {megabytes(space.n_bytes)}"
     )
     print_line(f"{folder}: latent semantic space of {size}")
+    for warning in space.warnings:
+        warn(warning)
     if space.staleness:
         advice = "; `searchlab semantic` computes it again" if space.is_stale else ""
         warn(f"{space.staleness:.0%} of the documents came after the space was computed{advice}")

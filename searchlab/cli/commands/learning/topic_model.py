@@ -185,6 +185,8 @@ def _open_or_build(
         )
     documents, size = format_count(model.record.n_docs, "document"), megabytes(model.record.n_bytes)
     note(f"{model.home}: {format_count(n_topics, 'latent topic')} learnt from {documents}, {size}")
+    for warning in model.warnings:
+        warn(warning)
     return searchlab.open_topic_model(snapshot, name or method)
 
 
@@ -235,7 +237,8 @@ def _train(folder: Path, model: TopicModel, judged: tuple[Sequence[Topic], Judgm
     with searchlab.open(folder) as engine, stage_bar() as progress:
         trained = train_latent_topics(engine, *judged, scorer=scorer, progress=progress, **settings)
     name = f"{model.home.name}-trained"
-    trained.save(name)
+    for warning in trained.save(name).warnings:
+        warn(warning)
     _print_training(trained)
     note(f"kept as {name}: `searchlab run --scorer {model.method} --set topics={name}` ranks by it")
 

@@ -69,6 +69,8 @@ class ArrayFile(dict[str, Column]):
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             self.blocks = VerifiedBlocks(path, memoryview(mapped), remedy)
             self.update(_read_directory(self.blocks))
+        except PermissionError as error:
+            raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
         except (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError) as error:
             raise IndexCorrupt(f"{path}: not a readable file of columns ({error}); {remedy}") from None
 
