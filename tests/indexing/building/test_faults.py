@@ -17,7 +17,10 @@ faults = importlib.import_module("faults")
 file_calls = importlib.import_module("file_calls")
 
 # The only other threads are those of NumPy's BLAS, which sleep: a forked process waits for none of them.
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+# A warning is what a command says, not an error.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*fork.*:DeprecationWarning", "always::searchlab.errors.DurabilityWarning"
+)
 
 OPERATIONS = [operation.name for operation in faults.plan()]
 N_FAULTS = 6

@@ -7,7 +7,7 @@ import pytest
 from searchlab.atomic_file import sync_folder
 from searchlab.errors import IndexCorrupt, WriteFailed
 from searchlab.indexing.building import indexer
-from searchlab.indexing.building.indexer import build_index, delete
+from searchlab.indexing.building.indexer import AnalysisOptions, build_index, delete
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage import commit
 from searchlab.indexing.storage.commit import COMMITTED, UNCHANGED, UNKNOWN, CommittedState, remove_leftovers
@@ -64,7 +64,7 @@ def test_a_merge_that_fails_after_the_commit_is_a_warning(folder, monkeypatch):
 def test_leftovers_that_cannot_be_removed_are_a_warning(folder, monkeypatch):
     (old,) = folder.glob("shard-*")
     monkeypatch.setattr(shutil, "rmtree", lambda path, ignore_errors=False: ignore_errors or fail())
-    summary = build_index(lambda: DOCUMENTS[:1], folder, ("none", "none"), jobs=1, rebuild=True)
+    summary = build_index(lambda: DOCUMENTS[:1], folder, AnalysisOptions("none", "none"), jobs=1, rebuild=True)
     problem = "cannot be removed (some file: No space left on device); the next run tries again"
     assert summary.warnings == (f"{old}: a leftover that {problem}",)
     monkeypatch.undo()
