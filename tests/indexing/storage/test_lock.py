@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -142,10 +143,12 @@ def test_a_stranger_who_locks_shards_stops_neither_readers_nor_writers(previous,
     (old,) = previous.glob("shard-*")
     with (old / IN_USE).open() as stranger:
         fcntl.flock(stranger, kind)
-        assert list(Snapshot(previous).docnos()) == ["old"]
+        with closing(Snapshot(previous)) as before:
+            assert list(before.docnos()) == ["old"]
         assert build_index(lambda: NEW, previous, SETTINGS, jobs=1).n_docs == 2
         assert merge(previous).warnings == ()
-        assert sorted(Snapshot(previous).docnos()) == ["new", "old"]
+        with closing(Snapshot(previous)) as after:
+            assert sorted(after.docnos()) == ["new", "old"]
         assert old.exists()  # left for a later writer
     merge(previous)
     assert not old.exists()
