@@ -17,7 +17,10 @@ faults = importlib.import_module("faults")
 file_calls = importlib.import_module("file_calls")
 
 # The only other threads are those of NumPy's BLAS, which sleep: a forked process waits for none of them.
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::searchlab.errors.DurabilityWarning"),
+]
 
 OPERATIONS = [operation.name for operation in faults.plan()]
 N_FAULTS = 6
