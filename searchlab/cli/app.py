@@ -50,6 +50,8 @@ EXAMPLES = {
         "judgments show": "searchlab judgments show -i medical",
         "judgments agree": "searchlab judgments agree -i medical",
         "judgments export": "searchlab judgments export qrels -i medical -o medical.qrels",
+        "judgments backup": "searchlab judgments backup -i medical",
+        "judgments restore": "searchlab judgments restore -i medical",
     },
 }
 
