@@ -33,7 +33,7 @@ from searchlab.backups.backup_files import (
     read_backup_record,
 )
 from searchlab.corpus.text_cleaning import shown_path
-from searchlab.errors import IndexCorrupt, SettingError, WriteFailed
+from searchlab.errors import IndexCorrupt, SettingError, SourceError, WriteFailed
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.file_sync import sync_file, sync_folder
 from searchlab.indexing.storage.layout import IN_USE, MANIFEST
@@ -89,9 +89,9 @@ def create_backup(folder: Path, name: str, *, link: bool = True, progress: Progr
     with _new_folder(backup) as temporary:
         manifest, copying = _copy_index(folder, temporary, link, progress)
         judgments = part_beside(folder, "judgments.sqlite")
-        if judgments.exists() and judgments.stat().st_size:
-            with closing(Database(judgments)) as database:
-                copy_database(database, temporary / "judgments.sqlite")
+        # A file in which nothing is judged yet is left out.
+        with suppress(SourceError), closing(Database(judgments)) as database:
+            copy_database(database, temporary / "judgments.sqlite")
             copying.record("judgments.sqlite")
         if (model := part_beside(folder, "model.json")).is_file():
             copying.add(model, "model.json", immutable=False)
@@ -194,7 +194,6 @@ def _copy_index(folder: Path, temporary: Path, link: bool, progress: Progress) -
             copying = _Copying(temporary, "copying", manifest.n_bytes, progress, link=link)
             try:
                 for shard in manifest.shards:
-                    (temporary / "index" / shard.name).mkdir(parents=True)
                     for name, entry in {IN_USE: (0, 0), **shard.files}.items():
                         path = f"index/{shard.name}/{name}"
                         copying.add(folder / shard.name / name, path, entry, immutable=_is_immutable(path))

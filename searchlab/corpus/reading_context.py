@@ -33,8 +33,9 @@ class ReadingContext:
     max_record_mb: float = MAX_RECORD_MB
 
     def __post_init__(self) -> None:
-        if not 0 < self.max_record_mb < float("inf"):
-            raise SettingError(f"max_record_mb is {self.max_record_mb:g}, expected a number of megabytes above 0")
+        if not 0 < self.max_record_mb <= 1e6:
+            expected = "expected a number of megabytes above 0, at most a million"
+            raise SettingError(f"max_record_mb is {self.max_record_mb:g}, {expected}")
 
     @property
     def max_record_length(self) -> int:

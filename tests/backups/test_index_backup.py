@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,20 @@ def test_a_damaged_index_is_not_backed_up(folder):
     with pytest.raises(IndexCorrupt, match=f"{path.name}: not what was written"):
         create_backup(folder, "first")
     assert not backups_of(folder).exists()
+
+
+def test_a_shard_outside_the_index_is_refused(build, tmp_path):
+    folder = build(DOCUMENTS[:3], folder=tmp_path / "home" / "it")
+    manifest = read_index_manifest(folder)
+    (shard,) = manifest.shards
+    (folder / shard.name).rename(tmp_path / shard.name)
+    (folder / "manifest.json").write_text(
+        json.dumps(replace(manifest, shards=(replace(shard, name=f"../../{shard.name}"),)).to_json())
+    )
+    before = entries(tmp_path)
+    with pytest.raises(IndexCorrupt):
+        create_backup(folder, "first")
+    assert entries(tmp_path) == before
 
 
 @pytest.mark.parametrize("n_written", [0, 1, 5])

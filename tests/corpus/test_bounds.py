@@ -114,7 +114,7 @@ def test_the_limit_counts_characters_without_the_line_end(write):
         assert [document.docno for document in read_documents(path, max_record_mb=MB, strict=False)] == ["2"]
 
 
-@pytest.mark.parametrize("limit", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("limit", [0, -1, float("nan"), float("inf"), 1e300])
 def test_a_limit_that_is_none_is_refused(write, limit):
     with pytest.raises(SettingError, match="max_record_mb"):
         read_documents(write("a.txt", "x"), max_record_mb=limit)
