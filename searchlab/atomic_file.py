@@ -45,7 +45,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             yield file
         return
     with (
-        _replacing(path, durable=True) as descriptor,
+        _replacing(path, durable=True) as (descriptor, _),
         open(descriptor, "w", encoding="utf-8", newline="\n", closefd=False) as file,
     ):
         yield file
@@ -54,8 +54,15 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
 @contextmanager
 def open_atomic_binary(path: Path) -> Iterator[BinaryIO]:
     """The same for bytes, without syncing to disk: for caches, which can be computed again."""
-    with _replacing(path, durable=False) as descriptor, open(descriptor, "wb", closefd=False) as file:
+    with _replacing(path, durable=False) as (descriptor, _), open(descriptor, "wb", closefd=False) as file:
         yield file
+
+
+@contextmanager
+def replace_atomically(path: Path) -> Iterator[Path]:
+    """The path of an empty file to write to, which becomes `path` at the end, synced: for writers that take a path."""
+    with _replacing(path, durable=True) as (_, temporary):
+        yield temporary
 
 
 def make_folders(folder: Path) -> bool:
@@ -100,12 +107,12 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _replacing(path: Path, *, durable: bool) -> Iterator[int]:
-    """The descriptor of a temporary file in the same folder, which is renamed to `path` at the end."""
+def _replacing(path: Path, *, durable: bool) -> Iterator[tuple[int, Path]]:
+    """The descriptor and path of a temporary file in the same folder, which is renamed to `path` at the end."""
     with _write_errors(path):
         descriptor, temporary = _create_temporary(path)
         try:
-            yield descriptor
+            yield descriptor, temporary
             if durable:
                 os.fsync(descriptor)
             _rename(descriptor, temporary, path)

@@ -36,6 +36,7 @@ ROOMS = [
     "experiments",
     "reproduction",
     "judgments",
+    "backups",
     "web",
     "cli",
 ]

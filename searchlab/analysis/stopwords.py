@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from searchlab.analysis.tokenizer import split_words
+from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 
 _ARTICLES_AND_DEMONSTRATIVES = "a an the this that these those such same"
@@ -53,11 +54,11 @@ ENGLISH_STOP_WORDS: frozenset[str] = frozenset(
 
 def read_stop_words(path: str) -> frozenset[str]:
     """The words of a stop list file, in any layout; `#` starts a comment."""
+    if not Path(path).exists():
+        raise SettingError(f"unknown stop list {path!r}; expected none, default or a file of words")
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise SettingError(f"unknown stop list {path!r}; expected none, default or a file of words") from None
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text_file(path)
+    except (SourceError, UnicodeDecodeError) as error:
         raise SourceError(path, f"cannot be read as a stop list ({error})") from None
     lines = (line.partition("#")[0] for line in text.splitlines())
     return frozenset(word for line in lines for word in split_words(line))

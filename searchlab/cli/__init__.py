@@ -55,6 +55,10 @@ def main() -> None:
     except OSError as error:
         _discard_output()
         fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 1)
+    except MemoryError:
+        fail("not enough memory", 1)
+    except RecursionError:
+        fail("the input is nested too deeply", 1)
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise

@@ -19,6 +19,9 @@ EXAMPLES = {
         "stats": "searchlab stats -i medical --top 20",
         "delete": "searchlab delete -i medical med-001 med-002",
         "merge": "searchlab merge -i medical",
+        "backup create": "searchlab backup create before-merge -i medical",
+        "backup list": "searchlab backup list -i medical",
+        "backup restore": "searchlab backup restore before-merge -i medical --force",
         "doctor": "searchlab doctor corpora/medical -i medical",
         "example": "searchlab example medical",
     },
@@ -51,6 +54,8 @@ EXAMPLES = {
         "judgments show": "searchlab judgments show -i medical",
         "judgments agree": "searchlab judgments agree -i medical",
         "judgments export": "searchlab judgments export qrels -i medical -o medical.qrels",
+        "judgments backup": "searchlab judgments backup -i medical",
+        "judgments restore": "searchlab judgments restore -i medical",
     },
 }
 

@@ -30,7 +30,7 @@ from searchlab.corpus.formats.ris import is_ris, read_ris_documents
 from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
-from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_context import MAX_RECORD_MB, ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
@@ -65,15 +65,16 @@ def read_documents(
     format: str | None = None,
     notes: ReadingNotes | None = None,
     strict: bool = True,
+    max_record_mb: float = MAX_RECORD_MB,
 ) -> Iterator[Document]:
     """Stream the documents of one or several files and folders.
 
     `-` is standard input (JSON lines unless `format` is given), and `ir_datasets:…` a dataset of that package. `format`
     is a key of DOCUMENT_FORMATS; by default the content of each file decides. In a folder, a file of no known format is
     skipped and noted in `notes`; named directly, it is an error. A malformed record is an error too, unless `strict` is
-    false: then it is noted and skipped.
+    false: then it is noted and skipped. So is a record of more than `max_record_mb` megabytes (2^20 characters).
     """
-    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict)
+    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict, max_record_mb)
     chosen = named_format(format, DOCUMENT_FORMATS)
     names = [sources] if isinstance(sources, str | Path) else sources
     listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]

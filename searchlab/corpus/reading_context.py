@@ -2,6 +2,9 @@
 
 Strict reading stops at the first one. Otherwise it is noted, and reading continues with the next record. A reader is a
 generator, which could not continue after raising, so it passes the error to its context instead.
+
+A record over the limit of its size is malformed too. Without a limit, a line without an end, or a small gzip file that
+unpacks to gigabytes, would fill the memory.
 """
 
 from __future__ import annotations
@@ -11,7 +14,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from searchlab.corpus.reading_notes import ReadingNotes
-from searchlab.errors import RecordError
+from searchlab.errors import RecordError, SettingError
+
+# More than any document has: a book has about one megabyte.
+MAX_RECORD_MB = 64
+CHARACTERS_PER_MB = 2**20
 
 Piece = TypeVar("Piece")
 Record = TypeVar("Record")
@@ -19,10 +26,25 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """The notes of a reading, and whether a bad record stops it."""
+    """The notes of a reading, whether a bad record stops it, and the limit of a record in megabytes (characters)."""
 
     notes: ReadingNotes
     strict: bool = True
+    max_record_mb: float = MAX_RECORD_MB
+
+    def __post_init__(self) -> None:
+        if not 0 < self.max_record_mb <= 1e6:
+            expected = "expected a number of megabytes above 0, at most a million"
+            raise SettingError(f"max_record_mb is {self.max_record_mb:g}, {expected}")
+
+    @property
+    def max_record_length(self) -> int:
+        """The number of characters that a record may have."""
+        return max(1, int(self.max_record_mb * CHARACTERS_PER_MB))
+
+    def too_long(self, location: str) -> RecordError:
+        """The error for a record that is longer than the limit."""
+        return RecordError(location, f"expected a record of at most {self.max_record_mb:g} MB, found a longer one")
 
     def reject(self, error: RecordError) -> None:
         """Raise `error` if reading is strict, otherwise note it."""

@@ -2,7 +2,7 @@
 
 Gzip is recognised by its first two bytes, not by the file name. Lines are UTF-8; a line that is not is decoded as
 Latin-1, in which every byte is a character, so that no byte stops the reading. Only the current line is held in memory,
-and no file is opened twice, so pipes and standard input can be read.
+and of a line that is too long only its beginning; no file is opened twice, so standard input can be read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
@@ -81,21 +82,54 @@ class OpenedFile:
         return f"{self.name}:{line_number}"
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line with its number, without its line end (\\n, \\r\\n or \\r)."""
+        """Every line with its number, without its line end (\\n, \\r\\n or \\r).
+
+        A line longer than a record may be is cut one character after that limit: so its record is too long too.
+        """
+        cut = self.reading.max_record_length + 1
         # surrogateescape keeps undecodable bytes, so that only their line has to be decoded again.
         with io.TextIOWrapper(self.stream, "utf-8", errors="surrogateescape", newline=None) as text:
-            for number, line in enumerate(text, start=1):
+            for number, line in enumerate(iter(partial(text.readline, cut), ""), start=1):
+                if len(line) == cut and not line.endswith("\n"):
+                    _skip_line(text)
                 line = line.removesuffix("\n")
                 if number == 1:
                     line = line.removeprefix("\ufeff")
                 # Most lines are printable, and undecoded bytes are not: one test covers both.
                 yield number, line if line.isprintable() else clean(self._decode(line))
 
+    def records(self) -> Iterator[tuple[int, str]]:
+        """The lines of a file in which each line is a record; one that is too long is a bad record."""
+        limit = self.reading.max_record_length
+        for number, line in self.lines():
+            if len(line) > limit:
+                self.reading.reject(self.reading.too_long(self.location(number)))
+            else:
+                yield number, line
+
+    def whole(self) -> list[str]:
+        """The lines of a file that is one record; none if it is too long, and thus a bad record."""
+        lines: list[str] = []
+        left = self.reading.max_record_length
+        for number, line in self.lines():
+            left -= len(line) + 1
+            if left < -1:
+                self.reading.reject(self.reading.too_long(self.location(number)))
+                return []
+            lines.append(line)
+        return lines
+
     def _decode(self, line: str) -> str:
         if not _UNDECODED.search(line):
             return line
         self.reading.notes.latin1_lines[self.name] += 1
         return line.encode("utf-8", "surrogateescape").decode("latin-1")
+
+
+def _skip_line(text: TextIO) -> None:
+    """Skip the rest of a line."""
+    while (piece := text.readline(HEAD_BYTES)) and not piece.endswith("\n"):
+        pass
 
 
 class _CountedFile(io.FileIO):
@@ -141,6 +175,10 @@ def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[Open
         raise SourceError(file.name, f"damaged gzip file ({error})") from error
     except OSError as error:
         raise SourceError(file.name, error.strerror or str(error)) from error
+    except MemoryError:
+        raise SourceError(file.name, "takes more memory than there is; a smaller --max-record-mb may help") from None
+    except RecursionError:
+        raise SourceError(file.name, "nested too deeply") from None
 
 
 def _open_stored(file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:

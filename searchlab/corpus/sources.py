@@ -2,11 +2,13 @@
 
 A file stands for itself, and `-` for standard input. A folder stands for all files below it, sorted by path, unless it
 directly holds exactly one file named `docs`, `documents` or `corpus` (with any suffix): then it is a collection, with
-topics and judgments beside the documents, and only that file is read. Hidden files and folders are left out.
+topics and judgments beside the documents, and only that file is read. Hidden files and folders are left out. A named
+pipe, a socket or a device is refused: reading it may never end, or never begin.
 """
 
 from __future__ import annotations
 
+import os
 import stat
 from collections import deque
 from collections.abc import Iterator
@@ -18,6 +20,9 @@ from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
+
+# What the process has open already, such as the pipe that a shell makes for <(command).
+_OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,17 @@ def _look_up(source: str | Path) -> tuple[SourceFile, bool]:
         raise SourceError(name, error.strerror or str(error)) from error
     if status is None:
         raise SourceError(name, "no such file or folder")
-    return SourceFile(path, name, path.name, status.st_size), stat.S_ISDIR(status.st_mode)
+    is_folder = stat.S_ISDIR(status.st_mode)
+    if not is_folder and not stat.S_ISREG(status.st_mode) and not str(path).startswith(_OPEN_FILES):
+        raise SourceError(name, f"{kind_of_file(status)}, expected a file; - reads standard input")
+    return SourceFile(path, name, path.name, status.st_size), is_folder
+
+
+def kind_of_file(status: os.stat_result) -> str:
+    """What something on disk is that is neither a file nor a folder."""
+    if stat.S_ISFIFO(status.st_mode):
+        return "a named pipe"
+    return "a socket" if stat.S_ISSOCK(status.st_mode) else "a device"
 
 
 def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:

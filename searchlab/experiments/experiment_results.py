@@ -23,6 +23,7 @@ from typing import Any
 
 from searchlab import __version__
 from searchlab.atomic_file import make_folders, open_atomic
+from searchlab.corpus.text_files import read_text_file
 from searchlab.corpus.trec.runs import write_run
 from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare_evaluations
@@ -198,8 +199,8 @@ def write_experiment_manifest(folder: Path, manifest: Mapping[str, Any], names: 
 def read_experiment_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a results folder; None if it is missing or cannot be read."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest = json.loads(read_text_file(folder / MANIFEST))
+    except (SourceError, ValueError, RecursionError):
         return None
     is_ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
     return manifest if is_ours and isinstance(manifest.get("files"), dict) else None

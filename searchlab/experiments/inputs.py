@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.corpus import find_collection
+from searchlab.corpus.text_files import read_text_file
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.topics import read_topics
 from searchlab.errors import IndexMissing, SettingError, SourceError, name_some
@@ -147,8 +148,8 @@ def learnt_fingerprint(engine: SearchEngine) -> str:
     for path in [*folder.glob(f"semantic/{MANIFEST}"), *folder.glob(f"topics/*/{MANIFEST}")]:
         try:
             # Sizes and checksums; names of files and times differ from build to build.
-            files = sorted(json.loads(path.read_text(encoding="utf-8"))["files"].values())
-        except (OSError, ValueError, LookupError, AttributeError, TypeError):
+            files = sorted(json.loads(read_text_file(path))["files"].values())
+        except (SourceError, ValueError, LookupError, AttributeError, TypeError, RecursionError):
             files = []
         checksums[path.parent.relative_to(folder).as_posix()] = files
     return fingerprint(checksums)

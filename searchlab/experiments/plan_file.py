@@ -10,7 +10,8 @@ import os
 from pathlib import Path
 
 from searchlab.corpus.ir_datasets import is_dataset
-from searchlab.errors import unknown_name
+from searchlab.corpus.text_files import read_text_file
+from searchlab.errors import SourceError, unknown_name
 from searchlab.evaluation.comparison import check_comparable
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import parse_measures
@@ -135,9 +136,9 @@ def _read_fold_file(section: TomlSection, path: Path) -> tuple[tuple[str, ...], 
     """The topics of each fold, in the order in which folds first occur."""
     folds: dict[str, list[str]] = {}
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise section.error("file", f"{path} cannot be read ({error.strerror})") from None
+        lines = read_text_file(path).splitlines()
+    except SourceError as error:
+        raise section.error("file", str(error)) from None
     except UnicodeDecodeError:
         raise section.error("file", f"{path} is not UTF-8 text") from None
     for number, line in enumerate(lines, start=1):

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 
 Made = TypeVar("Made")
@@ -147,9 +148,7 @@ def read_toml(path: str | Path) -> TomlSection:
     """The top of a TOML file."""
     path = Path(path)
     try:
-        return TomlSection(path, "", tomllib.loads(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise SourceError(path, f"cannot be read ({error.strerror})") from None
+        return TomlSection(path, "", tomllib.loads(read_text_file(path)))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SourceError(path, f"not a TOML file ({' '.join(str(error).split())})") from None
 

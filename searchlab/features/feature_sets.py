@@ -19,6 +19,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError, unknown_name
 from searchlab.features.catalogue import CATALOGUE, Feature
 from searchlab.features.formulas.letor_formulas import LETOR
@@ -117,11 +118,9 @@ def read_feature_set(path: str | Path) -> FeatureSet:
     """Read a set from a TOML file."""
     path = Path(path)
     try:
-        record = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SourceError(path, f"cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SourceError(path, f"not a TOML file ({error})") from None
+        record = tomllib.loads(read_text_file(path))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SourceError(path, f"not a TOML file ({' '.join(str(error).split())})") from None
     known = {"name": str, "include": list, "features": list}
     for key, value in record.items():
         if key not in known:

@@ -9,17 +9,21 @@ killed process nor a power failure loses it.
     undone    acts that were undone
     last      the last act of each judge on each document that was not undone: the current judgments
     queries   past queries, for suggestions
+    seals     the ends of hash chains over topics, acts and undone (see `integrity`)
 
 Rows of topics, acts and undone are only added, never changed. Triggers keep `last` up to date; deriving it for each
 read would take several times as long.
 
-Reading from a file that does not exist finds nothing and creates nothing; the first write creates it.
+Reading from a file that does not exist finds nothing and creates nothing; the first write creates it. A file may come
+from a stranger, or be damaged: its schema must be exactly this one, and a process verifies the whole file when it first
+uses it. Files of layout 1 have no seals; they are read, and the first write adds them.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -29,12 +33,25 @@ from urllib.parse import quote
 
 from searchlab.corpus.text_cleaning import excerpt, shown_path
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexTooNew, SettingError, StoreError, WriteFailed
+from searchlab.judgments.integrity import (
+    SEALS_SCHEMA,
+    Damage,
+    Seals,
+    extend_seals,
+    read_seals,
+    require_schema,
+    verify_all,
+    verify_seals,
+)
 
 # "SLJ" and a number, by which the file is recognised.
 APPLICATION_ID = 0x534C4A01
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+FIRST_SEALED_VERSION = 2
 # How long a writer waits for other writers.
 LOCK_TIMEOUT_SECONDS = 10.0
+# The longest value: the grades of millions of documents as JSON.
+MAX_VALUE_BYTES = 2**28
 
 SCHEMA = """
 CREATE TABLE topics (
@@ -76,6 +93,9 @@ END;
 
 CREATE TABLE queries (id INTEGER PRIMARY KEY AUTOINCREMENT, folded TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
 """
+_STATEMENTS = tuple(SCHEMA.strip().split("\n\n"))
+# The statements that create each layout.
+LAYOUTS = {1: _STATEMENTS, 2: (*_STATEMENTS, SEALS_SCHEMA)}
 
 
 class Database:
@@ -86,6 +106,8 @@ class Database:
         self._lock = threading.Lock()
         self._idle: list[tuple[sqlite3.Connection, int | None]] = []
         self._closed = False
+        # The file that was verified last: its inode, the version of its schema, and its seals.
+        self._verified: tuple[int, int, Seals] | None = None
 
     def __del__(self) -> None:
         # Connections are part of a reference cycle, so that they are not closed when the last reference is dropped.
@@ -108,7 +130,7 @@ class Database:
                 yield None
                 return
             with self._borrow_connection(inode) as connection, self._snapshot(connection):
-                yield connection if self._has_schema(connection) else None
+                yield connection if self._is_verified(connection, inode) else None
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -118,14 +140,15 @@ class Database:
         """
         with self._translate_errors("written"), self._borrow_connection(self._inode()) as connection:
             with self._snapshot(connection):
-                self._has_schema(connection)  # a foreign file stays unchanged, including its mode
+                # A foreign or damaged file stays unchanged, including its mode.
+                self._is_verified(connection, self._inode() or 0)
             self._enable_wal(connection)
             connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
             try:
-                if not self._has_schema(connection):
-                    self._create(connection)
+                self._create(connection, self._layout(connection))
                 yield connection
+                extend_seals(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 # If the disk is full, SQLite may have ended the transaction already.
@@ -201,6 +224,7 @@ class Database:
             cached_statements=64,
         )
         try:
+            _harden(connection)
             connection.execute("PRAGMA foreign_keys=ON")
             # Reads the header, and fails if the file is not a database.
             connection.execute("PRAGMA user_version").fetchone()
@@ -226,21 +250,50 @@ class Database:
                     raise
                 time.sleep(0.01)
 
-    def _has_schema(self, connection: sqlite3.Connection) -> bool:
-        """Whether the tables exist; False if the file is empty, an error if it has other contents."""
+    def verify(self) -> None:
+        """Verify the whole file again; raises IndexCorrupt if it is damaged."""
+        self._verified = None
+        with self.reading():
+            pass
+
+    def _layout(self, connection: sqlite3.Connection) -> int:
+        """The layout of the file; 0 if it is empty, an error if it has other contents."""
         version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         application = int(connection.execute("PRAGMA application_id").fetchone()[0])
-        if application == APPLICATION_ID:
-            if version > SCHEMA_VERSION:
-                expected = f"this searchlab reads layout {SCHEMA_VERSION}; use a newer searchlab"
-                raise IndexTooNew(f"{shown_path(self.path)}: layout {version}, but {expected}")
-            return True
+        if application == APPLICATION_ID and version > SCHEMA_VERSION:
+            expected = f"this searchlab reads layout {SCHEMA_VERSION}; use a newer searchlab"
+            raise IndexTooNew(f"{shown_path(self.path)}: layout {version}, but {expected}")
+        if application == APPLICATION_ID and version in LAYOUTS:
+            return version
         if application or version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
             raise IndexCorrupt(f"{shown_path(self.path)}: a database, but not a database of judgments")
-        return False
+        return 0
 
-    def _create(self, connection: sqlite3.Connection) -> None:
-        for statement in SCHEMA.strip().split("\n\n"):
+    def _is_verified(self, connection: sqlite3.Connection, inode: int) -> bool:
+        """Whether the tables exist, which are then verified: all at first, later the rows that were added."""
+        layout = self._layout(connection)
+        if not layout:
+            return False
+        schema = int(connection.execute("PRAGMA schema_version").fetchone()[0])
+        verified = self._verified
+        try:
+            if verified is None or verified[:2] != (inode, schema):
+                require_schema(connection, LAYOUTS[layout])
+                seals = verify_all(connection, sealed=layout >= FIRST_SEALED_VERSION)
+            elif layout >= FIRST_SEALED_VERSION and read_seals(connection) != verified[2]:
+                seals = verify_seals(connection, verified[2])
+            else:
+                return True
+        except Damage as damage:
+            raise IndexCorrupt(damage_message(self.path, str(damage))) from None
+        self._verified = inode, schema, seals
+        return True
+
+    def _create(self, connection: sqlite3.Connection, layout: int) -> None:
+        """Create the tables that the file does not have yet."""
+        if layout == SCHEMA_VERSION:
+            return
+        for statement in LAYOUTS[SCHEMA_VERSION][len(LAYOUTS.get(layout, ())) :]:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
@@ -260,9 +313,11 @@ class Database:
     def _store_error(self, error: sqlite3.Error, action: str) -> StoreError:
         path, code = shown_path(self.path), getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_NOTADB:
-            return IndexCorrupt(f"{path}: not a database of judgments; move it away to start a new one")
+            return IndexCorrupt(damage_message(self.path, "not a database of judgments"))
         if code == sqlite3.SQLITE_CORRUPT:
-            return IndexCorrupt(f"{path}: damaged ({error}); `sqlite3 FILE .recover` may recover some of it")
+            return IndexCorrupt(damage_message(self.path, str(error)))
+        if "Could not decode" in str(error):
+            return IndexCorrupt(damage_message(self.path, "a text that is not UTF-8"))
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return IndexLocked(
                 f"{path}: another process has been writing for {LOCK_TIMEOUT_SECONDS:.0f} seconds; try again"
@@ -271,3 +326,24 @@ class Database:
         if self.path.is_dir() or not self.path.parent.is_dir():
             reason = "a folder" if self.path.is_dir() else "no such folder"
         return (WriteFailed if action == "written" else StoreError)(f"{path}: cannot be {action} ({reason})")
+
+
+def _harden(connection: sqlite3.Connection) -> None:
+    """Settings for a file that may come from a stranger; they must precede the first use of its schema."""
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    if sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
+
+
+def damage_message(path: Path, problem: str) -> str:
+    """The message about a damaged file, which names the command for its backups and their folder."""
+    folder = shown_path(backups_folder(path))
+    remedy = f"`searchlab judgments restore` replaces it by the last good backup in {folder}"
+    return f"{shown_path(path)}: damaged ({problem}); {remedy}, and `sqlite3 FILE .recover` may recover some of it"
+
+
+def backups_folder(path: Path) -> Path:
+    """The folder of the backups of a file of judgments: beside it."""
+    return path.with_name(f"{path.name.removesuffix('.sqlite')}.backups")

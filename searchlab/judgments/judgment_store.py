@@ -84,6 +84,10 @@ class JudgmentStore:
         """Close the file."""
         self._database.close()
 
+    def verify(self) -> None:
+        """Verify the whole file; raises IndexCorrupt if it is damaged."""
+        self._database.verify()
+
     def __enter__(self) -> JudgmentStore:
         return self
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from searchlab.atomic_file import open_atomic
+from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.mixtures.likelihood import check_weights
@@ -143,9 +144,7 @@ def write_weights(path: str | Path, weights: MixtureWeights) -> None:
 def read_weights(path: str | Path) -> MixtureWeights:
     """The weights in a file."""
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SourceError(path, f"cannot be read ({error.strerror})") from None
+        record = json.loads(read_text_file(path))
     except (ValueError, RecursionError):
         raise SourceError(path, f"not a JSON file, {EXPECTED}") from None
     if not isinstance(record, dict) or record.get("kind") != KIND:

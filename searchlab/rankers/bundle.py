@@ -22,6 +22,7 @@ from searchlab import __version__
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.atomic_file import open_atomic
 from searchlab.corpus.text_cleaning import on_one_line
+from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SearchlabError, SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
@@ -187,9 +188,7 @@ class Bundle:
 def load_bundle(path: str | Path) -> Bundle:
     """Read a bundle; an unreadable or malformed file is reported in one line."""
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SourceError(path, f"cannot be read ({error.strerror})") from None
+        record = json.loads(read_text_file(path))
     except (ValueError, RecursionError) as error:
         raise SourceError(path, f"not a JSON file ({error})") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:

@@ -90,5 +90,5 @@ def make_ranker(name: str, settings: Mapping[str, Any] | None = None) -> Ranker:
 def _parse_setting(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -183,7 +183,7 @@ def test_a_completion_script_is_printed_for_each_shell(tmp_path, shell):
     ("words", "expected"),
     [
         ("searchlab inde", {"index", "indexes"}),
-        ("searchlab judgments ", {"show", "export", "import", "agree"}),
+        ("searchlab judgments ", {"show", "export", "import", "agree", "backup", "restore"}),
         ("searchlab stats -i s", {"small"}),
     ],
 )

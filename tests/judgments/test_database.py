@@ -109,6 +109,7 @@ def test_judgments_are_durable_and_queries_are_not_synchronised(tmp_path, monkey
     monkeypatch.setattr(database.Database, "_connect", traced)
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         store.add_topic("trials", "heat flow", "a")
+        store.verify()
         for act in (
             lambda: store.judge("trials", "a", "d", judge="ann", grade=1),
             lambda: store.record_query("x"),
@@ -202,7 +203,7 @@ def write_cut(path):
     [
         (lambda path: path.write_bytes(b"qid 0 docno 1\n" * 500), IndexCorrupt, "not a database of judgments"),
         (write_other, IndexCorrupt, "a database, but not a database of judgments"),
-        (write_newer, IndexTooNew, "layout 99, but this searchlab reads layout 1"),
+        (write_newer, IndexTooNew, "layout 99, but this searchlab reads layout 2"),
         (write_cut, IndexCorrupt, "damaged"),
         (lambda path: path.mkdir(), StoreError, "(a folder)"),
     ],

@@ -6,6 +6,7 @@ import searchlab.cli.commands.evaluation.experiment
 import searchlab.cli.commands.evaluation.fuse
 import searchlab.cli.commands.evaluation.judgments
 import searchlab.cli.commands.evaluation.tune
+import searchlab.cli.commands.indexing.backup
 import searchlab.cli.commands.indexing.delete
 import searchlab.cli.commands.indexing.doctor
 import searchlab.cli.commands.indexing.example

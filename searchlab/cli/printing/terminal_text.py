@@ -85,3 +85,10 @@ def print_columns(rows: Sequence[Sequence[str]], *, indent: int = 0, n_labels: i
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print((" " * indent + "  ".join(cells)).rstrip())
+
+
+def local_time(written: str) -> str:
+    """An ISO time as a date and a time of this time zone."""
+    from datetime import datetime
+
+    return f"{datetime.fromisoformat(written).astimezone():%Y-%m-%d %H:%M}" if written else "unknown"

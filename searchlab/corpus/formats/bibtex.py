@@ -61,10 +61,14 @@ def read_bibtex_documents(opened: OpenedFile) -> Iterator[Document]:
 
 
 def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
-    began, kind, depth = "", "", 0
+    began, kind, depth, length = "", "", 0, 0
     content: list[str] = []
     for number, line in opened.lines():
         position = 0
+        if len(line) > opened.reading.max_record_length:
+            opened.reading.reject(opened.reading.too_long(began or opened.location(number)))
+            began = ""
+            continue
         if not began and (parenthesis := _PARENTHESIS.match(line)):
             message = f"expected an entry in braces, found {excerpt(on_one_line(parenthesis[0]))}"
             opened.reading.reject(RecordError(opened.location(number), message))
@@ -75,10 +79,15 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
             began = ""
         while began or _START.match(line, position):
             if not began and (start := _START.match(line, position)):
-                began, kind, depth, content = opened.location(number), start[1].lower(), 1, []
+                began, kind, depth, length, content = opened.location(number), start[1].lower(), 1, 0, []
                 position = start.end()
             end, depth = _closing_brace(line, depth, position)
             content.append(line[position:end])
+            length += end - position + 1
+            if length > opened.reading.max_record_length:
+                opened.reading.reject(opened.reading.too_long(began))
+                began, content = "", []
+                break
             if depth:
                 content.append("\n")
                 break

@@ -114,11 +114,13 @@ def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_R
 def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
     """The row that begins with the line `first`."""
     row = _Row(opened.location(first[0]))
+    if len(first[1]) > opened.reading.max_record_length:
+        raise opened.reading.too_long(row.location)
     later: list[tuple[int, str]] = []
     try:
         _read_line(row, first[1], delimiter)
         while row.quoted is not None:
-            later.append(_read_quoted_line(row, lines))
+            later.append(_read_quoted_line(row, lines, opened.reading.max_record_length))
             _read_line(row, later[-1][1], delimiter)
     except RecordError:
         # The quote may have been a stray one, and the lines after it separate rows.
@@ -127,14 +129,15 @@ def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimit
     return row
 
 
-def _read_quoted_line(row: _Row, lines: _Lines) -> tuple[int, str]:
+def _read_quoted_line(row: _Row, lines: _Lines, max_length: int) -> tuple[int, str]:
     numbered = next(lines, None)
     if numbered is None:
         raise RecordError(row.location, "expected a closing quote, found the end of the file")
     row.length += len(numbered[1])
-    if row.length > MAX_ROW_LENGTH:
+    limit = min(MAX_ROW_LENGTH, max_length)
+    if row.length > limit:
         lines.give_back([numbered])
-        raise RecordError(row.location, f"expected a closing quote, found none in {MAX_ROW_LENGTH:,} characters")
+        raise RecordError(row.location, f"expected a closing quote, found none in {limit:,} characters")
     return numbered
 
 

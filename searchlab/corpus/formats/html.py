@@ -52,7 +52,7 @@ def is_html(opened: OpenedFile) -> bool:
 
 def read_html_document(opened: OpenedFile) -> Iterator[Document]:
     """The document of the file; none if the page has no visible text."""
-    page = _Page(without_comments("\n".join(line for _, line in opened.lines())))
+    page = _Page(without_comments("\n".join(opened.whole())))
     title, body = page.title, page.body
     if title or body:
         yield Document(path_docno(opened.file.relative), title, body, location=opened.name)

@@ -34,7 +34,7 @@ def read_jsonl_topics(opened: OpenedFile) -> Iterator[TopicParts]:
 
 
 def _non_blank_lines(opened: OpenedFile) -> Iterator[tuple[str, str]]:
-    return ((opened.location(number), line) for number, line in opened.lines() if line.strip())
+    return ((opened.location(number), line) for number, line in opened.records() if line.strip())
 
 
 def _parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:

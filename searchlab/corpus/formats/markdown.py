@@ -53,7 +53,7 @@ def is_markdown(opened: OpenedFile) -> bool:
 
 def read_markdown_document(opened: OpenedFile) -> Iterator[Document]:
     """The document of the file; none if the file is blank."""
-    fields, lines = _split_front_matter([line for _, line in opened.lines()])
+    fields, lines = _split_front_matter(opened.whole())
     page = _Page(lines, on_one_line(fields.pop("title", "")))
     if page.title or page.body:
         yield Document(path_docno(opened.file.relative), page.title, page.body, fields, opened.name)

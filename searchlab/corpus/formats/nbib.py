@@ -55,6 +55,11 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
             opened.reading.reject(RecordError(opened.location(number), f"expected {expected}, found {excerpt(line)}"))
             # The rest of the record is skipped and not reported again.
             record, strayed = None, True
+        if record is not None:
+            record.length += len(line) + 1
+            if record.length > opened.reading.max_record_length:
+                opened.reading.reject(opened.reading.too_long(record.location))
+                record, strayed = None, True
     if record is not None:
         yield record
 

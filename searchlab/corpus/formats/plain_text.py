@@ -23,7 +23,7 @@ def is_text(opened: OpenedFile) -> bool:
 
 def read_text_document(opened: OpenedFile) -> Iterator[Document]:
     """The document of the file; none if the file is blank."""
-    text = "\n".join(line for _, line in opened.lines()).strip()
+    text = "\n".join(opened.whole()).strip()
     if text:
         title, body = _split_title(text)
         yield Document(path_docno(opened.file.relative), title, body, location=opened.name)

@@ -26,6 +26,8 @@ from searchlab.records import Document
 if TYPE_CHECKING:
     from xml.parsers.expat import XMLParserType
 
+# Elements within elements; PubMed has about ten.
+MAX_NESTING_DEPTH = 1_000
 ARTICLES = frozenset({"PubmedArticle", "PubmedBookArticle"})
 # (enclosing element, element): the name under which its text is collected.
 WANTED = {
@@ -59,6 +61,7 @@ class _Article:
     texts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     authors: list[str] = field(default_factory=list)
     doi: str = ""
+    length: int = 0
 
     def text(self, name: str) -> str:
         return next(iter(self.texts[name]), "")
@@ -82,6 +85,7 @@ def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
     collector = _ArticleCollector(opened, parser)
     mistake: RecordError | None = None
     size = HEAD_BYTES
+    n_unfinished = 0
     more = True
     while more and mistake is None:
         data = opened.stream.read(size)
@@ -99,7 +103,13 @@ def _read_articles(opened: OpenedFile) -> Iterator[_Article]:
             mistake = error
         yield from collector.take()
         # expat parses an unfinished token again with every piece: a tag of megabytes in small pieces would take hours.
-        size = size * 2 if parser.CurrentByteIndex == reached else HEAD_BYTES
+        if parser.CurrentByteIndex == reached:
+            n_unfinished += len(data)
+            size *= 2
+        else:
+            n_unfinished, size = 0, HEAD_BYTES
+        if mistake is None and n_unfinished > max(opened.reading.max_record_length, HEAD_BYTES):
+            mistake = opened.reading.too_long(opened.location(parser.CurrentLineNumber))
     if mistake is not None:
         opened.reading.reject(mistake)
 
@@ -134,15 +144,28 @@ class _ArticleCollector:
             self._article = _Article(self._opened.location(self._parser.CurrentLineNumber))
         elif name == AUTHOR:
             self._author = {}
+        if self._article is not None:
+            self._lengthen(self._article, len(name) + sum(map(len, attributes.values())))
         enclosing = self._enclosing[-1] if self._enclosing else ""
         if self._article is not None and not self._wanted and (enclosing, name) in WANTED:
             self._wanted, self._depth, self._pieces = WANTED[enclosing, name], len(self._enclosing), []
             self._attributes = attributes
         self._enclosing.append(name)
+        if len(self._enclosing) > MAX_NESTING_DEPTH:
+            location = self._opened.location(self._parser.CurrentLineNumber)
+            raise RecordError(location, f"expected at most {MAX_NESTING_DEPTH:,} elements in each other, found more")
 
     def _text(self, text: str) -> None:
-        if self._wanted:
+        if self._wanted and self._article is not None:
+            self._lengthen(self._article, len(text))
             self._pieces.append(text)
+
+    def _lengthen(self, article: _Article, n_characters: int) -> None:
+        """Count characters of an article, and refuse it if they are too many."""
+        article.length += n_characters
+        if article.length > self._opened.reading.max_record_length:
+            self._opened.reading.reject(self._opened.reading.too_long(article.location))
+            self._article, self._wanted, self._pieces = None, "", []
 
     def _end(self, name: str) -> None:
         self._enclosing.pop()

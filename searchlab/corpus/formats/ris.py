@@ -63,6 +63,11 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
             record = None
         else:
             record.add(tag[1], tag[2] or "")
+        if record is not None:
+            record.length += len(line) + 1
+            if record.length > opened.reading.max_record_length:
+                opened.reading.reject(opened.reading.too_long(record.location))
+                record, strayed = None, True
     if record is not None:
         opened.reading.reject(RecordError(record.location, f"expected {LAST_TAG}, found the end of the file"))
 

@@ -42,11 +42,12 @@ _MARKER = re.compile(r"\.([A-Z])\s*")
 
 @dataclass(slots=True)
 class MarkedRecord:
-    """The lines between one `.I` and the next, by part; `name` is what follows the `.I`."""
+    """The lines between one `.I` and the next, by part; `name` is what follows the `.I`, `length` counts characters."""
 
     location: str
     name: str
     lines: dict[str, list[str]] = field(default_factory=dict)
+    length: int = 0
 
     def parts(self) -> dict[str, str]:
         """The text of each part that is not empty."""
@@ -84,7 +85,7 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
         if item := _ITEM.fullmatch(line):
             if record is not None:
                 yield record
-            record, part = MarkedRecord(opened.location(number), item[1]), "text"
+            record, part, strayed = MarkedRecord(opened.location(number), item[1]), "text", False
         elif record is None:
             if line.strip() and not strayed:
                 opened.reading.reject(
@@ -95,6 +96,11 @@ def read_marked_records(opened: OpenedFile, markers: Mapping[str, str]) -> Itera
             part = markers[marker[1]]
         else:
             record.lines.setdefault(part, []).append(line)
+        if record is not None:
+            record.length += len(line) + 1
+            if record.length > opened.reading.max_record_length:
+                opened.reading.reject(opened.reading.too_long(record.location))
+                record, strayed = None, True
     if record is not None:
         yield record
 

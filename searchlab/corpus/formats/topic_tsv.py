@@ -19,7 +19,7 @@ def is_tsv(opened: OpenedFile) -> bool:
 
 def read_tsv_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file, one for each line."""
-    lines = ((opened.location(number), line) for number, line in opened.lines() if line.strip())
+    lines = ((opened.location(number), line) for number, line in opened.records() if line.strip())
     return opened.reading.parse_each(_topic, lines)
 
 

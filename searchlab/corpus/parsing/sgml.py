@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -23,6 +24,8 @@ TAG = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][^\s<>/]*+)(?P<attributes>[^<>]*
 _MARKUP = re.compile(r"<[?!/A-Za-z][^<>]*+>")
 _OPEN_MARKUP = re.compile(r"<[?!/A-Za-z][^<>]*+")
 _COMMENT = re.compile(r"<!--[^<>]*-->")
+# Instead of a bracket: the line was too long, and its end is not known.
+_CUT = "…"
 
 
 def begins_with(tag: str) -> Callable[[OpenedFile], bool]:
@@ -38,8 +41,13 @@ def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
     strayed = False
     began = ""
     content: list[str] = []
+    length = 0
     for number, text, bracket in _pieces(opened, tag):
-        if began:
+        length += len(text)
+        if bracket == _CUT or (began and length > opened.reading.max_record_length):
+            opened.reading.reject(opened.reading.too_long(began or opened.location(number)))
+            began, content, strayed = "", [], True
+        elif began:
             content.append(text)
         elif (stray := outside.words_in(text)) and not strayed:
             opened.reading.reject(RecordError(opened.location(number), f"expected <{tag}>, found {excerpt(stray)}"))
@@ -49,11 +57,11 @@ def read_records(opened: OpenedFile, tag: str) -> Iterator[tuple[str, str]]:
             if began:
                 error = RecordError(began, f"expected </{tag}>, found another <{tag}> at line {number}")
                 opened.reading.reject(error)
-            began, content, strayed = opened.location(number), [], False
-        elif began and bracket:
+            began, content, length, strayed = opened.location(number), [], 0, False
+        elif began and bracket == "</":
             yield began, _COMMENT.sub(" ", "".join(content))
             began = ""
-        elif bracket and not strayed:
+        elif bracket == "</" and not strayed:
             opened.reading.reject(RecordError(opened.location(number), f"expected <{tag}>, found </{tag}>"))
     if began:
         opened.reading.reject(RecordError(began, f"expected </{tag}>, found the end of the file"))
@@ -63,6 +71,9 @@ def _pieces(opened: OpenedFile, tag: str) -> Iterator[tuple[int, str, str]]:
     """The text up to each <tag>, </tag> or line end, with its line number and the bracket that ended it."""
     boundary = re.compile(rf"(?P<bracket></?){tag}(?:\s[^<>]*+)?>", re.IGNORECASE)
     for number, line in opened.lines():
+        if len(line) > opened.reading.max_record_length:
+            yield number, "", _CUT
+            continue
         position = 0
         for match in boundary.finditer(line):
             yield number, line[position : match.start()], match["bracket"]
@@ -112,20 +123,25 @@ class Element:
 
 def find_elements(content: str, wanted: Callable[[Element], bool]) -> Iterator[Element]:
     """The wanted elements in order, none inside another; unwanted elements are searched for wanted ones."""
-    tags = list(TAG.finditer(content))
-    ends: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for tag in tags:
+    # Arrays, and no list of all tags: a record of megabytes may have nothing but tags.
+    ends: defaultdict[str, tuple[array[int], array[int]]] = defaultdict(lambda: (array("q"), array("q")))
+    for tag in TAG.finditer(content):
         if tag["end"]:
-            ends[tag["name"].upper()].append(tag.span())
+            inner_ends, after = ends[tag["name"].upper()]
+            inner_ends.append(tag.start())
+            after.append(tag.end())
     position = 0
-    for tag in tags:
+    for tag in TAG.finditer(content):
         if tag.start() < position or tag["end"] or tag["attributes"].endswith("/"):
             continue
         name = tag["name"].upper()
-        nearest = bisect_left(ends[name], tag.span()[1:])
-        if nearest == len(ends[name]):
+        if name not in ends:
             continue
-        inner_end, end = ends[name][nearest]
+        inner_ends, after = ends[name]
+        nearest = bisect_left(inner_ends, tag.end())
+        if nearest == len(inner_ends):
+            continue
+        inner_end, end = inner_ends[nearest], after[nearest]
         element = Element(name, content, tag.start(), tag.end(), inner_end, end)
         if wanted(element):
             yield element

@@ -13,12 +13,13 @@ from searchlab.corpus.text_cleaning import on_one_line
 
 @dataclass(slots=True)
 class TaggedRecord:
-    """A record that is being read: for each tag its values, each a list of lines."""
+    """A record that is being read: for each tag its values, each a list of lines; `length` counts its characters."""
 
     location: str
     number: int = 0
     values: defaultdict[str, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
     last: list[str] = field(default_factory=list)
+    length: int = 0
 
     def add(self, tag: str, text: str) -> None:
         """Start a new value of a tag."""

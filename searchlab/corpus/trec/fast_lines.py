@@ -2,15 +2,19 @@
 
 Runs and judgments are mostly plain ASCII with the same number of columns in every line. A large file of this kind is
 read by one compiled pass (`line_kernels`), several times as fast as line by line. Irregular files are left to the
-line-by-line reader, which reports what is wrong, and so are small files, since loading the compiled code takes longer.
+line-by-line reader, which reports what is wrong, and so are small files, since loading the compiled code takes longer,
+and files that unpack to far more than they have on disk, since this pass holds the whole file in memory.
 """
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from searchlab.corpus.source_files import HEAD_BYTES, OpenedFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
 
 # Smaller files are read line by line.
 MIN_FAST_BYTES = 2**21
+# Files with more bytes than this, and than this many times their bytes on disk, are read line by line. Runs and
+# judgments are gzipped to a fifth or less.
+MAX_FAST_BYTES = 2**28
+MAX_EXPANSION = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +41,43 @@ class PlainLines:
         ends = [begin for _, begin in self.topics[1:]]
         for (qid, begin), end in zip(self.topics, [*ends, len(self.docnos)], strict=True):
             yield qid, self.docnos[begin:end], self.numbers[begin:end]
+
+
+def read_beginning(opened: OpenedFile) -> tuple[bytes, OpenedFile]:
+    """The content of a file for the fast pass, empty if it or one of its lines is too large, and the file unread."""
+    limit = max(MAX_FAST_BYTES, MAX_EXPANSION * opened.file.size)
+    data = opened.stream.read(limit + 1)
+    rest: Any = _Concatenation(data, opened.stream)
+    fits = len(data) <= limit and not _has_longer_line(data, opened.reading.max_record_length)
+    return data if fits else b"", replace(opened, stream=io.BufferedReader(rest, HEAD_BYTES))
+
+
+def _has_longer_line(data: bytes, limit: int) -> bool:
+    start = 0
+    while len(data) - start > limit:
+        # The last line end that a line from `start` may have; the lines before it are not longer either.
+        end = data.rfind(b"\n", start, start + limit + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
+
+
+class _Concatenation(io.RawIOBase):
+    """Bytes that were read already, and then the rest of a stream."""
+
+    def __init__(self, data: bytes, stream: BinaryIO) -> None:
+        super().__init__()
+        self._data = io.BytesIO(data)
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._data.read(len(buffer)) or self._stream.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def read_plain_lines(

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from io import BytesIO
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -24,7 +23,7 @@ from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, SourceFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_plain_lines
+from searchlab.corpus.trec.fast_lines import read_beginning, read_plain_lines
 from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.records import Qrels
 
@@ -55,9 +54,9 @@ def read_qrels(source: str | Path | SourceFile, *, notes: ReadingNotes | None = 
         name = file.name
         notes.bytes_total += file.size
         with open_source_file(file, ReadingContext(notes, strict)) as opened:
-            data = opened.stream.read()
+            data, unread = read_beginning(opened)
             plain = _read_large(data)
-            grades = _read_lines(replace(opened, stream=BytesIO(data))) if plain is None else plain
+            grades = _read_lines(unread) if plain is None else plain
     if not grades:
         raise SourceError(name, "holds no judgments")
     notes.n_files += 1
@@ -102,7 +101,7 @@ def _read_lines(opened: OpenedFile) -> dict[str, dict[str, int]]:
 def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
     n_columns = 0
     is_smart = None
-    for number, line in opened.lines():
+    for number, line in opened.records():
         columns = line.split()
         if not columns:
             continue

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from io import BytesIO
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -20,7 +19,7 @@ from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_plain_lines
+from searchlab.corpus.trec.fast_lines import read_beginning, read_plain_lines
 from searchlab.errors import DuplicateError, RecordError, SourceError
 from searchlab.records import Ranking
 
@@ -48,10 +47,10 @@ def read_run(source: str | Path, *, notes: ReadingNotes | None = None, strict: b
     file = single_file(source)
     notes.bytes_total += file.size
     with open_source_file(file, ReadingContext(notes, strict)) as opened:
-        data = opened.stream.read()
+        data, unread = read_beginning(opened)
         rankings = _read_large(data)
         if rankings is None:
-            results_by_topic = _read_lines(replace(opened, stream=BytesIO(data)))
+            results_by_topic = _read_lines(unread)
             rankings = [_ranking(qid, list(results.values())) for qid, results in results_by_topic.items()]
     if not rankings:
         raise SourceError(file.name, "holds no results")
@@ -103,7 +102,7 @@ def _ranking(qid: str, results: list[_Result]) -> Ranking:
 
 def _read_lines(opened: OpenedFile) -> dict[str, dict[str, _Result]]:
     results: dict[str, dict[str, _Result]] = {}
-    lines = ((number, columns) for number, line in opened.lines() if (columns := line.split()))
+    lines = ((number, columns) for number, line in opened.records() if (columns := line.split()))
     for result in _results(opened, lines):
         first = results.setdefault(result.qid, {}).setdefault(result.docno, result)
         if first is not result:

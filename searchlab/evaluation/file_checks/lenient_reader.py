@@ -71,12 +71,13 @@ def read_leniently(path: str | Path) -> ParsedFile:
         if opened.is_blank:
             raise SourceError(file.name, "empty, expected topics, judgments, a run or features")
         kind = detect_kind(opened.head)
-        if kind == "run":
-            return _read_run(opened)
-        if kind == "judgments":
-            return _read_judgments(opened)
-        if kind == "topics":
-            return _read_topics(opened)
+        if kind in _READERS:
+            parsed = _READERS[kind](opened)
+            for error in opened.reading.notes.bad_records:
+                parsed.add_fault(error.message, error.location)
+            if not parsed.qids and not parsed.faults:
+                raise SourceError(file.name, f"holds no {kind}")
+            return parsed
     table = read_letor(path)
     return ParsedFile("features", file.name, set(table.query_ids), {docno for docno in table.docnos.tolist() if docno})
 
@@ -118,7 +119,7 @@ def _is_number(text: str) -> bool:
 def _read_run(opened: OpenedFile) -> ParsedFile:
     file = ParsedFile("run", opened.name)
     seen: dict[tuple[str, str], int] = {}
-    for number, text in opened.lines():
+    for number, text in opened.records():
         columns, location = text.split(), opened.location(number)
         if not columns:
             continue
@@ -145,7 +146,7 @@ def _read_judgments(opened: OpenedFile) -> ParsedFile:
     file = ParsedFile("judgments", opened.name)
     n_columns = 0
     is_smart = False
-    for number, text in opened.lines():
+    for number, text in opened.records():
         columns, location = text.split(), opened.location(number)
         if not columns or (not n_columns and [word.lower() for word in columns] == BEIR_HEADER):
             continue
@@ -189,8 +190,7 @@ def _read_topics(opened: OpenedFile) -> ParsedFile:
         if not topic.parts.get(topic.resolve("text"), "").strip():
             file.add_fault("a topic without a text", f"{topic.location}: topic {topic.qid}")
         file.qids.add(topic.qid)
-    for error in opened.reading.notes.bad_records:
-        file.add_fault(error.message, error.location)
-    if not file.qids and not file.faults:
-        raise SourceError(opened.name, "holds no topics")
     return file
+
+
+_READERS = {"run": _read_run, "judgments": _read_judgments, "topics": _read_topics}

@@ -14,23 +14,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 import numpy as np
 
 from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
-from searchlab.corpus.source_files import open_source_file
+from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt, on_one_line
-from searchlab.errors import SettingError, SourceError, unknown_name
+from searchlab.errors import SettingError, unknown_name
 from searchlab.features.feature_table import FeatureTable
 
 # Values of features that a row leaves out.
 MISSING = {"zero": 0.0, "nan": math.nan}
 BLOCK_BYTES = 2**18
-MAX_LINE_BYTES = 2**26
 _ROWS_AT_ONCE = 4_096
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -58,7 +57,7 @@ def read_letor(
     notes.bytes_total += file.size
     with open_source_file(file, ReadingContext(notes)) as opened:
         rows = LetorRows(opened, MISSING[missing or "zero"], names)
-        for block in _blocks(opened.stream, opened.name):
+        for block in _blocks(opened):
             rows.add(block)
         table = rows.table(same_dimension=missing is None)
     if table.was_regrouped:
@@ -104,19 +103,21 @@ def _check_word(kind: str, word: str, allowed: bool = True) -> None:
         )
 
 
-def _blocks(stream: BinaryIO, name: str) -> Iterator[bytes]:
+def _blocks(opened: OpenedFile) -> Iterator[bytes]:
     """The file in blocks of whole lines; a missing line end of the last line is added."""
     pieces: list[bytes] = []
-    data = stream.read(BLOCK_BYTES).removeprefix(_BYTE_ORDER_MARK)
+    n_lines = 0
+    data = opened.stream.read(BLOCK_BYTES).removeprefix(_BYTE_ORDER_MARK)
     while data:
         end = data.rfind(b"\n") + 1
         if end:
+            n_lines += data.count(b"\n")
             yield b"".join([*pieces, data[:end]])
             pieces = [data[end:]]
         else:
             pieces.append(data)
-        if len(pieces) * BLOCK_BYTES > MAX_LINE_BYTES:
-            raise SourceError(name, f"has a line of more than {MAX_LINE_BYTES} bytes, expected a row a line")
-        data = stream.read(BLOCK_BYTES)
+        if len(pieces) * BLOCK_BYTES > opened.reading.max_record_length:
+            raise opened.reading.too_long(opened.location(n_lines + 1))
+        data = opened.stream.read(BLOCK_BYTES)
     if any(pieces):
         yield b"".join([*pieces, b"\n"])

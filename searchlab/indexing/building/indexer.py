@@ -16,6 +16,7 @@ from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus import ReadingNotes, read_documents
+from searchlab.corpus.reading_context import MAX_RECORD_MB
 from searchlab.errors import (
     IndexCorrupt,
     IndexMissing,
@@ -97,6 +98,7 @@ def index(
     jobs: int | None = None,
     on_duplicate: str = "error",
     strict: bool = False,
+    max_record_mb: float = MAX_RECORD_MB,
     prune: bool = False,
     rebuild: bool = False,
     notes: ReadingNotes | None = None,
@@ -111,8 +113,8 @@ def index(
     `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
     or porter and default). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for
     none (by default that of the index, or 0). `jobs` is the number of processes (all cores by default); `on_duplicate`
-    is error, keep-first or keep-last. A malformed record is noted and skipped unless `strict`; pruning is always
-    strict, since the document of an unreadable record would be removed.
+    is error, keep-first or keep-last. A malformed record, or one of more than `max_record_mb` megabytes, is noted and
+    skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be removed.
     """
     paths = [sources] if isinstance(sources, str | Path) else list(sources)
     if not paths:
@@ -123,7 +125,9 @@ def index(
 
     def read() -> Iterator[Document]:
         reading_notes.clear()
-        return read_documents(paths, format=format, notes=reading_notes, strict=strict or prune)
+        return read_documents(
+            paths, format=format, notes=reading_notes, strict=strict or prune, max_record_mb=max_record_mb
+        )
 
     return build_index(
         read,

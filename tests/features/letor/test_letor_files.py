@@ -6,6 +6,7 @@ import math
 import random
 import struct
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from searchlab.corpus import ReadingNotes
+from searchlab.corpus.reading_context import ReadingContext
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError, SourceError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.letor import letor_files, row_buffer
@@ -269,9 +271,9 @@ def test_a_tiny_file_does_not_allocate_all_memory(complaint):
 
 
 def test_a_line_without_end_is_refused(complaint, monkeypatch):
-    monkeypatch.setattr(letor_files, "MAX_LINE_BYTES", 1 << 20)
-    assert complaint(SourceError, b"1" * (2 << 20)) == (
-        "FILE: has a line of more than 1048576 bytes, expected a row a line"
+    monkeypatch.setattr(letor_files, "ReadingContext", partial(ReadingContext, max_record_mb=1))
+    assert complaint(RecordError, b"1 qid:1 1:1\n" + b"1" * (2 << 20)) == (
+        "FILE:2: expected a record of at most 1 MB, found a longer one"
     )
 
 

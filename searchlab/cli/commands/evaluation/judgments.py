@@ -155,6 +155,45 @@ def judgments_agree_command(index: IndexOption = None, topic_set: TopicSetOption
     note("κ: 1 is full agreement, 0 what chance gives; weighted, 0 and 2 are further apart than 1 and 2")
 
 
+@judgments_app.command("backup")
+def judgments_backup_command(
+    index: IndexOption = None,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The copy [default: a new one in INDEX.judgments.backups]"),
+    ] = None,
+) -> None:
+    """Copy the judgments, also while a server is judging.
+
+    The copy is one consistent state, and is verified.
+    """
+    from searchlab.judgments.judgment_backup import back_up
+
+    with _open_store(choose_index(index)) as store:
+        print(back_up(store.path, None if output is None else Path(output)))
+
+
+@judgments_app.command("restore")
+def judgments_restore_command(
+    backup: Annotated[
+        str | None, typer.Argument(metavar="FILE", help="A backup [default: the last good one of the index]")
+    ] = None,
+    index: IndexOption = None,
+) -> None:
+    """Replace the judgments by a backup.
+
+    The replaced file is kept beside it.
+    """
+    from searchlab.judgments.judgment_backup import restore_backup
+
+    with _open_store(choose_index(index)) as store:
+        path = store.path
+    restored, kept = restore_backup(path, None if backup is None else Path(backup))
+    print(f"{path}: restored from {restored}")
+    if kept is not None:
+        note(f"the replaced file is kept as {kept}")
+
+
 def _agreement_row(agreement: Agreement) -> list[str]:
     numbers = [f"{agreement.agreement:.1%}" if agreement.agreement is not None else "-"]
     numbers += ["-" if kappa is None else f"{kappa:.3f}" for kappa in (agreement.kappa, agreement.weighted_kappa)]

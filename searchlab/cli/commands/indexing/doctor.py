@@ -29,7 +29,8 @@ def doctor_command(
 ) -> None:
     """Examine an index, or files of judgments, runs and topics.
 
-    Prints what is wrong and what to do about it. Files are compared with each other, and, with -i, with an index.
+    Prints what is wrong, also with the index's judgments, and what to do about it. Files are compared with each other,
+    and, with -i, with an index.
     """
     if files:
         _examine_files(files, index)
@@ -39,11 +40,15 @@ def doctor_command(
 
 def _examine_index(index: str | None) -> None:
     from searchlab.features.artefact_checks import examine_artefacts
+    from searchlab.judgments.judgment_backup import examine_judgments
+    from searchlab.judgments.judgment_store import judgments_file
 
     folder = choose_index(index)
     with stage_bar() as progress:
         diagnosis = searchlab.examine(folder, progress)
         problems = examine_artefacts(folder) if diagnosis.healthy else []
+        if problem := examine_judgments(judgments_file(folder)):
+            problems.append(problem)
     for finding in diagnosis.findings:
         print_line(str(finding))
     for problem in problems:

@@ -12,6 +12,7 @@ from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_la
 from searchlab.cli.options import JobsOption
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
+from searchlab.corpus.reading_context import MAX_RECORD_MB
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ def index_command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a malformed record instead of leaving it out.")
     ] = False,
+    max_record_mb: Annotated[
+        float,
+        typer.Option("--max-record-mb", metavar="N", help="Leave out records of more than N million characters"),
+    ] = MAX_RECORD_MB,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove documents that the sources no longer have; implies --strict.")
     ] = False,
@@ -99,6 +104,7 @@ def index_command(
             jobs=jobs,
             on_duplicate=on_duplicate,
             strict=strict,
+            max_record_mb=max_record_mb,
             prune=prune,
             rebuild=rebuild,
             notes=notes,

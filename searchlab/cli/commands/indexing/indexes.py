@@ -7,7 +7,7 @@ import json
 from searchlab.cli.app import app
 from searchlab.cli.messages import note, warn
 from searchlab.cli.options import JsonOption
-from searchlab.cli.printing.terminal_text import megabytes, print_columns
+from searchlab.cli.printing.terminal_text import local_time, megabytes, print_columns
 
 
 @app.command("indexes")
@@ -36,17 +36,10 @@ def indexes_command(as_json: JsonOption = False) -> None:
         rows = [["index", "documents", "shards", "size", "changed"]]
         for index in found:
             sizes = [f"{index.n_docs:,}", f"{index.n_shards:,}", megabytes(index.n_bytes)]
-            rows.append([index.name, *sizes, _local_time(index.written)])
+            rows.append([index.name, *sizes, local_time(index.written)])
         print_columns(rows)
     else:
         note(f"no index in {INDEXES_FOLDER}/: `searchlab index SOURCE` makes one")
     for index in found:
         if index.problem:
             warn(index.problem)
-
-
-def _local_time(written: str) -> str:
-    """An ISO time as a date and a time of this time zone."""
-    from datetime import datetime
-
-    return f"{datetime.fromisoformat(written).astimezone():%Y-%m-%d %H:%M}" if written else "unknown"

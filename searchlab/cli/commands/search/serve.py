@@ -69,4 +69,7 @@ def serve_command(
         indexes.get(name)  # a damaged index damaged reported now, not to the first visitor
     for file in models:
         load_bundle(file)
-    serve(AppState(indexes, reports_folder=Path(reports or RESULTS)), host, port, token or ())
+    state = AppState(indexes, reports_folder=Path(reports or RESULTS))
+    for name in indexes.names:
+        state.judgments(name).verify()
+    serve(state, host, port, token or ())

@@ -28,7 +28,7 @@ def imported(aero):
 def test_the_help_names_the_commands(run_cli):
     code, out, err = run_cli("judgments")
     assert (code, err) == (0, "")
-    assert all(f"\n  {name} " in out for name in ("show", "export", "import", "agree"))
+    assert all(f"\n  {name} " in out for name in ("show", "export", "import", "agree", "backup", "restore"))
     assert "judgments" in run_cli("--help")[1]
 
 
@@ -151,3 +151,31 @@ def test_no_control_character_reaches_the_terminal(imported, tmp_path):
     out = imported("show", "--topic-set", "aero")[1]
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+def test_judgments_are_backed_up_and_restored(imported, tmp_path, run_cli):
+    path = tmp_path / "indexes" / "aero.judgments.sqlite"
+    code, out, _ = imported("backup")
+    backup = tmp_path / out.strip()
+    assert code == 0
+    assert backup.parent == tmp_path / "indexes" / "aero.judgments.backups"
+    assert imported("backup", "-o", "copy.sqlite")[:2] == (0, "copy.sqlite\n")
+    exported = imported("export", "qrels")[1]
+    path.write_bytes(path.read_bytes().replace(b"heat flow", b"heat flaw"))
+    for arguments in (["judgments", "show"], ["serve"]):
+        code, _, err = run_cli(*arguments)
+        assert code == 1
+        assert "indexes/aero.judgments.sqlite: damaged (" in err
+        assert "last good backup in indexes/aero.judgments.backups" in err
+    code, out, _ = run_cli("doctor")
+    assert code == 1
+    assert out.startswith("indexes/aero.judgments.sqlite: damaged (")
+    assert out.endswith(f"last good backup: indexes/aero.judgments.backups/{backup.name}\n")
+    code, out, err = imported("restore")
+    assert (code, out) == (
+        0,
+        f"indexes/aero.judgments.sqlite: restored from indexes/aero.judgments.backups/{backup.name}\n",
+    )
+    assert "the replaced file is kept as indexes/aero.judgments.replaced-" in err
+    assert imported("export", "qrels")[1] == exported
+    assert run_cli("doctor")[0] == 0

@@ -1,0 +1,1 @@
+"""Backups of an index with its judgments, models, topic models and semantic space."""

@@ -1,0 +1,131 @@
+"""Integrity of the database: that its schema is searchlab's, and its rows are those that were written.
+
+SQLite's own checks find broken pages and wrong indexes, but not a letter that was changed within a value. Rows of
+topics, acts and undone are only added, so each of these tables has a seal, the end of a hash chain over its rows:
+
+    digest(n) = BLAKE2b-128(digest(n - 1) + row n as JSON),  digest(0) = 16 zero bytes
+
+The transaction that adds rows extends the seals. Verification computes the chain again; once a process has verified a
+database, only the rows that were added since. The current judgments are compared with those that follow from the acts,
+and a past query with its folded form.
+
+A schema with anything else than searchlab's tables, indexes and triggers is refused: a view or a trigger of a
+stranger's database would run its own statements. The seals are no signature: who can write the file can seal it again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+from searchlab.judgments.input_checks import fold_case
+
+SEALS_SCHEMA = "CREATE TABLE seals (name TEXT PRIMARY KEY, last INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"
+# The tables that are sealed, and the rows after a given one.
+SEALED_ROWS = {
+    "topics": "SELECT id, set_name, qid, text, folded FROM topics WHERE id > ? ORDER BY id",
+    "acts": "SELECT id, topic, docno, judge, grade, note, made, imported FROM acts WHERE id > ? ORDER BY id",
+    "undone": "SELECT id, act, made FROM undone WHERE id > ? ORDER BY id",
+}
+DIGEST_BYTES = 16
+
+_CURRENT = "SELECT topic, judge, docno, grade, act FROM last"
+_DERIVED = (
+    "SELECT topic, judge, docno, grade, id FROM acts WHERE id IN"
+    " (SELECT max(id) FROM acts WHERE id NOT IN (SELECT act FROM undone) GROUP BY topic, judge, docno)"
+)
+
+
+class Seal(NamedTuple):
+    """The id of the last row of a table that is sealed, and the digest of the chain up to it."""
+
+    last: int = 0
+    digest: str = bytes(DIGEST_BYTES).hex()
+
+
+class Damage(Exception):
+    """What is wrong with a database."""
+
+
+Seals = Mapping[str, Seal]
+NO_SEALS: Seals = {name: Seal() for name in SEALED_ROWS}
+
+
+def require_schema(connection: sqlite3.Connection, statements: tuple[str, ...]) -> None:
+    """Raise Damage if the schema is not the one that these statements create."""
+    found = _read_schema(connection)
+    expected = _schema_of(statements)
+    if found != expected:
+        differing = sorted({name for _, name, _, _ in found ^ expected})
+        raise Damage(f"its schema is not that of judgments: {', '.join(map(repr, differing[:3]))}")
+
+
+def _read_schema(connection: sqlite3.Connection) -> frozenset[tuple[str, str, str, str | None]]:
+    return frozenset(connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema").fetchall())
+
+
+@cache
+def _schema_of(statements: tuple[str, ...]) -> frozenset[tuple[str, str, str, str | None]]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        for statement in statements:
+            connection.execute(statement)
+        return _read_schema(connection)
+    finally:
+        connection.close()
+
+
+def read_seals(connection: sqlite3.Connection) -> Seals:
+    """The stored seals; a table without rows may have none."""
+    rows = connection.execute("SELECT name, last, digest FROM seals").fetchall()
+    return {**NO_SEALS, **{name: Seal(last, digest) for name, last, digest in rows}}
+
+
+def extend_seals(connection: sqlite3.Connection) -> None:
+    """Seal the rows that were added since the seals were stored."""
+    for name, seal in read_seals(connection).items():
+        extended = _extend(connection, name, seal)
+        if extended != seal:
+            connection.execute("INSERT OR REPLACE INTO seals VALUES (?, ?, ?)", (name, *extended))
+
+
+def _extend(connection: sqlite3.Connection, name: str, seal: Seal) -> Seal:
+    last, digest = seal.last, bytes.fromhex(seal.digest)
+    for row in connection.execute(SEALED_ROWS[name], (last,)):
+        last = row[0]
+        digest = blake2b(digest + json.dumps(row).encode(), digest_size=DIGEST_BYTES).digest()
+    return Seal(last, digest.hex())
+
+
+def verify_seals(connection: sqlite3.Connection, verified: Seals = NO_SEALS) -> Seals:
+    """Verify the rows after those of the seals `verified`; returns the stored seals. Raises Damage."""
+    stored = read_seals(connection)
+    for name, seal in stored.items():
+        try:
+            matches = _extend(connection, name, verified[name]) == seal
+        except (TypeError, ValueError, KeyError):  # a value of a type that is never written
+            matches = False
+        if not matches:
+            raise Damage(f"rows of {name} are not those that were written")
+    return stored
+
+
+def verify_all(connection: sqlite3.Connection, *, sealed: bool) -> Seals:
+    """Verify the whole database; returns its seals. A database of layout 1 has none. Raises Damage."""
+    for (problem,) in connection.execute("PRAGMA integrity_check(1)"):
+        if problem != "ok":
+            raise Damage(" ".join(str(problem).split()))
+    if connection.execute("PRAGMA foreign_key_check").fetchone():
+        raise Damage("an act of an unknown topic, or an undone act that is unknown")
+    seals = verify_seals(connection) if sealed else NO_SEALS
+    for first, second in ((_CURRENT, _DERIVED), (_DERIVED, _CURRENT)):
+        if connection.execute(f"{first} EXCEPT {second} LIMIT 1").fetchone():
+            raise Damage("current judgments do not follow from the acts")
+    for folded, text in connection.execute("SELECT folded, text FROM queries"):
+        if not isinstance(text, str) or fold_case(text) != folded:
+            raise Damage("a past query is not the one that was written")
+    return seals
