@@ -67,7 +67,7 @@ def last_good_backup(path: Path) -> Path | None:
     return None
 
 
-def restore_backup(path: Path, backup: Path | None = None) -> tuple[Path, Path | None]:
+def restore_judgments(path: Path, backup: Path | None = None) -> tuple[Path, Path | None]:
     """Replace the judgments in `path` by a backup, by default the last good one.
 
     Returns the backup, and the name under which the replaced file is kept (None if there was none).

@@ -9,7 +9,7 @@ import pytest
 from searchlab.errors import IndexCorrupt, SourceError, WriteFailed
 from searchlab.judgments import judgment_backup
 from searchlab.judgments.database import Database, backups_folder
-from searchlab.judgments.judgment_backup import back_up, examine_judgments, last_good_backup, restore_backup
+from searchlab.judgments.judgment_backup import back_up, examine_judgments, last_good_backup, restore_judgments
 from searchlab.judgments.judgment_store import JudgmentStore
 from tests.judgments.damaged_judgments import fill, read_everything
 
@@ -108,7 +108,7 @@ def test_the_last_good_backup_is_offered_and_restored(judged, stamps):
     assert problem.startswith(f"{judged}: damaged")
     assert problem.endswith(f"last good backup: {good}")
     damaged = judged.read_bytes()
-    restored, kept = restore_backup(judged)
+    restored, kept = restore_judgments(judged)
     assert restored == good
     assert kept.read_bytes() == damaged
     assert read_everything(judged) == right
@@ -126,18 +126,18 @@ def test_a_restored_file_does_not_get_the_log_of_the_replaced_one(judged, stamps
         content = judged.read_bytes()
     judged.write_bytes(content)
     Path(f"{judged}-wal").write_bytes(log)
-    restore_backup(judged, backup)
+    restore_judgments(judged, backup)
     assert read_everything(judged) == right
 
 
 def test_without_a_good_backup_nothing_is_replaced(judged, tmp_path):
     before = judged.read_bytes()
     with pytest.raises(SourceError, match="no good backup here"):
-        restore_backup(judged)
+        restore_judgments(judged)
     with pytest.raises(SourceError, match="no such file"):
-        restore_backup(judged, tmp_path / "none")
+        restore_judgments(judged, tmp_path / "none")
     (tmp_path / "text").write_text("no database" * 1000)
     with pytest.raises(IndexCorrupt):
-        restore_backup(judged, tmp_path / "text")
+        restore_judgments(judged, tmp_path / "text")
     assert judged.read_bytes() == before
     assert not list(tmp_path.glob(".*"))

@@ -184,11 +184,11 @@ def judgments_restore_command(
 
     The replaced file is kept beside it.
     """
-    from searchlab.judgments.judgment_backup import restore_backup
+    from searchlab.judgments.judgment_backup import restore_judgments
 
     with _open_store(choose_index(index)) as store:
         path = store.path
-    restored, kept = restore_backup(path, None if backup is None else Path(backup))
+    restored, kept = restore_judgments(path, None if backup is None else Path(backup))
     print(f"{path}: restored from {restored}")
     if kept is not None:
         note(f"the replaced file is kept as {kept}")
