@@ -86,6 +86,20 @@ def test_threads_share_one_store(tmp_path):
         assert 1 <= len(store._database._idle) <= 6
 
 
+def test_a_snapshot_older_than_what_was_verified_is_no_damage(tmp_path):
+    with JudgmentStore(tmp_path / "it.sqlite") as store:
+        store.add_topic("trials", "heat flow", "a")
+        store.judge("trials", "a", "d0", judge="x", grade=1)
+        database = store._database
+        with database.reading() as before:
+            store.judge("trials", "a", "d1", judge="x", grade=1)
+            assert len(store.judgments("trials")) == 2  # verified up to the second judgment
+            # The first reader still sees one judgment, and verifies its snapshot now.
+            assert before.execute("SELECT count(*) FROM acts").fetchone() == (1,)
+            assert database._is_verified(before, database._inode())
+        assert len(store.judgments("trials")) == 2
+
+
 def test_concurrent_requests_for_the_same_text_add_one_topic(tmp_path):
     with JudgmentStore(tmp_path / "it.sqlite") as store:
         qids = []
