@@ -218,16 +218,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--documents", type=int, default=300, help="documents of the index: more have more blocks")
     parser.add_argument("--sealed", action="store_true", help="compute all checksums again after each alteration")
     parser.add_argument("--work", type=Path, help="where the index is made [default: a temporary folder]")
     arguments = parser.parse_args()
     work = arguments.work or Path(tempfile.mkdtemp())
     folder = work / "attacked"
     shutil.rmtree(folder, ignore_errors=True)
-    make_index(folder)
+    make_index(folder, arguments.documents)
     result = attack(folder, arguments.cases, arguments.seed, sealed=arguments.sealed)
     shutil.rmtree(work if arguments.work is None else folder)
-    print(f"{arguments.cases} cases, seed {arguments.seed}, {'sealed' if arguments.sealed else 'plain'}:")
+    kind = "sealed" if arguments.sealed else "plain"
+    print(f"{arguments.cases:,} cases, {kind}, seed {arguments.seed}, {arguments.documents:,} documents:")
     for outcome, count in result.outcomes.most_common():
         print(f"  {outcome}: {count}")
     print("\n".join(result.failures))

@@ -97,7 +97,7 @@ class Snapshot:
         """Raise IndexCorrupt for the errors that impossible numbers in columns cause, whose checksums may be right."""
         try:
             yield
-        except (IndexError, UnicodeDecodeError, OverflowError, MemoryError):
+        except (IndexError, UnicodeDecodeError, OverflowError, ZeroDivisionError, MemoryError):
             raise IndexCorrupt(f"{self.folder}: a column is damaged; {REBUILD}") from None
 
     def verify(self, pause: Callable[[], object] = lambda: None) -> None:
@@ -185,6 +185,10 @@ class Snapshot:
             doc_freq += len(tfs)
             term_count += int(tfs.sum(dtype=np.int64))
             max_tf = max(max_tf, int(tfs.max()) if len(tfs) else 0)
+        # Formulas take logarithms of these, and compiled loops bound scores by them.
+        is_possible = 0 <= doc_freq <= self.n_docs and doc_freq <= term_count <= self.n_tokens[stream]
+        if not is_possible or max_tf > term_count:
+            raise IndexCorrupt(f"{self.folder}: the counts of a term are damaged; {REBUILD}")
         return TermCounts(doc_freq, term_count, max_tf)
 
     @cached_property

@@ -93,9 +93,10 @@ class RM3:
 
     def expand(self, query: Query, model: RelevanceModel) -> Query:
         """The query mixed with a relevance model; unchanged if that is empty, as where a field matched and no text."""
-        selected = _most_telling(
-            model.snapshot, model.stream, model.terms, model.probabilities, self.terms, _relevance_idf
-        )
+        with model.snapshot.report_damage():
+            selected = _most_telling(
+                model.snapshot, model.stream, model.terms, model.probabilities, self.terms, _relevance_idf
+            )
         if not selected:
             return query
         n_words = sum(term.count for term in query.terms)
