@@ -23,8 +23,6 @@ from searchlab.records import Document, TermStats
 from searchlab.types import Array
 
 MAX_CACHED_TERMS = 1 << 16
-# Bytes between two pauses of `Snapshot.verify`.
-VERIFIED_AT_ONCE = 1 << 20
 
 
 class TermCounts(NamedTuple):
@@ -104,9 +102,7 @@ class Snapshot:
         """Verify every block of every shard; `pause` is called after each megabyte. Raises IndexCorrupt for damage."""
         for shard in self.shards:
             for file in (shard.columns.file, shard.stored.file):
-                for start in range(0, len(file.blocks.data), VERIFIED_AT_ONCE):
-                    file.blocks.verify(start, min(start + VERIFIED_AT_ONCE, len(file.blocks.data)))
-                    pause()
+                file.blocks.verify_all(pause)
 
     @property
     def n_docs(self) -> int:

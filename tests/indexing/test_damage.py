@@ -34,7 +34,7 @@ def test_damage_is_an_error_or_changes_nothing(index, sealed):
 
 def test_without_verification_damage_gives_other_numbers(index, monkeypatch):
     """The test above can fail."""
-    for method in ("verify", "verify_blocks"):
+    for method in ("verify", "verify_ranges"):
         monkeypatch.setattr(VerifiedBlocks, method, lambda *_: None)
     right = ask_everything(index)
     columns = max(index.glob(f"shard-*/{COLUMNS}"), key=lambda path: path.stat().st_size)

@@ -13,6 +13,7 @@ is verified once. The checksums follow the data:
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +27,8 @@ FOOTER_BYTES = 16
 # Small, so that a look-up by bisection, which reads a few bytes in many places, verifies little; large enough that the
 # checksums take a four-thousandth of the data.
 BLOCK_BYTES = 1 << 14
+# Bytes between two pauses of a verification of everything.
+VERIFIED_AT_ONCE = 1 << 20
 
 
 class BlockWriter:
@@ -84,6 +87,9 @@ class VerifiedBlocks:
         self.data = mapped[:start]
         self._checksums = np.frombuffer(mapped[start:end], "<u4").tolist()
         self._verified = bytearray(n_blocks)
+        self._flags = np.frombuffer(self._verified, np.uint8)
+        # Set by `verify_all`: then nothing has to be looked up.
+        self._is_complete = False
 
     @property
     def n_blocks(self) -> int:
@@ -92,7 +98,7 @@ class VerifiedBlocks:
 
     def verify(self, start: int, stop: int) -> None:
         """Verify the bytes from `start` up to `stop`; raises IndexCorrupt if a block is not as it was written."""
-        if stop <= start:
+        if stop <= start or self._is_complete:
             return
         first, after = start // BLOCK_BYTES, (stop - 1) // BLOCK_BYTES + 1
         block = self._verified.find(0, first, after)
@@ -100,21 +106,32 @@ class VerifiedBlocks:
             self._verify_block(block)
             block = self._verified.find(0, block + 1, after)
 
-    def verify_blocks(self, blocks: Array) -> None:
-        """Verify blocks, given by their numbers, ascending."""
-        if not self.is_verified:
-            verified = np.frombuffer(self._verified, np.uint8)
-            for block in blocks[verified[blocks] == 0].tolist():
-                self._verify_block(block)
+    def verify_ranges(self, starts: Array, stops: Array) -> None:
+        """Verify many ranges of bytes, none of them empty."""
+        if self._is_complete:
+            return
+        first, last = starts // BLOCK_BYTES, (stops - 1) // BLOCK_BYTES
+        if len(first) and (last - first).max() > 1:
+            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+                self.verify(start, stop)
+            return
+        blocks = np.concatenate([first, last])
+        if not self._flags[blocks].all():
+            for block in np.unique(blocks).tolist():
+                if not self._verified[block]:
+                    self._verify_block(block)
 
-    def verify_all(self) -> None:
-        """Verify every block."""
-        self.verify(0, len(self.data))
+    def verify_all(self, pause: Callable[[], object] = lambda: None) -> None:
+        """Verify every block; `pause` is called after each megabyte."""
+        for start in range(0, len(self.data), VERIFIED_AT_ONCE):
+            self.verify(start, min(start + VERIFIED_AT_ONCE, len(self.data)))
+            pause()
+        self._is_complete = True
 
     @property
     def is_verified(self) -> bool:
         """Whether every block has been verified."""
-        return self._verified.find(0) < 0
+        return self._is_complete or self._verified.find(0) < 0
 
     def _verify_block(self, block: int) -> None:
         start = block * BLOCK_BYTES

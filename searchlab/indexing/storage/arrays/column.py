@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import REBUILD, IndexCorrupt
-from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES, VerifiedBlocks
+from searchlab.indexing.storage.arrays.block_checksums import VerifiedBlocks
 from searchlab.types import Array
 
 
@@ -87,20 +87,23 @@ class Column:
             return IndexCorrupt(f"damaged ({problem}); {REBUILD}")
         return IndexCorrupt(f"{self._blocks.path}: damaged ({problem}); {self._blocks.remedy}")
 
+    def verify_ranges(self, starts: Array, stops: Array) -> None:
+        """Verify the rows of many ranges, which are within the column."""
+        if self._blocks is not None:
+            filled = starts < stops
+            row_bytes = self.memory.strides[0]
+            self._blocks.verify_ranges(
+                self._start + starts[filled] * row_bytes, self._start + stops[filled] * row_bytes
+            )
+
     def _verify_rows(self, rows: Array) -> None:
-        assert self._blocks is not None
-        if not rows.size or self._blocks.is_verified:
-            return
-        row_bytes = self.memory.strides[0]
         numbers = rows.astype(np.int64).ravel()
-        inside = numbers[(numbers >= -len(self.memory)) & (numbers < len(self.memory))]  # NumPy refuses the others
-        first = self._start + np.where(inside < 0, inside + len(self.memory), inside) * row_bytes
-        blocks = [first // BLOCK_BYTES, (first + row_bytes - 1) // BLOCK_BYTES]
-        if row_bytes <= BLOCK_BYTES:
-            self._blocks.verify_blocks(np.unique(np.concatenate(blocks)))
-        else:
-            for start in np.unique(first).tolist():
-                self._blocks.verify(start, start + row_bytes)
+        if not len(numbers):
+            return
+        if numbers.min() < 0 or numbers.max() >= len(self.memory):
+            inside = numbers[(numbers >= -len(self.memory)) & (numbers < len(self.memory))]  # NumPy refuses the others
+            numbers = np.where(inside < 0, inside + len(self.memory), inside)
+        self.verify_ranges(numbers, numbers + 1)
 
 
 def _bounds(rows: slice, n_rows: int) -> tuple[int, int]:
