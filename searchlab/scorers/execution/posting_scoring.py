@@ -76,6 +76,8 @@ class BoundPostingScorer(BoundScorer):
         """The norms of all documents of a shard, and their biases, if they have any."""
         column, scorer = self.reader.column(shard_index, self.stream), self.scorer
         lengths, uniques = column.lengths.whole, column.uniques.whole
+        if len(lengths) and min(lengths.min(), uniques.min()) < 0:
+            raise column.lengths.damaged("a length below 0")
         norms = scorer.doc_norm(lengths, uniques, self.reader.mean_length(self.stream))
         return norms, scorer.doc_bias(lengths, uniques)
 
