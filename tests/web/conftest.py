@@ -57,7 +57,9 @@ def serve() -> Iterator[Callable[..., str]]:
 
 
 # A page that has not been painted yet ignores keys and clicks.
-PAINTED = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))"
+# A busy headless browser may paint no frame at all: then after a second.
+PAINTED = """const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));
+setTimeout(done, 1000)"""
 
 
 @pytest.fixture
