@@ -196,7 +196,9 @@ def open_columns(path: Path) -> ShardColumns:
         column = arrays[name]
         kind = COLUMN_TYPES.get(name) or COLUMN_TYPES[name.rpartition(".")[2]]
         if column.dtype.str not in kind.types or len(column.shape) != kind.n_dimensions:
-            raise arrays.damaged(f"{name} has numbers of type {column.dtype.str} in {len(column.shape)} dimensions")
+            raise arrays.blocks.damaged(
+                f"{name} has numbers of type {column.dtype.str} in {len(column.shape)} dimensions"
+            )
         return column
 
     def load_strings(name: str) -> Strings:

@@ -51,26 +51,26 @@ class StoredDocuments:
         try:
             self._texts, self._offsets = self.file["texts"], self.file["offsets"]
         except KeyError as error:
-            raise self.file.damaged(f"lacks {error.args[0]}") from None
+            raise self.file.blocks.damaged(f"lacks {error.args[0]}") from None
         if (
             (self._texts.dtype.str, self._texts.memory.ndim) != ("|u1", 1)
             or (self._offsets.dtype.str, self._offsets.shape) != ("<i8", (len(docnos) + 1,))
             or self._offsets[-1] != len(self._texts)
         ):
-            raise self.file.damaged("the documents do not fit their offsets")
+            raise self.file.blocks.damaged("the documents do not fit their offsets")
 
     def document(self, number: int) -> Document:
         """The stored document with this number."""
         start, end = self._offsets[number : number + 2].tolist()
         if not 0 <= start <= end <= len(self._texts):
-            raise self.file.damaged(f"document {number} has wrong offsets")
+            raise self.file.blocks.damaged(f"document {number} has wrong offsets")
         packed = self._texts[start:end].tobytes()
         try:
             title, body, fields = json.loads(_decompress(packed).decode("utf-8", "surrogatepass"))
             if not (isinstance(title, str) and isinstance(body, str) and isinstance(fields, dict)):
                 raise ValueError("not a title, a body and fields")
         except (zlib.error, ValueError, TypeError, RecursionError, MemoryError) as error:
-            raise self.file.damaged(f"document {number} cannot be read: {error}") from None
+            raise self.file.blocks.damaged(f"document {number} cannot be read: {error}") from None
         return Document(self._docnos[number], title, body, fields)
 
 

@@ -62,8 +62,6 @@ class ArrayFile(dict[str, Column]):
 
     def __init__(self, path: Path, remedy: str = REBUILD) -> None:
         super().__init__()
-        self.path = path
-        self._remedy = remedy
         try:
             with path.open("rb") as file:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -73,10 +71,6 @@ class ArrayFile(dict[str, Column]):
             raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
         except (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError) as error:
             raise IndexCorrupt(f"{path}: not a readable file of columns ({error}); {remedy}") from None
-
-    def damaged(self, problem: str) -> IndexCorrupt:
-        """The error for a file that is not what it should be."""
-        return IndexCorrupt(f"{self.path}: damaged ({problem}); {self._remedy}")
 
 
 def _read_directory(blocks: VerifiedBlocks) -> dict[str, Column]:

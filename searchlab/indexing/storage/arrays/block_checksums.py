@@ -73,7 +73,7 @@ class VerifiedBlocks:
 
     def __init__(self, path: Path, mapped: memoryview, remedy: str = REBUILD) -> None:
         self.path = path
-        self.remedy = remedy
+        self._remedy = remedy
         footer = mapped[-FOOTER_BYTES:]
         if len(mapped) < FOOTER_BYTES or footer[12:] != MAGIC:
             raise ValueError("no checksums at its end")
@@ -133,8 +133,12 @@ class VerifiedBlocks:
         """Whether every block has been verified."""
         return self._is_complete or self._verified.find(0) < 0
 
+    def damaged(self, problem: str) -> IndexCorrupt:
+        """The error for a file that is not what was written, or cannot be right though its checksums are."""
+        return IndexCorrupt(f"{self.path}: damaged ({problem}); {self._remedy}")
+
     def _verify_block(self, block: int) -> None:
         start = block * BLOCK_BYTES
         if zlib.crc32(self.data[start : start + BLOCK_BYTES]) != self._checksums[block]:
-            raise IndexCorrupt(f"{self.path}: damaged (the checksum of block {block} does not match); {self.remedy}")
+            raise self.damaged(f"the checksum of block {block} does not match")
         self._verified[block] = 1

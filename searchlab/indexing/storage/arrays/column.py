@@ -85,7 +85,7 @@ class Column:
         """The error for numbers that cannot be right, though their checksums are."""
         if self._blocks is None:
             return IndexCorrupt(f"damaged ({problem}); {REBUILD}")
-        return IndexCorrupt(f"{self._blocks.path}: damaged ({problem}); {self._blocks.remedy}")
+        return self._blocks.damaged(problem)
 
     def verify_ranges(self, starts: Array, stops: Array) -> None:
         """Verify the rows of many ranges, which are within the column."""
