@@ -7,12 +7,15 @@
 
 The sums are over the runs that retrieved a document for the topic. Scores are normalised to (score - min)/(max - min)
 of the topic in their run; if all are equal, each becomes 1. For Borda, c is the number of documents of the topic in all
-runs; those that a run did not retrieve share its remaining points. Equal fused scores are ordered by docno, descending.
+runs; those that a run did not retrieve share its remaining points. With weights, what a run adds to a sum is multiplied
+by its weight, and a run of weight 0 is left out. Equal fused scores are ordered by docno, descending.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +24,8 @@ from searchlab.records import Ranking
 from searchlab.types import Floats, Ints
 
 RRF_CONSTANT = 60
+# The largest weight of a run; sums of larger ones could overflow.
+MAX_WEIGHT = 1e9
 
 # The points of the documents of a ranking, given its scores, best first, and the number of documents in all runs.
 Points = Callable[[Floats, int], Floats]
@@ -52,25 +57,57 @@ METHODS: dict[str, Points] = {
 }
 
 
-def fuse(runs: Sequence[Iterable[Ranking]], method: str = "rrf", *, k: int = 1000) -> list[Ranking]:
-    """One run with the best k documents of each topic; topics are in the order of their first appearance."""
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The ranking of a topic in one run, with the weight of the run."""
+
+    ranking: Ranking
+    weight: float
+
+
+def fuse(
+    runs: Sequence[Iterable[Ranking]],
+    method: str = "rrf",
+    *,
+    k: int = 1000,
+    weights: Sequence[float] | None = None,
+) -> list[Ranking]:
+    """One run with the best k documents of each topic; topics are in the order of their first appearance.
+
+    `weights` has a number for each run; by default each counts 1.
+    """
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise SettingError(f"k is {k!r}, expected a whole number of at least 1")
     if not runs:
         raise SettingError("no runs: expected at least one to fuse")
-    by_topic: dict[str, list[Ranking]] = {}
-    for run in runs:
-        for ranking in run:
-            by_topic.setdefault(ranking.qid, []).append(ranking)
-    return [_fuse_topic(qid, rankings, method, k, len(runs)) for qid, rankings in by_topic.items()]
+    checked = check_weights([1.0] * len(runs) if weights is None else weights, len(runs))
+    by_topic: dict[str, list[_Part]] = {}
+    for run, weight in zip(runs, checked, strict=True):
+        if weight:
+            for ranking in run:
+                by_topic.setdefault(ranking.qid, []).append(_Part(ranking, weight))
+    return [_fuse_topic(qid, parts, method, k, sum(checked)) for qid, parts in by_topic.items()]
 
 
-def _fuse_topic(qid: str, rankings: list[Ranking], method: str, k: int, n_runs: int) -> Ranking:
+def check_weights(weights: Sequence[float], n_runs: int) -> list[float]:
+    """The weights of runs as floats; an error unless each run has one from 0 to `MAX_WEIGHT`, and one is above 0."""
+    if len(weights) != n_runs:
+        raise SettingError(f"found {len(weights)} weights for {n_runs} runs, expected one for each run")
+    for weight in weights:
+        is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight <= MAX_WEIGHT:
+            raise SettingError(f"weight is {weight!r}, expected a number from 0 to {MAX_WEIGHT:g}")
+    if not any(weights):
+        raise SettingError("all weights are 0, expected one above 0")
+    return [float(weight) for weight in weights]
+
+
+def _fuse_topic(qid: str, weighted: list[_Part], method: str, k: int, total_weight: float) -> Ranking:
     numbers: dict[str, int] = {}
-    parts: list[tuple[Ints, Floats]] = []
-    for ranking in rankings:
+    parts: list[tuple[Ints, Floats, float]] = []
+    for ranking, weight in ((part.ranking, part.weight) for part in weighted):
         scores = np.array(ranking.scores, np.float64)
         if np.isnan(scores).any():
             raise SettingError(f"topic {qid}: a score is not a number (NaN)")
@@ -79,12 +116,12 @@ def _fuse_topic(qid: str, rankings: list[Ranking], method: str, k: int, n_runs: 
         order = order[np.argsort(-scores[order], kind="stable")]
         documents = np.array([numbers.setdefault(docno, len(numbers)) for docno in ranking.docnos], np.int64)
         if len(scores):
-            parts.append((documents[order], scores[order]))
+            parts.append((documents[order], scores[order], weight))
     n_all = len(numbers)
     points = np.zeros((len(parts), n_all))
     n_found = np.zeros(n_all)
-    for row, (documents, scores) in zip(points, parts, strict=True):
-        row[documents] = METHODS[method](scores, n_all)
+    for row, (documents, scores, weight) in zip(points, parts, strict=True):
+        row[documents] = weight * METHODS[method](scores, n_all)
         n_found[documents] += 1
     # Added in ascending order: the same points give the same sum to the last bit, whichever runs they come from.
     total: Floats = np.sum(np.sort(points, axis=0), axis=0)
@@ -92,9 +129,9 @@ def _fuse_topic(qid: str, rankings: list[Ranking], method: str, k: int, n_runs: 
         total *= n_found
     if method == "borda":
         # The points of documents that a run did not retrieve; a run without the topic gives all documents the same.
-        total += (
-            sum((n_all - len(documents) + 1) / 2 for documents, _ in parts) + (n_runs - len(parts)) * (n_all + 1) / 2
-        )
+        without_topic = total_weight - sum(weight for _, _, weight in parts)
+        missed = [weight * (n_all - len(documents) + 1) / 2 for documents, _, weight in parts]
+        total += math.fsum([*missed, without_topic * (n_all + 1) / 2])
     docnos = sorted(numbers, reverse=True)
     totals = total[[numbers[docno] for docno in docnos]] if n_all else total
     best = np.argsort(-totals, kind="stable")[:k]
