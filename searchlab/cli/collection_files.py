@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import searchlab
-from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.messages import note, warn, warn_of_latin1
 from searchlab.errors import SettingError, SourceError
+from searchlab.evaluation.number_text import format_share
 
 if TYPE_CHECKING:
     from searchlab.corpus import ReadingNotes
@@ -26,27 +27,29 @@ def default_topics(folder: Path) -> str:
 
 
 def read_topics_and_qrels(
-    folder: Path, topics_file: str | None, qrels_file: str | None
+    folder: Path, topics_file: str | None, qrels_file: str | None, topic_ids: str
 ) -> tuple[list[Topic], Qrels | None]:
     """Topics and their judgments.
 
     Both default to the files of the indexed collection; judgments only if its topics are used. None if there are no
-    judgments.
+    judgments. A warning says if the judgments seem to number topics in another way.
     """
     notes = searchlab.ReadingNotes()
-    topics = searchlab.read_topics(topics_file or default_topics(folder), notes=notes)
+    topics = searchlab.read_topics(topics_file or default_topics(folder), notes=notes, topic_ids=topic_ids)
     if qrels_file is None and topics_file is None:
         qrels_file = _default_qrels(folder)
     qrels = None if qrels_file is None else searchlab.read_qrels(qrels_file, notes=notes)
     warn_of_latin1(notes)
+    if qrels is not None:
+        _warn_of_numbering(topics, qrels)
     return topics, qrels
 
 
 def read_judged_topics(
-    folder: Path, topics_file: str | None, qrels_file: str | None, purpose: str
+    folder: Path, topics_file: str | None, qrels_file: str | None, purpose: str, *, topic_ids: str
 ) -> tuple[list[Topic], Qrels]:
     """The same; without judgments an error that says what they are needed for."""
-    topics, qrels = read_topics_and_qrels(folder, topics_file, qrels_file)
+    topics, qrels = read_topics_and_qrels(folder, topics_file, qrels_file, topic_ids)
     if qrels is None:
         raise SettingError(f"no judgments to {purpose}: expected --qrels FILE")
     return topics, qrels
@@ -61,6 +64,14 @@ def read_qrels_of(source: str, notes: ReadingNotes) -> Qrels:
         raise SourceError(source, "expected a file of judgments, found a folder without any")
     note(f"judgments: {collection.qrels[0]}")
     return searchlab.read_qrels(collection.qrels[0], notes=notes)
+
+
+def _warn_of_numbering(topics: list[Topic], qrels: Qrels) -> None:
+    from searchlab.evaluation.file_checks.topic_match import explain_order
+
+    if cause := explain_order([topic.qid for topic in topics], list(qrels)):
+        n_unknown = len(set(qrels).difference(topic.qid for topic in topics))
+        warn(f"{format_share(n_unknown, len(qrels), 'judged topic')} not among the topics{cause}")
 
 
 def _default_qrels(folder: Path) -> str | None:

@@ -45,10 +45,15 @@ LevelOption = Annotated[
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedRun:
-    """A run's evaluation, and how far equal scores could move it."""
+    """A run's evaluation, how far equal scores could move it, and what is doubtful about its ids.
+
+    `gap` is the likely cause of topics that are not judged.
+    """
 
     evaluation: Evaluation
     ties: TieRange
+    doubt: str = ""
+    gap: str = ""
 
 
 def make_rules(dialect: str, level: int | None) -> Dialect:
@@ -65,6 +70,7 @@ def evaluate_files(
     qrels: str | None, runs: list[str] | None, measures: list[str], rules: Dialect, *, complete: bool, min_runs: int
 ) -> list[EvaluatedRun]:
     """The evaluations of run files."""
+    from searchlab.evaluation.file_checks.run_doubts import explain_gap, find_doubt
     from searchlab.evaluation.measure_plan import make_plan
     from searchlab.evaluation.run_evaluation import evaluate_graded_run, grade_run
     from searchlab.evaluation.ties import evaluate_graded_ties
@@ -79,26 +85,36 @@ def evaluate_files(
     judgments = read_qrels_of(qrels, notes)
     evaluated = []
     for run, label in zip(runs, _label_runs(runs), strict=True):
-        rankings = searchlab.read_run(run, notes=notes)
+        rankings = list(searchlab.read_run(run, notes=notes))
         graded = grade_run(judgments, rankings, dialect=rules, complete=complete, name=run)
         graded = replace(graded, name=label)
-        evaluated.append(EvaluatedRun(evaluate_graded_run(graded, plan), evaluate_graded_ties(graded, plan)))
+        doubt = find_doubt(judgments, rankings, graded)
+        evaluated.append(
+            EvaluatedRun(
+                evaluate_graded_run(graded, plan),
+                evaluate_graded_ties(graded, plan),
+                doubt,
+                "" if doubt else explain_gap(graded),
+            )
+        )
     warn_of_latin1(notes)
     return evaluated
 
 
 def warn_of_gaps_and_ties(evaluated: list[EvaluatedRun]) -> None:
-    """Warn of topics that were left out or count 0, and of ties that could move a mean."""
+    """Warn of ids that do not fit, of topics that were left out or count 0, and of ties that could move a mean."""
     for run in evaluated:
         evaluation = run.evaluation
         name = evaluation.name
+        if run.doubt:
+            warn(f"{name}: {run.doubt}")
         if evaluation.missing:
             effect = "they count 0" if evaluation.complete else "they are left out, and -c counts 0 for them"
             topics = format_count(evaluation.n_missing, "judged topic")
             warn(f"{name}: {topics} not in the run: {list_names(evaluation.missing)}; {effect}")
         if evaluation.unjudged:
             topics = format_count(evaluation.n_unjudged, "topic")
-            warn(f"{name}: {topics} without judgments left out: {list_names(evaluation.unjudged)}")
+            warn(f"{name}: {topics} without judgments left out: {list_names(evaluation.unjudged)}{run.gap}")
         if evaluation.without_relevant:
             topics = format_count(len(evaluation.without_relevant), "topic")
             listed = list_names(evaluation.without_relevant)

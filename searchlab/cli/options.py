@@ -32,6 +32,14 @@ TopicsOption = Annotated[
     str | None,
     typer.Option("--topics", metavar="FILE", help="A file of topics [default: the indexed collection's topics]"),
 ]
+TopicIdsOption = Annotated[
+    str,
+    typer.Option(
+        "--topic-ids",
+        metavar="written|ordinal",
+        help="The qids of topics: as written, or 1, 2, … in the order of the file, as Cranfield's judgments",
+    ),
+]
 QrelsOption = Annotated[
     str | None,
     typer.Option(

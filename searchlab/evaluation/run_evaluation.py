@@ -15,6 +15,8 @@ import numpy as np
 
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.evaluation.dialects import Dialect
+from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
+from searchlab.evaluation.file_checks.topic_match import explain_topics
 from searchlab.evaluation.kernels import measure_kernels
 from searchlab.evaluation.measure_families import GEOMETRIC, TOTAL
 from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
@@ -165,7 +167,8 @@ def grade_run(
             raise DuplicateError(name, f"topic {ranking.qid} has two rankings")
     if by_qid.keys().isdisjoint(qrels):
         has, judged = name_some(by_qid), name_some(qrels)
-        raise SourceError(name, f"shares no topic with the judgments: it has {has}, judged are {judged}")
+        cause = explain_topics(qrels, by_qid) or explain_mismatch(sorted(by_qid), set(qrels))
+        raise SourceError(name, f"shares no topic with the judgments: it has {has}, judged are {judged}{cause}")
     missing = tuple(qid for qid in qrels if qid not in by_qid)
     unjudged = tuple(qid for qid in by_qid if qid not in qrels)
     qids = tuple(qid for qid in qrels if complete or qid in by_qid)

@@ -7,6 +7,7 @@ text is composed of the parts that the caller chooses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from searchlab.corpus.detection import Format, detect_format, named_format, unrecognised_error
@@ -20,9 +21,10 @@ from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import SourceFile, open_source_file
 from searchlab.corpus.sources import single_file
-from searchlab.errors import DuplicateError, SourceError
+from searchlab.errors import DuplicateError, SourceError, unknown_name
 from searchlab.records import Topic
 
+WRITTEN, ORDINAL = TOPIC_IDS = ("written", "ordinal")
 TOPIC_FORMATS: dict[str, Format[TopicParts]] = {
     "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_topics),
     "trec": Format("TREC SGML, <top> … </top>", is_trec_topics, read_trec_topics),
@@ -37,18 +39,24 @@ def read_topics(
     format: str | None = None,
     notes: ReadingNotes | None = None,
     fields: str | Sequence[str] | None = None,
+    topic_ids: str = WRITTEN,
 ) -> list[Topic]:
     """Read the topics of a file, of standard input (`-`) or of a dataset (`ir_datasets:…`).
 
     `format` is a key of TOPIC_FORMATS; by default the content decides. `fields` has the names of the parts that make up
-    the text, such as ("title", "desc"); `text`, the default, is the main part.
+    the text, such as ("title", "desc"); `text`, the default, is the main part. With `topic_ids` "ordinal" the qids are
+    1, 2, … in the order of the file, as the judgments of Cranfield have it, instead of those that are "written".
     """
+    if topic_ids not in TOPIC_IDS:
+        raise unknown_name("rule for topic ids", topic_ids, TOPIC_IDS)
     notes = ReadingNotes() if notes is None else notes
     chosen = named_format(format, TOPIC_FORMATS)
     if not isinstance(path, SourceFile) and is_dataset(path):
         topics = _read_dataset(path, notes)
     else:
         topics = _read_file(path, chosen, notes)
+    if topic_ids == ORDINAL:
+        topics = [replace(topic, qid=str(number)) for number, topic in enumerate(topics, start=1)]
     _check_qids(topics)
     return compose_topics(topics, [fields] if isinstance(fields, str) else fields)
 

@@ -19,10 +19,10 @@ from searchlab.corpus.collection import find_collection
 from searchlab.errors import InputError, SourceError, name_some
 from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
 from searchlab.evaluation.file_checks.lenient_reader import ParsedFile, read_leniently
+from searchlab.evaluation.file_checks.topic_match import explain_order, explain_topics
 from searchlab.evaluation.number_text import format_count, format_share
 from searchlab.evaluation.ties import evaluate_ties
 from searchlab.features.letor.folds import read_folds
-from searchlab.records import Ranking
 from searchlab.types import Progress, no_progress
 
 # The measures by which the effect of ties is estimated.
@@ -156,7 +156,7 @@ def _check_topics(by_kind: Mapping[str, Sequence[ParsedFile]], findings: _Findin
                 continue
             unknown = sorted(other.qids - reference.qids)
             missing = sorted(reference.qids - other.qids)
-            cause = explain_mismatch(unknown, missing)
+            cause = _explain(reference, other) or explain_mismatch(unknown, missing)
             if unknown:
                 topics = format_share(len(unknown), len(other.qids), "topic")
                 findings.add(other.name, f"{topics} not in {reference.name}: {name_some(unknown)}{cause}")
@@ -169,6 +169,17 @@ def _check_topics(by_kind: Mapping[str, Sequence[ParsedFile]], findings: _Findin
                 topics = format_share(len(missing), len(reference.qids), "topic")
                 text = f"{topics} of {reference.name} not in this file: {name_some(missing)}"
                 findings.add(other.name, text, problem=False)
+            elif other.kind == "run" and reference.kind == "judgments" and cause:
+                findings.add(other.name, f"topics are not those of {reference.name}, though the qids are{cause}")
+
+
+def _explain(reference: ParsedFile, other: ParsedFile) -> str:
+    """The likely cause of topics that are numbered in another way, as the end of a sentence; empty if there is none."""
+    if reference.kind == "topics":
+        return explain_order(reference.order, sorted(other.qids))
+    if reference.kind == "judgments" and other.kind == "run":
+        return explain_topics(reference.grades, other.rankings())
+    return ""
 
 
 def _check_documents(
@@ -204,12 +215,7 @@ def _check_ties(by_kind: Mapping[str, Sequence[ParsedFile]], findings: _Findings
         warning = ""
         for judged in by_kind["judgments"]:
             if tied and not run.qids.isdisjoint(judged.qids):
-                rankings = [
-                    Ranking(qid, tuple(scores), tuple(scores.values()))
-                    for qid, lines in run.results.items()
-                    if (scores := {line.docno: line.score for line in reversed(lines)})
-                ]
-                ties = evaluate_ties(judged.grades, rankings, list(TIE_MEASURES), name=run.name)
+                ties = evaluate_ties(judged.grades, run.rankings().values(), list(TIE_MEASURES), name=run.name)
                 warning = ties.warning().removeprefix(f"{run.name}: ")
         if warning:
             findings.add(run.name, warning)

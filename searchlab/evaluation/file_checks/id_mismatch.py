@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 # The smallest share of the ids that a cause has to explain.
 MIN_EXPLAINED_SHARE = 0.5
+# Longer ids of digits are not numbers of topics.
+MAX_DIGITS = 9
 _ZEROS = re.compile(r"(?<![0-9.])0+(?=[0-9])")
 _LAST_DIGITS = re.compile(r"[0-9]+$")
 
@@ -19,14 +21,26 @@ Change = Callable[[str], str]
 
 def explain_mismatch(unknown: Sequence[str], missing: Collection[str]) -> str:
     """The change that turns unknown ids into missing ones, as the end of a sentence; empty if there is none."""
+    cause, renamed = find_change(unknown, missing)
+    here, there = next(iter(renamed.items()), ("", ""))
+    return f"; likely cause: {cause} ({here} here, {there} there)" if cause else ""
+
+
+def find_change(unknown: Sequence[str], missing: Collection[str]) -> tuple[str, dict[str, str]]:
+    """The change that turns most unknown ids into missing ones, and these ids; empty if there is none."""
     if not unknown or not missing:
-        return ""
+        return "", {}
     for cause, change_unknown, change_missing in _changes(unknown, missing):
         targets = {change_missing(name): name for name in sorted(missing, reverse=True)}
-        hits = [(name, targets[change_unknown(name)]) for name in unknown if change_unknown(name) in targets]
-        if hits and len(hits) >= MIN_EXPLAINED_SHARE * min(len(unknown), len(missing)):
-            return f"; likely cause: {cause} ({hits[0][0]} here, {hits[0][1]} there)"
-    return ""
+        renamed = {name: targets[change_unknown(name)] for name in unknown if change_unknown(name) in targets}
+        if renamed and len(renamed) >= MIN_EXPLAINED_SHARE * min(len(unknown), len(missing)):
+            return cause, renamed
+    return "", {}
+
+
+def whole_number(name: str) -> int | None:
+    """The number that an id consists of, whatever its leading zeros; None for other ids."""
+    return int(name) if name.isascii() and name.isdigit() and len(name) <= MAX_DIGITS else None
 
 
 def _changes(unknown: Collection[str], missing: Collection[str]) -> Iterator[tuple[str, Change, Change]]:

@@ -24,6 +24,7 @@ from searchlab.corpus.trec.topics import TOPIC_FORMATS
 from searchlab.errors import SourceError
 from searchlab.evaluation.number_text import format_count
 from searchlab.features.letor.letor_files import read_letor
+from searchlab.records import Ranking
 
 # The number of lines that decide the kind of a file; most of them have to agree, because some may be malformed.
 MAX_DETECTION_LINES = 20
@@ -44,15 +45,21 @@ class RunLine(NamedTuple):
 
 @dataclass
 class ParsedFile:
-    """The contents of a file; `faults` has the locations of each kind of fault."""
+    """The contents of a file; `faults` has the locations of each kind of fault, `order` the qids of topics."""
 
     kind: str
     name: str
     qids: set[str] = field(default_factory=set)
     docnos: set[str] = field(default_factory=set)
+    order: list[str] = field(default_factory=list)
     grades: dict[str, dict[str, int]] = field(default_factory=dict)
     results: dict[str, list[RunLine]] = field(default_factory=dict)
     faults: dict[str, list[str]] = field(default_factory=dict)
+
+    def rankings(self) -> dict[str, Ranking]:
+        """The rankings of a run; of a document that occurs twice, the first line counts."""
+        scores = {qid: {line.docno: line.score for line in reversed(lines)} for qid, lines in self.results.items()}
+        return {qid: Ranking(qid, tuple(of_topic), tuple(of_topic.values())) for qid, of_topic in scores.items()}
 
     def add_fault(self, fault: str, location: str) -> None:
         """Record a fault."""
@@ -190,6 +197,7 @@ def _read_topics(opened: OpenedFile) -> ParsedFile:
         if not topic.parts.get(topic.resolve("text"), "").strip():
             file.add_fault("a topic without a text", f"{topic.location}: topic {topic.qid}")
         file.qids.add(topic.qid)
+        file.order.append(topic.qid)
     return file
 
 

@@ -102,3 +102,16 @@ def test_reading_topics_is_noted(write):
 def test_every_format_is_described():
     assert TOPIC_FORMATS
     assert all(format.description for format in TOPIC_FORMATS.values())
+
+
+def test_topics_may_be_numbered_by_their_order(write, message):
+    path = write("topics", ".I 001\n.W\na\n.I 004\n.W\nb\n.I 004\n.W\nc\n")
+    assert [(topic.qid, topic.text) for topic in read_topics(path, topic_ids="ordinal")] == [
+        ("1", "a"),
+        ("2", "b"),
+        ("3", "c"),
+    ]
+    assert "topic 004 occurs already" in message(DuplicateError, read_topics, path)
+    assert message(SettingError, read_topics, path, topic_ids="ordinals") == (
+        "unknown rule for topic ids 'ordinals' (did you mean ordinal?); there is: ordinal, written"
+    )

@@ -4,6 +4,14 @@ import pytest
 
 from searchlab.errors import SourceError
 from searchlab.evaluation.file_checks.consistency import check_files
+from tests.evaluation.file_checks.numbered_topics import (
+    WRITTEN,
+    make_judgments,
+    make_rankings,
+    write_qrels,
+    write_run,
+    write_topics,
+)
 from tests.evaluation.file_checks.sample_files import LETOR, QRELS, RUN, TOPICS
 
 
@@ -37,7 +45,10 @@ def test_consistent_files_have_no_problems(tmp_path, check):
     [
         (
             {"q.txt": QRELS, "r.run": RUN.replace("\n", "\nq").replace("1 Q0 d-01", "q1 Q0 d-01").removesuffix("q")},
-            ["r.run: 3 of 3 topics not in q.txt: q1, q2, q3; likely cause: the prefix 'q' (q1 here, 1 there)"],
+            [
+                "r.run: 3 of 3 topics not in q.txt: q1, q2, q3; likely cause: the prefix 'q' (q1 here, 1 there): "
+                "then 3 relevant documents are among the best 10, now 0"
+            ],
         ),
         (
             {"t.tsv": "001\ta\n002\tb\n003\tc\n", "q.txt": QRELS},
@@ -125,6 +136,23 @@ def test_consistent_files_have_no_problems(tmp_path, check):
 )
 def test_a_problem_is_one_line(check, files, findings):
     assert check(files) == findings
+
+
+def test_numbers_by_the_order_of_topics_are_recognised(check):
+    qrels, run = write_qrels(make_judgments()), write_run(make_rankings([qid.lstrip("0") for qid in WRITTEN]))
+    by_order = "number 3 of 7); --topic-ids ordinal numbers topics by their order"
+    topics, judged = check({"t.qry": write_topics(), "q.txt": qrels})[0], check({"q.txt": qrels, "r.run": run})[0]
+    assert topics.startswith(
+        "q.txt: 7 of 7 topics not in t.qry: 1, 2, 3 and 4 more; likely cause: these are numbers by"
+    )
+    assert topics.endswith(by_order)
+    assert judged.startswith(
+        "r.run: 4 of 7 topics not in q.txt: 10, 12, 8 and 1 more; likely cause: the judgments numb"
+    )
+    # All qids are judged, but as other topics.
+    shifted = write_run(make_rankings(["2", "3", "4", "5", "6", "7", "1"]))
+    (found,) = check({"q.txt": qrels, "r.run": shifted})
+    assert found.startswith("r.run: topics are not those of q.txt, though the qids are; likely cause: the judgments nu")
 
 
 def test_documents_are_looked_up_in_the_index(check):

@@ -11,7 +11,15 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import is_verbose, note
-from searchlab.cli.options import DialectOption, IndexOption, JsonOption, QrelsOption, TopicsOption, choose_index
+from searchlab.cli.options import (
+    DialectOption,
+    IndexOption,
+    JsonOption,
+    QrelsOption,
+    TopicIdsOption,
+    TopicsOption,
+    choose_index,
+)
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError
@@ -28,6 +36,7 @@ MAX_POINTS = 10
 def tune_command(
     index: IndexOption = None,
     topics: TopicsOption = None,
+    topic_ids: TopicIdsOption = "written",
     qrels: QrelsOption = None,
     scorer: Annotated[
         str, typer.Option("--scorer", metavar="NAME", help="The scorer to tune, such as bm25 or dirichlet")
@@ -58,7 +67,7 @@ def tune_command(
     if seed < 0:
         raise SettingError(f"--seed is {seed}, expected a whole number from 0")
     folder = choose_index(index)
-    tuning_topics, judgments = read_judged_topics(folder, topics, qrels, "tune by")
+    tuning_topics, judgments = read_judged_topics(folder, topics, qrels, "tune by", topic_ids=topic_ids)
     with stage_bar() as progress:
         tuning = tune(
             searchlab.open(folder),

@@ -15,6 +15,7 @@ from searchlab.cli.options import (
     OutputOption,
     QrelsOption,
     ScorerSettingsOption,
+    TopicIdsOption,
     TopicsOption,
     choose_index,
 )
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @app.command("features")
 def features_command(
     topics: TopicsOption = None,
+    topic_ids: TopicIdsOption = "written",
     output: OutputOption = "-",
     index: IndexOption = None,
     features: Annotated[
@@ -97,7 +99,7 @@ def features_command(
     steps = _preprocessing_steps(impute, normalise)
     options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
-    wanted, judgments = read_topics_and_qrels(folder, topics, qrels)
+    wanted, judgments = read_topics_and_qrels(folder, topics, qrels, topic_ids)
     with searchlab.open(folder) as engine, stage_bar() as progress:
         for remark in build_prerequisites(engine, feature_set, progress):
             warn(remark)

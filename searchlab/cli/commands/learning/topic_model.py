@@ -12,7 +12,7 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import note, warn
-from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
+from searchlab.cli.options import IndexOption, QrelsOption, TopicIdsOption, TopicsOption, choose_index
 from searchlab.cli.printing.terminal_text import megabytes, printable
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
@@ -80,6 +80,7 @@ def topic_model_command(
         bool, typer.Option("--train", help="Adjust the model to judged topics (MCE), and keep it as NAME-trained.")
     ] = False,
     topics: TopicsOption = None,
+    topic_ids: TopicIdsOption = "written",
     qrels: QrelsOption = None,
     settings: Annotated[
         list[str] | None,
@@ -125,6 +126,7 @@ def topic_model_command(
         raise SettingError(f"--words is {words}, expected 1 or more")
     options = {
         "--topics": topics,
+        "--topic-ids": None if topic_ids == "written" else topic_ids,
         "--qrels": qrels,
         "--set": settings,
         "--weights-only": weights_only or None,
@@ -145,7 +147,7 @@ def topic_model_command(
         _train(
             folder,
             model,
-            read_judged_topics(folder, topics, qrels, "train with"),
+            read_judged_topics(folder, topics, qrels, "train with", topic_ids=topic_ids),
             settings=mce,
             documents=not weights_only,
             **{name: value for name, value in chosen.items() if value is not None},

@@ -15,6 +15,7 @@ from searchlab.cli.options import (
     IndexOption,
     QrelsOption,
     ScorerSettingsOption,
+    TopicIdsOption,
     TopicsOption,
     choose_index,
     given_options,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from searchlab.training.recipe import Recipe
 
 # Parameters that go only with training from an index, and those that go only with a feature file.
-INDEX_PARAMETERS = ("index", "topics", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
+INDEX_PARAMETERS = ("index", "topics", "topic_ids", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
 FILE_PARAMETERS = ("valid",)
 
 
@@ -67,6 +68,7 @@ def train_command(
     ] = None,
     index: IndexOption = None,
     topics: TopicsOption = None,
+    topic_ids: TopicIdsOption = "written",
     qrels: QrelsOption = None,
     features: Annotated[
         str, typer.Option("--features", metavar="NAME", help="The feature set, as for `searchlab features`")
@@ -129,7 +131,9 @@ def train_command(
         bundle = _train_from_file(recipe, train, valid)
     else:
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
-        bundle = _train_from_index(recipe, index, topics, qrels, features, first_stage | {"expanded": not no_rm3})
+        bundle = _train_from_index(
+            recipe, index, topics, topic_ids, qrels, features, first_stage | {"expanded": not no_rm3}
+        )
     bundle.save(output)
     _print_result(bundle, output)
 
@@ -180,6 +184,7 @@ def _train_from_index(
     recipe: Recipe,
     index: str | None,
     topics: str | None,
+    topic_ids: str,
     qrels: str | None,
     features: str,
     candidates: dict[str, Any],
@@ -189,7 +194,7 @@ def _train_from_index(
 
     feature_set, first_stage = make_feature_set(features), FirstStage(**candidates)
     folder = choose_index(index)
-    training_topics, judgments = read_judged_topics(folder, topics, qrels, "learn from")
+    training_topics, judgments = read_judged_topics(folder, topics, qrels, "learn from", topic_ids=topic_ids)
     with searchlab.open(folder) as engine, stage_bar() as progress:
         return searchlab.train_from_index(
             engine,

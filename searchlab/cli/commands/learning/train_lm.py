@@ -12,7 +12,7 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import list_names, note, warn
-from searchlab.cli.options import IndexOption, QrelsOption, TopicsOption, choose_index
+from searchlab.cli.options import IndexOption, QrelsOption, TopicIdsOption, TopicsOption, choose_index
 from searchlab.cli.output import require_writable_file
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
@@ -44,6 +44,7 @@ class TrainLmCommand(typer.core.TyperCommand):
 def train_lm_command(
     index: IndexOption = None,
     topics: TopicsOption = None,
+    topic_ids: TopicIdsOption = "written",
     qrels: QrelsOption = None,
     method: Annotated[
         str,
@@ -115,7 +116,7 @@ def train_lm_command(
     if output is not None:
         require_writable_file(output)
     folder = choose_index(index)
-    training_topics, judgments = read_judged_topics(folder, topics, qrels, "train with")
+    training_topics, judgments = read_judged_topics(folder, topics, qrels, "train with", topic_ids=topic_ids)
     with searchlab.open(folder) as engine, stage_bar() as progress:
         model = searchlab.open_topic_model(engine.snapshot, topic_model) if "topics" in names else None
         gathered = gather(engine, training_topics, judgments, names, depth=depth, topic_model=model, progress=progress)

@@ -12,7 +12,15 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import default_topics
 from searchlab.cli.messages import list_names, note, warn_of_latin1
-from searchlab.cli.options import IndexOption, OutputOption, TagOption, TopicsOption, choose_index, split_names
+from searchlab.cli.options import (
+    IndexOption,
+    OutputOption,
+    TagOption,
+    TopicIdsOption,
+    TopicsOption,
+    choose_index,
+    split_names,
+)
 from searchlab.cli.output import destination, open_output
 from searchlab.cli.progress import tracked
 from searchlab.cli.rerank_options import (
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
 def run_command(
     context: typer.Context,
     topics: TopicsOption = None,
+    topic_ids: TopicIdsOption = "written",
     output: OutputOption = "-",
     index: IndexOption = None,
     k: Annotated[int, typer.Option("-k", metavar="N", help="Number of results for each topic")] = 1000,
@@ -96,6 +105,7 @@ def run_command(
         format=topic_format,
         fields=split_names(fields, "--fields", "title,desc") if fields else None,
         notes=notes,
+        topic_ids=topic_ids,
     )
     warn_of_latin1(notes)
     with searchlab.open(folder) as engine:

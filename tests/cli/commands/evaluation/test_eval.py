@@ -8,6 +8,14 @@ from searchlab.evaluation.dialects import DIALECTS
 from searchlab.evaluation.formatting import FORMATS
 from searchlab.evaluation.measure_families import FAMILIES, MEASURE_SETS
 from tests.cli.commands.evaluation.run_files import GOOD, QRELS
+from tests.evaluation.file_checks.numbered_topics import (
+    WRITTEN,
+    make_judgments,
+    make_rankings,
+    write_qrels,
+    write_run,
+    write_topics,
+)
 
 
 def test_runs_are_evaluated_side_by_side_with_their_rules(files, run_cli):
@@ -152,3 +160,30 @@ def test_a_mistake_ends_in_one_line(files, run_cli, arguments, complaint):
     assert complaint in err
     assert err.startswith("searchlab: ")
     assert len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def numbered(tmp_path, run_cli):
+    """Judgments by the order of topics, and a run with the numbers of the file of topics."""
+    (tmp_path / "topics.qry").write_text(write_topics())
+    (tmp_path / "qrels.txt").write_text(write_qrels(make_judgments()))
+    (tmp_path / "good.run").write_text(write_run(make_rankings([qid.lstrip("0") for qid in WRITTEN])))
+    return tmp_path
+
+
+def test_a_wrong_numbering_of_topics_is_named_with_its_remedy(numbered, run_cli):
+    code, _, err = run_cli("eval", "qrels.txt", "good.run", "-m", "AP")
+    assert code == 0
+    assert err.splitlines()[0] == (
+        "warning: good: its topics do not fit those of the judgments; likely cause: the judgments number topics by "
+        "their order (4 here, 3 there): then 14 relevant documents are among the best 10, now 4; --topic-ids ordinal "
+        "numbers topics by their order"
+    )
+
+
+def test_no_common_topic_is_an_error_with_its_cause(numbered, run_cli):
+    (numbered / "good.run").write_text(write_run(make_rankings(["q1", "q2", "q3", "q4"])))
+    code, out, err = run_cli("eval", "qrels.txt", "good.run")
+    assert (code, out) == (1, "")
+    assert "shares no topic with the judgments: it has q1, q2, q3 and 1 more, judged are 1, 2, 3 and 4 more" in err
+    assert "; likely cause: the prefix 'q' (q1 here, 1 there)" in err

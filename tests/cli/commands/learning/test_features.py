@@ -106,3 +106,12 @@ def test_a_mistake_ends_in_one_line_and_leaves_no_file(collection, run_cli, argu
     assert (found, out) == (code, "")
     assert message in err.splitlines()[-1]
     assert not (collection / "f.txt").exists()
+
+
+def test_judgments_by_the_order_of_topics_are_named(collection, run_cli):
+    (collection / "numbered.qry").write_text(".I 001\n.W\nalpha\n.I 004\n.W\nbeta\n")
+    (collection / "ordered.txt").write_text("1 0 d1 1\n2 0 d2 1\n")
+    files = ("--topics", "numbered.qry", "--qrels", "ordered.txt", "--features", "table1", "-k", "5", "-o", "f.txt")
+    warning = "2 of 2 judged topics not among the topics; likely cause: these are numbers by the order of the topics"
+    assert warning in run_cli("features", *files)[2]
+    assert warning not in run_cli("features", *files, "--topic-ids", "ordinal")[2]

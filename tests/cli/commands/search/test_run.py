@@ -85,3 +85,12 @@ def test_run_names_the_first_topics_without_results_and_with_verbose_all(here, r
     line = "12 topics without results: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
     assert f"{line} and 2 more\n" in run_cli("run", "--topics", "many.tsv")[2]
     assert f"{line}, 10, 11\n" in run_cli("run", "--topics", "many.tsv", "-v")[2]
+
+
+def test_topics_may_be_numbered_by_their_order(here, run_cli):
+    (here / "numbered.qry").write_text(".I 007\n.W\nlymphoma\n.I 009\n.W\nlymphoma\n")
+    written, ordinal = (
+        {line.split()[0] for line in run_cli("run", "--topics", "numbered.qry", *options)[1].splitlines()}
+        for options in ([], ["--topic-ids", "ordinal"])
+    )
+    assert (written, ordinal) == ({"007", "009"}, {"1", "2"})
