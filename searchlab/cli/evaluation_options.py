@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 QrelsArgument = Annotated[
     str | None,
-    typer.Argument(metavar="QRELS", help="Judgments: a file, a collection's folder, or ir_datasets:NAME"),
+    typer.Argument(metavar="QRELS", help="Judgments: qrels, a LETOR file, a collection's folder, or ir_datasets:NAME"),
 ]
 RunsArgument = Annotated[list[str] | None, typer.Argument(metavar="RUN", help="TREC runs; - is standard input")]
 MeasuresOption = Annotated[

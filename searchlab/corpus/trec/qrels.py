@@ -6,6 +6,8 @@ Columns are separated by blanks or tabs; all lines have as many columns as the f
     qid docno grade              also with the header of BEIR: query-id corpus-id score
     qid docno 0 0                SMART, as CISI and CACM: only relevant documents are listed, which get the grade 1
 
+The rows of a LETOR file are judgments too, if a comment names their documents: 2 qid:10 1:0.03 2:0.5 #docid = GX029-35
+
 A pair may occur twice if its grade is the same.
 """
 
@@ -30,6 +32,10 @@ from searchlab.records import Qrels
 BEIR_HEADER = ["query-id", "corpus-id", "score"]
 TREC_COLUMNS = 4
 _COLUMNS = {3: "qid, docno, grade", 4: "qid, iteration, docno, grade"}
+# A row of a LETOR file: label, qid, and the document in its comment.
+_LETOR_ROW = re.compile(r"\s*(?P<label>\S+)\s+qid:(?P<qid>[^\s#]+)(?=[\s#]|$)[^#]*(?P<comment>#.*)?")
+_LETOR_DOCNO = re.compile(r"#\s*doc(?:id|no)\s*=\s*(\S+)", re.IGNORECASE)
+_LETOR_GRADE = re.compile(r"([+-]?[0-9]{1,9})(?:\.0*)?")
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
@@ -88,7 +94,7 @@ def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
 def _read_lines(opened: OpenedFile) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
     lines: dict[str, dict[str, int]] = {}
-    for judgment in _judgments(opened):
+    for judgment in _letor_judgments(opened) if _is_letor(opened.head) else _judgments(opened):
         grade = grades.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.grade)
         line = lines.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.line)
         if grade != judgment.grade:
@@ -120,6 +126,36 @@ def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
         else:
             n_columns = len(columns)
             yield judgment
+
+
+def _is_letor(head: str) -> bool:
+    """Whether the first line that is not a comment is a row of a LETOR file."""
+    first = next((line for line in head.splitlines() if line.strip() and not line.startswith("#")), "")
+    return _LETOR_ROW.match(first) is not None
+
+
+def _letor_judgments(opened: OpenedFile) -> Iterator[_Judgment]:
+    for number, line in opened.records():
+        if line.strip() and not line.lstrip().startswith("#"):
+            try:
+                judgment = _letor_judgment(line, number, opened.location(number))
+            except RecordError as error:
+                opened.reading.reject(error)
+            else:
+                yield judgment
+
+
+def _letor_judgment(line: str, number: int, location: str) -> _Judgment:
+    row = _LETOR_ROW.fullmatch(line)
+    if row is None:
+        raise RecordError(location, f"expected a label and a qid (2 qid:7 …), found {excerpt(line)}")
+    docno = _LETOR_DOCNO.match(row["comment"] or "")
+    if docno is None:
+        raise RecordError(location, "expected a comment that names the document (#docid = …), found none")
+    grade = _LETOR_GRADE.fullmatch(row["label"])
+    if grade is None:
+        raise RecordError(location, f"expected a whole number as grade, found {excerpt(row['label'])}")
+    return _Judgment(row["qid"], docno[1], int(grade[1]), number)
 
 
 def _is_smart(columns: list[str]) -> bool:

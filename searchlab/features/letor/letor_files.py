@@ -2,7 +2,7 @@
 
     2 qid:10 1:0.031310 2:0.666667 3:NULL #docid = GX029-35-5894638 inc = 0.0119881192468859 prob = 0.139842
 
-A line has a label (the grade), the qid, and features by ascending number, from 1. NULL or NaN is an undefined value. A
+A line has a label (the grade), the qid, and features by ascending number, from 1. NULL or nan is an undefined value. A
 feature that is left out is 0, as in SVMlight, unless `missing` says otherwise; but if no row leaves out a feature
 before its last one, all rows must have the same number, because a truncated line would look the same. The document may
 be written as `docid = X` or `docno=X`; the rest of the comment is kept. Blank lines and comment lines are skipped,
@@ -66,11 +66,12 @@ def read_letor(
     return table
 
 
-def write_letor(file: TextIO, table: FeatureTable, *, header: bool = True) -> None:
+def write_letor(file: TextIO, table: FeatureTable, *, header: bool = True, null: bool = False) -> None:
     """Write a table; reading it back gives the same values, grades, qids and docnos.
 
-    Undefined values are written as NULL, and the label is 0 where nothing was judged. The first line names the
-    features, unless they are f1, f2, … or `header` is false: not every tool skips comments.
+    Undefined values are written as nan, which scikit-learn's `load_svmlight_file` and LightGBM read, or as NULL with
+    `null`, as in LETOR's own files. The label is 0 where nothing was judged. The first line names the features, unless
+    they are f1, f2, … or `header` is false: not every tool skips comments.
     """
     for qid in table.query_ids:
         _check_word("qid", qid, "#" not in qid)
@@ -80,17 +81,17 @@ def write_letor(file: TextIO, table: FeatureTable, *, header: bool = True) -> No
         file.write(f"# names: {' '.join(table.names)}\n")
     template = " ".join(f"{number}:%r" for number in range(1, table.n_features + 1))
     for start in range(0, table.n_rows, _ROWS_AT_ONCE):
-        file.writelines(_lines(table.rows(slice(start, start + _ROWS_AT_ONCE)), template))
+        file.writelines(_lines(table.rows(slice(start, start + _ROWS_AT_ONCE)), template, null=null))
 
 
-def _lines(table: FeatureTable, template: str) -> Iterator[str]:
+def _lines(table: FeatureTable, template: str, *, null: bool) -> Iterator[str]:
     grades = np.zeros(table.n_rows, np.int64) if table.grades is None else table.grades
     comments = [""] * table.n_rows if table.comments is None else table.comments
     undefined = np.any(np.isnan(table.values), axis=1)
     rows = zip(grades.tolist(), table.qids, table.docnos, comments, undefined, table.values.tolist(), strict=True)
     for grade, qid, docno, comment, some_undefined, values in rows:
         numbers = template % tuple(values)
-        if some_undefined:
+        if null and some_undefined:
             numbers = numbers.replace("nan", "NULL")
         remark = " ".join([f"docid = {docno}"] * bool(docno) + [on_one_line(comment)] * bool(comment))
         yield f"{grade!r} qid:{qid} {numbers} #{remark}\n" if remark else f"{grade!r} qid:{qid} {numbers}\n"

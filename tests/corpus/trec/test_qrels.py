@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from searchlab.corpus import ReadingNotes
 from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SourceError
+from searchlab.features.letor.letor_files import read_letor
 from searchlab.records import Qrels
 
 WORDS = st.text("abcXYZ019.-_é", min_size=1, max_size=6)
@@ -120,3 +121,46 @@ def test_judgments_of_smart_list_the_relevant_documents(tmp_path, zeros):
     path = tmp_path / "CISI.REL"
     path.write_text(f"     1     28\t{zeros}\n     1     35\t{zeros}\n\n     2      7\t{zeros}\n")
     assert {qid: dict(judged) for qid, judged in read_qrels(path).items()} == {"1": {"28": 1, "35": 1}, "2": {"7": 1}}
+
+
+LETOR = (
+    "# names: bm25 tf\n"
+    "2 qid:10 1:0.5 2:NULL #docid = GX-1 inc = 0.01\n"
+    "0 qid:10 1:0.1 2:1 #docno=GX#2\n\n"
+    "1.0 qid:2 1:0.1 2:1#docid = GX-1\n"
+)
+
+
+def test_the_rows_of_a_letor_file_are_judgments(tmp_path):
+    path = tmp_path / "test.txt"
+    path.write_text(LETOR)
+    found = {qid: dict(judged) for qid, judged in read_qrels(path).items()}
+    assert found == {"10": {"GX-1": 2, "GX#2": 0}, "2": {"GX-1": 1}}
+    table = read_letor(path)
+    pairs = zip(table.qids, table.docnos, table.grades.tolist(), strict=True)
+    assert [(qid, docno, grade) for qid, judged in found.items() for docno, grade in judged.items()] == list(pairs)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("1 qid:3 1:0.5", "expected a comment that names the document (#docid = …), found none"),
+        ("1 qid:3 1:0.5 #inc = 3", "expected a comment that names the document (#docid = …), found none"),
+        ("0.5 qid:3 1:0.5 #docid = a", "expected a whole number as grade, found '0.5'"),
+        ("1 0 a 1", "expected a label and a qid (2 qid:7 …), found '1 0 a 1'"),
+    ],
+)
+def test_rows_of_a_letor_file_that_are_no_judgments(tmp_path, line, complaint):
+    path = tmp_path / "test.txt"
+    path.write_text(f"{LETOR}{line}\n")
+    with pytest.raises(RecordError) as error:
+        read_qrels(path)
+    assert str(error.value) == f"{path}:6: {complaint}"
+    assert set(read_qrels(path, strict=False)) == {"10", "2"}
+
+
+def test_a_document_with_two_grades_in_a_letor_file_is_an_error(tmp_path):
+    path = tmp_path / "test.txt"
+    path.write_text(f"{LETOR}1 qid:10 1:0 2:0 #docid = GX-1\n")
+    with pytest.raises(DuplicateError, match="document GX-1 of topic 10 has the grade 1, but 2 at"):
+        read_qrels(path)

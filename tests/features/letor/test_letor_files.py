@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_svmlight_file
 
 from searchlab.corpus import ReadingNotes
 from searchlab.corpus.reading_context import ReadingContext
@@ -374,13 +375,13 @@ def tables(draw) -> FeatureTable:
     )
 
 
-@given(table=tables())
-@example(table=FeatureTable("ab", ["1"], ["x#y"], [[-0.0, 5e-324]], [1]))
+@given(table=tables(), null=st.booleans())
+@example(table=FeatureTable("ab", ["1"], ["x#y"], [[-0.0, 5e-324]], [1]), null=True)
 @SOME
-def test_a_table_is_read_back_to_the_last_bit(tmp_path, table):
+def test_a_table_is_read_back_to_the_last_bit(tmp_path, table, null):
     path = tmp_path / "features"
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        write_letor(file, table)
+        write_letor(file, table, null=null)
     again = read_letor(path)
     assert again.equals(table)
     defined = ~np.isnan(table.values)
@@ -393,14 +394,38 @@ def test_writing_by_hand():
     )
     file = io.StringIO()
     write_letor(file, table)
-    rows = "2 qid:7 1:0.1 2:NULL #docid = a inc = 1\n0 qid:7 1:2.0 2:-1e-09 #as it is\n"
+    rows = "2 qid:7 1:0.1 2:nan #docid = a inc = 1\n0 qid:7 1:2.0 2:-1e-09 #as it is\n"
     assert file.getvalue() == "# names: bm25 tf\n" + rows
     file = io.StringIO()
     write_letor(file, table.with_grades(None), header=False)
     assert file.getvalue() == rows.replace("2 qid", "0 qid")
     file = io.StringIO()
+    write_letor(file, table, header=False, null=True)
+    assert file.getvalue() == rows.replace("nan", "NULL")
+    file = io.StringIO()
     write_letor(file, FeatureTable(["f1"], ["1"], [""], [[1]], [0.5]))
     assert file.getvalue() == "0.5 qid:1 1:1.0\n"
+
+
+def test_scikit_learn_reads_what_is_written(tmp_path):
+    table = FeatureTable(
+        ["bm25", "nan_share", "tf"],
+        ["7", "7", "12"],
+        ["a#1", "", "c"],
+        [[0.1, NAN, 0.0], [2, -1e-9, 5e-324], [NAN, NAN, 1e300]],
+        [2, 0, 1],
+        ["inc = 1", "3:5 as it is", ""],
+    )
+    path = tmp_path / "features.txt"
+    with path.open("w", encoding="utf-8") as file:
+        write_letor(file, table)
+    values, grades, qids = load_svmlight_file(str(path), query_id=True)
+    np.testing.assert_array_equal(values.toarray(), table.values)
+    assert (grades.tolist(), qids.tolist()) == ([2, 0, 1], [7, 7, 12])
+    with path.open("w", encoding="utf-8") as file:
+        write_letor(file, table, null=True)
+    with pytest.raises(ValueError, match="NULL"):
+        load_svmlight_file(str(path))
 
 
 @pytest.mark.parametrize(("qid", "docno", "word"), [("a#b", "x", "qid 'a#b'"), ("a", "x y", "docno 'x y'")])

@@ -69,7 +69,7 @@ def features_command(
         typer.Option(
             "--impute",
             metavar="NAME",
-            help="How undefined values are filled: indicator, letor, query-minimum or zero [default: NULL]",
+            help="How undefined values are filled: indicator, letor, query-minimum or zero [default: they stay nan]",
         ),
     ] = None,
     normalise: Annotated[
@@ -80,6 +80,9 @@ def features_command(
             help="How features are scaled: none, query-minmax, query-rank, query-zscore or standard [default: none]",
         ),
     ] = None,
+    null: Annotated[
+        bool, typer.Option("--null", help="Write undefined values as NULL, as LETOR's files have them, not as nan.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at a document that the index does not hold.")] = False,
     listing: Annotated[
         bool, typer.Option("--list", help="List all features, or those of the feature set, and exit.")
@@ -117,7 +120,7 @@ def features_command(
     for step in steps:
         table = step.fit(table).transform(table)
     with open_output(output) as file:
-        searchlab.write_letor(file, table)
+        searchlab.write_letor(file, table, null=null)
     _print_notes(table, candidates, wanted, output)
 
 

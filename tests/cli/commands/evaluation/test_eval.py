@@ -187,3 +187,9 @@ def test_no_common_topic_is_an_error_with_its_cause(numbered, run_cli):
     assert (code, out) == (1, "")
     assert "shares no topic with the judgments: it has q1, q2, q3 and 1 more, judged are 1, 2, 3 and 4 more" in err
     assert "; likely cause: the prefix 'q' (q1 here, 1 there)" in err
+
+
+def test_a_letor_file_has_judgments(files, run_cli):
+    (files / "test.txt").write_text("2 qid:1 1:0.5 #docid = a\n0 qid:1 1:0.1 #docid = b\n1 qid:1 1:0 #docid = c\n")
+    code, out, _ = run_cli("eval", "test.txt", "good.run", "-m", "RR")
+    assert (code, out.splitlines()[1].split()) == (0, ["good", "0.5000", "1"])
