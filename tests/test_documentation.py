@@ -197,3 +197,23 @@ def test_bundled_collection_has_what_its_readme_says():
     assert {grade for *_, grade in qrels} == {"0", "1", "2"}
     assert all(len(rows) >= 20 for rows in judged.values())
     assert all(sum(row[3] == "2" for row in rows) >= 3 for rows in judged.values())
+
+
+def test_the_example_of_held_out_topics_prints_what_the_page_shows(folder):
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    (block,) = [block for block in re.findall(r"```console\n(.*?)```", page, re.DOTALL) if "test.tsv" in block]
+    assert run(folder, "-c", MAIN, "index", "corpora/medical").returncode == 0
+    searchlab = shlex.join([sys.executable, "-c", MAIN])
+    printed = ""
+    for line in block.splitlines():
+        if not line.startswith("$ "):
+            assert line in printed.splitlines()
+            continue
+        command = re.sub("^searchlab", lambda _: searchlab, line.removeprefix("$ "))
+        done = subprocess.run(
+            command, shell=True, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=240
+        )
+        assert done.returncode == 0, done.stderr
+        assert "trained on these topics" not in done.stderr
+        printed = done.stdout
+    assert "reranked is better" in printed
