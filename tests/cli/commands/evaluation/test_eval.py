@@ -14,7 +14,6 @@ from tests.evaluation.file_checks.numbered_topics import (
     make_rankings,
     write_qrels,
     write_run,
-    write_topics,
 )
 
 
@@ -165,7 +164,6 @@ def test_a_mistake_ends_in_one_line(files, run_cli, arguments, complaint):
 @pytest.fixture
 def numbered(tmp_path, run_cli):
     """Judgments by the order of topics, and a run with the numbers of the file of topics."""
-    (tmp_path / "topics.qry").write_text(write_topics())
     (tmp_path / "qrels.txt").write_text(write_qrels(make_judgments()))
     (tmp_path / "good.run").write_text(write_run(make_rankings([qid.lstrip("0") for qid in WRITTEN])))
     return tmp_path
