@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
     from searchlab.corpus.trec.runs import write_run as write_run
+    from searchlab.corpus.values.conversion import make_qrels as make_qrels
+    from searchlab.corpus.values.conversion import make_run as make_run
+    from searchlab.corpus.values.conversion import make_topics as make_topics
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.fusion import fuse as fuse
@@ -102,6 +105,7 @@ _HOMES = {
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
+    "searchlab.corpus.values.conversion": "make_qrels make_run make_topics",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.pipeline": "Pipeline",
