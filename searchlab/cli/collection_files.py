@@ -11,8 +11,8 @@ from searchlab.errors import SettingError, SourceError
 from searchlab.evaluation.number_text import format_share
 
 if TYPE_CHECKING:
-    from searchlab.corpus import ReadingNotes
-    from searchlab.records import Qrels, Topic
+    from searchlab.corpus import Qrels, ReadingNotes
+    from searchlab.records import Topic
 
 
 def default_topics(folder: Path) -> str:
