@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install install-dev demo test docs dist check-dist clean
+.PHONY: install install-dev demo test docs dist check-dist lock audit clean
 
 install: .venv/installed
 
@@ -22,6 +22,10 @@ install-dev: .venv/installed-dev
 
 .venv/installed-docs: pyproject.toml | .venv/bin/python
 	$(PIP) --editable '.[docs]'
+	touch .venv/installed $@
+
+.venv/installed-release: pyproject.toml | .venv/bin/python
+	$(PIP) --editable '.[release]'
 	touch .venv/installed $@
 
 demo: install
@@ -67,6 +71,19 @@ check-dist: dist
 	$(PYTHON) -m venv build/check/venv
 	build/check/venv/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cd build/check && venv/bin/searchlab example medical && venv/bin/searchlab index corpora/medical && venv/bin/searchlab query 't-cell lymphoma' -k 3
+
+# Versions and hashes for reproducible installs, in requirements/. Versions that still fit are kept;
+# `make lock UPGRADE=--upgrade` takes the newest.
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command 'make lock' $(UPGRADE) pyproject.toml
+
+lock: .venv/installed-release
+	$(LOCK) --output-file requirements/locked.txt
+	$(LOCK) --constraint requirements/locked.txt --extra dev --output-file requirements/locked-dev.txt
+
+# Known vulnerabilities of the locked versions. Exit codes of the script: 1 for some, 3 where they cannot be looked up.
+audit: .venv/installed-release
+	$(BIN)/python requirements/audit.py
 
 clean:
 	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -32,6 +32,7 @@ class Engine:
     open: Callable[[Path], Opened]
     remark: str
     is_slow: bool = False  # asked fewer queries, and once
+    distribution: str | None = None  # the name of its package, if that is not the module's
 
 
 def read(collection: Path) -> Iterator[dict[str, str]]:
@@ -145,5 +146,12 @@ ENGINES = {
     "searchlab": Engine("searchlab", index_searchlab, open_searchlab, "all cores; title and body as one text"),
     "bm25s": Engine("bm25s", index_bm25s, open_bm25s, "method lucene, numba; title and body as one text"),
     "tantivy": Engine("tantivy", index_tantivy, open_tantivy, "all cores; title and body as two fields"),
-    "whoosh": Engine("whoosh", index_whoosh, open_whoosh, "one process; title and body as two fields", is_slow=True),
+    "whoosh": Engine(
+        "whoosh",
+        index_whoosh,
+        open_whoosh,
+        "one process; title and body as two fields",
+        is_slow=True,
+        distribution="whoosh-reloaded",
+    ),
 }

@@ -202,7 +202,8 @@ def available(names: list[str]) -> list[str]:
 def describe(names: list[str]) -> str:
     """The machine, and the engines with their versions."""
     lines = [f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}.", ""]
-    lines += [f"- {name} {version(name)}: {ENGINES[name].remark}" for name in names]
+    engines = [(name, ENGINES[name]) for name in names]
+    lines += [f"- {name} {version(engine.distribution or engine.module)}: {engine.remark}" for name, engine in engines]
     lines += [
         f"- {name} is asked once, and above {SLOW_FROM:,} documents only {SLOW_QUERIES} queries; ratios to it are "
         "over the same queries"

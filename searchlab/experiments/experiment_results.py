@@ -39,7 +39,7 @@ from searchlab.training.cross_validation import CrossValidationResult
 FORMAT = "searchlab experiment 1"
 MANIFEST = "manifest.json"
 PER_QUERY = "per-query.csv"
-TOOLS = ("numpy", "scipy", "scikit-learn", "numba", "whoosh")
+TOOLS = ("numpy", "scipy", "scikit-learn", "numba", "whoosh-reloaded")
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,7 +154,10 @@ def _check(tagged: Iterable[Any], fields: frozenset[str]) -> None:
                 if not 1 <= token.maxdist <= MAX_DISTANCE:
                     raise QuerySyntaxError(f"{token.original} is not a distance from 1 to {MAX_DISTANCE}")
             case BoostToken():
-                if not (last.has_boost or isinstance(last, FuzzinessToken | ClosingToken)):
+                # Some versions of Whoosh take a weight of a range, which adds no score.
+                if isinstance(last, tokens.RangeNode) or not (
+                    last.has_boost or isinstance(last, FuzzinessToken | ClosingToken)
+                ):
                     raise QuerySyntaxError(f"{token.original} has nothing to weigh")
                 if not MIN_BOOST <= token.boost <= MAX_BOOST:
                     raise QuerySyntaxError(f"{token.original} is not a weight from {MIN_BOOST} to {MAX_BOOST:,}")
