@@ -20,17 +20,7 @@ register(THINGS, "thing", "double", double, double)
 """
 
 
-@pytest.fixture(autouse=True)
-def nothing_registered(monkeypatch):
-    modules, path = set(sys.modules), list(sys.path)
-    monkeypatch.setattr(extensions, "ORIGINS", {})
-    monkeypatch.setattr(extensions, "_LOADED", {})
-    monkeypatch.setenv(ENVIRONMENT, "")
-    yield
-    sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        if name.startswith("my_"):
-            del sys.modules[name]
+pytestmark = pytest.mark.usefixtures("registered_here")
 
 
 @pytest.fixture

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
+from searchlab.features.catalogue import Feature
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
@@ -39,6 +41,9 @@ EXPANDED = "RM3"
 # Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
 # the worst match of the query, which the query's minimum would not. Powers were not found to help here.
 USUAL: Mapping[str, Any] = {"imputation": "letor", "measure": "nDCG@10", "dialect": "trec", "from_search": True}
+
+# Features as a caller may give them (see `make_feature_set`).
+Features = str | Path | Iterable[str | Feature] | FeatureSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ def prepare_training(
     engine: SearchEngine,
     topics: Iterable[Topic],
     qrels: Judgments,
-    features: str | FeatureSet,
+    features: Features,
     first_stage: FirstStage,
     progress: Progress = no_progress,
 ) -> TrainingSet:
@@ -127,7 +132,7 @@ def train_from_index(
     engine: SearchEngine,
     topics: Iterable[Topic],
     qrels: Judgments,
-    features: str | FeatureSet = "semantic",
+    features: Features = "semantic",
     *,
     recipe: Recipe | None = None,
     first_stage: FirstStage | None = None,
