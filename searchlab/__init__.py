@@ -18,13 +18,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from searchlab.corpus import Collection as Collection
+    from searchlab.corpus import Qrels as Qrels
     from searchlab.corpus import ReadingNotes as ReadingNotes
+    from searchlab.corpus import Run as Run
     from searchlab.corpus import find_collection as find_collection
     from searchlab.corpus import read_documents as read_documents
     from searchlab.corpus import read_qrels as read_qrels
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
     from searchlab.corpus.trec.runs import write_run as write_run
+    from searchlab.corpus.values.conversion import make_qrels as make_qrels
+    from searchlab.corpus.values.conversion import make_run as make_run
+    from searchlab.corpus.values.conversion import make_topics as make_topics
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.fusion import fuse as fuse
@@ -49,7 +54,6 @@ if TYPE_CHECKING:
     from searchlab.rankers.ranker_registry import make_ranker as make_ranker
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
-    from searchlab.records import Qrels as Qrels
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
@@ -77,7 +81,9 @@ if TYPE_CHECKING:
     from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
-    "searchlab.corpus": "Collection ReadingNotes find_collection read_documents read_qrels read_run read_topics",
+    "searchlab.corpus": (
+        "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
+    ),
     "searchlab.errors": "SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.evaluation.fusion": "fuse",
@@ -103,8 +109,9 @@ _HOMES = {
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
     "searchlab.rankers.reranking": "Reranker",
-    "searchlab.records": "Document Qrels Ranking TermStats Topic",
+    "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
+    "searchlab.corpus.values.conversion": "make_qrels make_run make_topics",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.pipeline": "Pipeline",

@@ -6,13 +6,16 @@ number equals trec_eval's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 
+from searchlab.corpus import Run
+from searchlab.corpus.values.conversion import make_qrels, make_rankings
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
@@ -21,6 +24,7 @@ from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
 from searchlab.evaluation.measures import Measure, parse_measure
 from searchlab.evaluation.score_evaluation import round_to_float32
 from searchlab.records import Judgments, Ranking
+from searchlab.row_groups import order_by_score
 from searchlab.types import Floats, Ints
 
 # The lowest AP in a geometric mean, as in trec_eval: a topic with an AP of 0 would make the whole mean 0.
@@ -120,21 +124,26 @@ class GradedRun:
 
 
 def evaluate_run(
-    qrels: Judgments,
-    rankings: Iterable[Ranking],
+    qrels: Any,
+    rankings: Any,
     measures: Sequence[str | Measure] | str | Measure,
     *,
     dialect: str | Dialect = "trec",
     complete: bool = False,
-    name: str = "run",
+    name: str | None = None,
 ) -> Evaluation:
     """Evaluate the rankings of a run against judgments, where qrels[qid][docno] is a grade.
 
+    Judgments and run are anything that `make_qrels` and `make_run` take: files, dicts, DataFrames, values.
+
     Documents are ordered by score, whatever their order in the ranking; the dialect orders equal scores. Judged topics
-    that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages.
+    that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages, by default
+    the run's.
     """
     plan = make_plan(measures, dialect)
-    run = grade_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name)
+    found = make_rankings(rankings)
+    own_name = found.name if isinstance(found, Run) else "run"
+    run = grade_run(make_qrels(qrels), found, dialect=plan.dialect, complete=complete, name=name or own_name)
     return evaluate_graded_run(run, plan)
 
 
@@ -185,7 +194,7 @@ def grade_run(
         scores = round_to_float32(scores)
     by_docno = dialect.ties == "docno"
     order = (
-        _rank_rows_by_docno(scores, offsets, lambda q: chosen[q].docnos)
+        order_by_score(scores, offsets, lambda q: chosen[q].docnos)
         if by_docno
         else measure_kernels.rank_rows(scores, offsets)
     )
@@ -223,27 +232,3 @@ def _check_nan(scores: Floats, offsets: Ints, chosen: list[Ranking], name: str) 
         q = int(np.searchsorted(offsets, row, "right")) - 1
         docno = chosen[q].docnos[row - int(offsets[q])]
         raise RecordError(name, f"the score of document {docno} of topic {chosen[q].qid} is not a number (NaN)")
-
-
-def _rank_rows_by_docno(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[str]]) -> Ints | None:
-    """The rows by descending score, equal scores by descending docno; None if they are in this order already."""
-    starts = np.zeros(len(scores) + 1, np.bool_)
-    starts[offsets] = True
-    if ((scores[1:] < scores[:-1]) | starts[1:-1]).all():
-        return None
-    if ((scores[1:] <= scores[:-1]) | starts[1:-1]).all():
-        order: Ints = np.arange(len(scores), dtype=np.int64)
-    else:
-        order = measure_kernels.rank_rows(scores, offsets)
-    ordered = scores[order]
-    # A group of ties begins where the score or the topic changes.
-    begins = np.flatnonzero(np.concatenate([starts[:1], (ordered[1:] != ordered[:-1]) | starts[1:-1], [True]]))
-    sizes = np.diff(begins)
-    topics = np.searchsorted(offsets, begins[:-1], "right") - 1
-    for group in np.flatnonzero(sizes > 1).tolist():
-        begin, q = int(begins[group]), int(topics[group])
-        rows = order[begin : begin + int(sizes[group])]
-        docnos, start = docnos_of(q), int(offsets[q])
-        # Python compares code points, trec_eval bytes of UTF-8: the order is the same.
-        order[begin : begin + len(rows)] = sorted(rows.tolist(), key=lambda row: docnos[row - start], reverse=True)
-    return order

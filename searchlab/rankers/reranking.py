@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from searchlab.corpus.values.conversion import make_topics
 from searchlab.errors import SettingError
 from searchlab.features.extraction import extract_query
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
@@ -23,7 +25,6 @@ from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.records import Topic
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
@@ -36,14 +37,14 @@ from searchlab.types import Array, Floats
 class Reranker:
     """A model for one index; a model that does not fit the index is refused.
 
-    A model with scores computed elsewhere needs them as `external`, and the topics that it will be run for: the query
-    with the text of a topic has that topic's scores.
+    A model with scores computed elsewhere needs them as `external`, and the topics that it will be run for (anything
+    that `make_topics` takes): the query with the text of a topic has that topic's scores.
     """
 
     engine: SearchEngine
     bundle: Bundle
     external: Sequence[ExternalFeature] = ()
-    topics: Sequence[Topic] = ()
+    topics: Any = ()
 
     def __post_init__(self) -> None:
         self.bundle.check_index(self.engine, [feature.name for feature in self.external])
@@ -52,7 +53,7 @@ class Reranker:
         for external in self.external:
             if external.name not in self.bundle.features:
                 raise SettingError(f"the model does not use {external.name}, expected only features that it uses")
-            external.check_topics(self.topics)
+            external.check_topics(make_topics(self.topics))
         _ = self._space, self._topic_model
 
     @property
@@ -93,7 +94,7 @@ class Reranker:
 
     @cached_property
     def _qids(self) -> dict[str, str]:
-        return {topic.text: topic.qid for topic in self.topics}
+        return {topic.text: topic.qid for topic in make_topics(self.topics)}
 
     @cached_property
     def _space(self) -> Space | None:

@@ -3,9 +3,10 @@
     neural = searchlab.external_feature("neural", "scores.tsv")
     table = searchlab.extract(engine, topics, candidates, ["letor45", neural])
 
-The feature is called `external.neural`. Its scores come from a file, or from a mapping, triples or rankings. A file has
-lines of qid, docno and score, separated by tabs, commas or blanks, perhaps with a header that names the first two; or
-it is a TREC run. A pair without a score has NaN. A model that uses the feature can only rank topics that have scores.
+The feature is called `external.neural`. Its scores come from a file, or from a mapping, triples, rankings or a
+DataFrame. A file has lines of qid, docno and score, separated by tabs, commas or blanks, perhaps with a header that
+names the columns; or it is a TREC run. A pair without a score has NaN. A model that uses the feature can only rank
+topics that have scores.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,11 +22,20 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.corpus.parsing.table_columns import (
+    DOCNO_NAMES,
+    QID_NAMES,
+    SCORE_NAMES,
+    check_ids,
+    choose_columns,
+    flatten,
+)
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
+from searchlab.dataframes import column, column_names, is_dataframe
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.features.catalogue import Feature, read_measured
 from searchlab.features.feature_table import FeatureTable
@@ -36,9 +46,6 @@ from searchlab.types import Array
 EXTERNAL = "external"
 FORMULA = "computed elsewhere, for a topic and a document"
 Scores = Mapping[str, Mapping[str, float]]
-# What headers call the first two columns.
-_QID_NAMES = {"qid", "query_id", "query-id", "topic"}
-_DOCNO_NAMES = {"docno", "docid", "doc_id", "doc-id", "corpus-id"}
 _RUN_COLUMNS = 6
 
 
@@ -75,7 +82,8 @@ def external_feature(
 ) -> ExternalFeature:
     """The feature `external.NAME`; scores are a file, {qid: {docno: score}}, triples (qid, docno, score), or a run.
 
-    `source` says for people where the scores come from; it is the name of the file by default.
+    A DataFrame has columns qid, docno and score; the last may have the feature's name. `source` says for people where
+    the scores come from; it is the name of the file by default.
     """
     if not isinstance(name, str) or len(name.split()) != 1 or "," in name or "=" in name:
         raise SettingError(f"external feature is called {name!r}, expected a word without blanks and commas")
@@ -83,7 +91,9 @@ def external_feature(
     if isinstance(scores, str | Path):
         source, by_topic = source or str(scores), _read_scores(scores)
     else:
-        by_topic = _collect(full_name, _triples(full_name, scores))
+        qids, docnos, values = _columns(full_name, scores)
+        ids = zip(check_ids("qid", qids), check_ids("docno", docnos), values, strict=True)
+        by_topic = _collect((*each, f"{full_name}, row {row}") for row, each in enumerate(ids, start=1))
     if not by_topic:
         raise SettingError(f"{full_name}: found no scores, expected qid, docno and score")
     return ExternalFeature(
@@ -131,32 +141,35 @@ def count_missing_scores(table: FeatureTable) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _triples(name: str, scores: Any) -> Iterator[tuple[str, str, Any, str]]:
-    """qid, docno, score and location of scores given from Python."""
+def _columns(name: str, scores: Any) -> tuple[Sequence[Any] | Array, Sequence[Any] | Array, Sequence[Any] | Array]:
+    """The qids, docnos and scores given from Python; in a DataFrame, scores may have the feature's name."""
+    if is_dataframe(scores):
+        wanted = {"qid": QID_NAMES, "docno": DOCNO_NAMES, "score": (name.partition(".")[2], *SCORE_NAMES)}
+        qids, docnos, values = (column(scores, each) for each in choose_columns(column_names(scores), wanted))
+        return qids, docnos, values
+    if isinstance(scores, Mapping):
+        return flatten(name, scores)
     try:
-        if isinstance(scores, Mapping):
-            for qid, of_topic in scores.items():
-                for docno, score in of_topic.items():
-                    yield str(qid), str(docno), score, name
-            return
-        for item in scores:
-            if isinstance(item, Ranking):
-                for docno, score in zip(item.docnos, item.scores, strict=True):
-                    yield item.qid, docno, score, name
-            else:
-                qid, docno, score = item
-                yield str(qid), str(docno), score, name
-    except (TypeError, ValueError, AttributeError):
-        expected = "a mapping, triples of qid, docno, score, or rankings"
+        triples = [triple for item in scores for triple in _triples_of(item)]
+    except (TypeError, ValueError):
+        expected = "a mapping, triples of qid, docno, score, rankings, or a DataFrame"
         raise SettingError(f"{name}: found {type(scores).__name__}, expected {expected}") from None
+    return [qid for qid, _, _ in triples], [docno for _, docno, _ in triples], [score for _, _, score in triples]
 
 
-def _collect(name: str, triples: Iterable[tuple[str, str, Any, str]]) -> dict[str, dict[str, float]]:
-    """Scores by qid and docno; NaN is a score that is not known."""
+def _triples_of(item: Any) -> Iterable[tuple[Any, Any, Any]]:
+    if isinstance(item, Ranking):
+        return [(item.qid, docno, score) for docno, score in zip(item.docnos, item.scores, strict=True)]
+    qid, docno, score = item
+    return [(qid, docno, score)]
+
+
+def _collect(rows: Iterable[tuple[str, str, Any, str]]) -> dict[str, dict[str, float]]:
+    """Scores by qid and docno, from rows with their locations; NaN is a score that is not known."""
     scores: dict[str, dict[str, float]] = {}
-    for qid, docno, value, location in triples:
+    for qid, docno, value, location in rows:
         try:
-            score = float(value)
+            score = math.nan if value is None else float(value)
         except (TypeError, ValueError):
             raise RecordError(location, f"expected a number as score, found {excerpt(str(value))}") from None
         if math.isinf(score):
@@ -171,7 +184,7 @@ def _collect(name: str, triples: Iterable[tuple[str, str, Any, str]]) -> dict[st
 def _read_scores(path: str | Path) -> dict[str, dict[str, float]]:
     file = single_file(path)
     with open_source_file(file, ReadingContext(ReadingNotes())) as opened:
-        scores = _collect(file.name, _lines(opened))
+        scores = _collect(_lines(opened))
     if not scores:
         raise SourceError(file.name, "holds no scores")
     return scores
@@ -203,8 +216,8 @@ def _lines(opened: OpenedFile) -> Iterator[tuple[str, str, str, str]]:
 def _read_header(columns: list[str]) -> tuple[int, int, int] | None:
     """The places of qid, docno and score by a header of three columns; None for a line of scores."""
     names = [column.lower() for column in columns]
-    qids = [place for place, name in enumerate(names) if name in _QID_NAMES]
-    docnos = [place for place, name in enumerate(names) if name in _DOCNO_NAMES]
+    qids = [place for place, name in enumerate(names) if name in QID_NAMES]
+    docnos = [place for place, name in enumerate(names) if name in DOCNO_NAMES]
     if len(columns) != 3 or len(qids) != 1 or len(docnos) != 1:
         return None
     return qids[0], docnos[0], 3 - qids[0] - docnos[0]

@@ -1,6 +1,6 @@
 """Scores computed elsewhere: read from files and values, joined by topic and document, NaN where there is none."""
 
-from math import nan
+from math import isnan, nan
 
 import pytest
 
@@ -40,6 +40,7 @@ VALUES = {
     "triples": [("1", "a", 0.5), ("1", "b", -2), ("2", "a", 1000)],
     "triples of other types": ((1, "a", "0.5"), (1, "b", -2), (2, "a", 1000.0)),
     "rankings": [Ranking("1", ["a", "b"], [0.5, -2.0]), Ranking("2", ["a"], [1000.0])],
+    "run": searchlab.Run.from_dict(SCORES),
 }
 
 
@@ -73,16 +74,31 @@ def test_a_malformed_file_is_one_line_with_its_place(tmp_path, text, error, mess
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (7, "external.neural: found int, expected a mapping, triples of qid, docno, score, or rankings"),
+        (7, "external.neural: found int, expected a mapping, triples of qid, docno, score, rankings, or a DataFrame"),
         ([("1", "a")], "external.neural: found list, expected a mapping"),
-        ({"1": [("a", 1)]}, "external.neural: found dict, expected a mapping"),
+        ({"1": [("a", 1)]}, "external.neural: topic 1 has a list, expected a dict"),
+        ([(1.5, "a", 1)], "row 1: qid is '1.5' of type float, expected text or a whole number"),
         ({}, "external.neural: found no scores"),
-        ([("1", "a", "x")], "external.neural: expected a number as score, found 'x'"),
+        ([("1", "a", "x")], "external.neural, row 1: expected a number as score, found 'x'"),
     ],
 )
 def test_other_values_are_refused(scores, message):
     with pytest.raises(searchlab.SearchlabError, match=message):
         searchlab.external_feature("neural", scores)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("names", [("qid", "docno", "score"), ("query_id", "doc_id", "neural")])
+def test_a_dataframe_has_the_scores_under_known_names_or_that_of_the_feature(library, names):
+    frames = pytest.importorskip(library)
+    columns = dict(zip(names, [[1, 1, 2, 2], ["a", "b", "a", "b"], [0.5, -2, 1000, None]], strict=True))
+    feature = searchlab.external_feature("neural", frames.DataFrame(columns))
+    assert isnan(feature.scores["2"]["b"])  # type: ignore[index]
+    assert {
+        qid: {docno: score for docno, score in of.items() if score == score} for qid, of in feature.scores.items()
+    } == SCORES
+    with pytest.raises(SettingError, match="expected also: other or score"):
+        searchlab.external_feature("other", frames.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}))
 
 
 @pytest.mark.parametrize("name", ["", "two words", "a,b", "a=b", None])
