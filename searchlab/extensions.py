@@ -17,6 +17,7 @@ import importlib
 import importlib.util
 import inspect
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ ENVIRONMENT = "SEARCHLAB_EXTENSIONS"
 # The module of what is defined in a notebook, a script or an interactive session: no other process can load it.
 MAIN = "__main__"
 DIGEST_LENGTH = 16
+MAX_MODULE_NAME = 200
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 
 T = TypeVar("T")
 
@@ -47,20 +50,16 @@ class Origin:
     @classmethod
     def of(cls, thing: Any) -> Origin:
         """The origin of a function or class."""
-        module = sys.modules.get(thing.__module__)
-        file = getattr(module, "__file__", None)
-        if thing.__module__ == MAIN or file is None:
-            content = _own_source(thing)
-        else:
-            content = Path(file).read_bytes().replace(b"\r\n", b"\n")
+        content = _module_source(thing) or _own_source(thing)
         return cls(thing.__module__, hashlib.sha256(content).hexdigest()[:DIGEST_LENGTH])
 
     @classmethod
     def from_json(cls, record: Any) -> Origin:
-        """The origin that `to_json` wrote."""
-        names = ("module", "digest")
-        if not isinstance(record, Mapping) or not all(isinstance(record.get(name), str) for name in names):
-            raise SettingError(f"origin is {record!r}, expected a module and a digest")
+        """The origin that `to_json` wrote; the module of a stranger's file is a module's name and nothing else."""
+        for name, is_right in (("module", _is_module_name), ("digest", _DIGEST.fullmatch)):
+            value = record.get(name) if isinstance(record, Mapping) else None
+            if not isinstance(value, str) or not is_right(value):
+                raise SettingError("an origin is malformed, expected the name of a module and a hash")
         return cls(record["module"], record["digest"])
 
     def to_json(self) -> dict[str, str]:
@@ -177,12 +176,14 @@ def _search_current_folder() -> None:
 
 def _load_file(path: Path) -> None:
     name = path.stem
+    if not name.isidentifier():
+        raise SettingError("expected a file name of letters, digits and _, because it names a module")
     known: ModuleType | None = sys.modules.get(name)
-    if known is not None:
-        file = getattr(known, "__file__", None)
-        if file is not None and Path(file).resolve() == path:
-            return
-        raise SettingError(f"a module {name} is loaded already, expected another name of the file")
+    file = getattr(known, "__file__", None)
+    if file is not None and Path(file).resolve() == path:
+        return
+    if known is not None or name in sys.stdlib_module_names:
+        raise SettingError(f"there is another module {name}, expected another name of the file")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -192,6 +193,21 @@ def _load_file(path: Path) -> None:
     except BaseException:
         del sys.modules[name]
         raise
+
+
+def _is_module_name(text: str) -> bool:
+    return len(text) <= MAX_MODULE_NAME and all(part.isidentifier() for part in text.split("."))
+
+
+def _module_source(thing: Any) -> bytes:
+    """The source of the module that defines a thing; empty for a notebook or script, and if it cannot be read."""
+    file = getattr(sys.modules.get(thing.__module__), "__file__", None)
+    if thing.__module__ == MAIN or file is None:
+        return b""
+    try:
+        return Path(file).read_bytes().replace(b"\r\n", b"\n")
+    except OSError:
+        return b""
 
 
 def _own_source(thing: Any) -> bytes:

@@ -63,7 +63,13 @@ def test_an_extension_is_loaded_once_however_often_it_is_named(folder):
         ("my_bad.py", "1 / 0", r"extension my_bad.py: it could not be loaded \(ZeroDivisionError: division by zero\)"),
         ("my_bad.py", "x = (", r"extension my_bad.py: it could not be loaded \(SyntaxError: .*\)"),
         ("my_bad.py", "raise SystemExit(3)", r"extension my_bad.py: it could not be loaded \(SystemExit: 3\)"),
-        ("json.py", "", "extension json.py: a module json is loaded already, expected another name of the file"),
+        ("json.py", "", "extension json.py: there is another module json, expected another name of the file"),
+        ("this.py", "", "extension this.py: there is another module this, expected another name of the file"),
+        (
+            "my-own.py",
+            "",
+            "extension my-own.py: expected a file name of letters, digits and _, because it names a module",
+        ),
         ("a,b", None, "extension 'a,b' has a comma in its name, expected none"),
     ],
 )
@@ -72,7 +78,7 @@ def test_an_extension_that_cannot_be_loaded_is_one_line(folder, name, source, me
         (folder / name).write_text(source)
     with pytest.raises(SettingError, match=f"^{message}$"):
         load_extensions([name])
-    assert name.removesuffix(".py") == "json" or name.removesuffix(".py") not in sys.modules
+    assert name == "json.py" or name.removesuffix(".py") not in sys.modules
 
 
 def test_a_failed_extension_can_be_loaded_after_it_is_mended(folder):
@@ -145,14 +151,28 @@ def test_what_is_not_loaded_or_has_changed_is_refused_by_name():
         require_origin("scorer", "mine", Origin("__main__", "0" * 16), "this index")
 
 
-@pytest.mark.parametrize("record", [None, [], {}, {"module": "a"}, {"module": "a", "digest": 3}])
+DIGEST = "0123456789abcdef"
+MALFORMED = [None, [], {}, {"module": "a"}, {"module": "a", "digest": 3}, {"module": "a", "digest": "xyz"}]
+# What a message would repeat: another option, another line, a file of the stranger's choice.
+HOSTILE = ["a --extension b", "a\nb", "/etc/evil.py", "a.py;rm", "a" * 10_000, "\x1b[2J", "a..b", ""]
+
+
+@pytest.mark.parametrize("record", [*MALFORMED, *({"module": name, "digest": DIGEST} for name in HOSTILE)])
 def test_a_malformed_origin_is_refused(record):
-    with pytest.raises(SettingError, match="expected a module and a digest"):
+    with pytest.raises(SettingError, match=r"^an origin is malformed, expected the name of a module and a hash$"):
         Origin.from_json(record)
 
 
-def test_an_origin_survives_json():
-    assert Origin.from_json(Origin("a", "b").to_json()) == Origin("a", "b")
+@pytest.mark.parametrize("module", ["a", "my_package.my_features", "__main__"])
+def test_an_origin_survives_json(module):
+    assert Origin.from_json(Origin(module, DIGEST).to_json()) == Origin(module, DIGEST)
+
+
+def test_a_module_that_cannot_be_read_any_more_has_the_source_of_the_thing(folder):
+    load_extensions(["my_things.py"])
+    double = sys.modules["my_things"].double
+    (folder / "my_things.py").unlink()
+    assert Origin.of(double).digest != extensions.ORIGINS["thing", "double"].digest
 
 
 def test_processes_get_the_extensions_wherever_they_run(folder):

@@ -22,7 +22,7 @@ from typing import Any
 
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError, unknown_name
-from searchlab.features.catalogue import CATALOGUE, Feature
+from searchlab.features.catalogue import CATALOGUE, FAMILIES, Feature
 from searchlab.features.formulas.letor_formulas import LETOR
 from searchlab.features.formulas.paper_formulas import NALLAPATI, ORDRANK, ORDRANK_AS_LETOR, TABLE1
 from searchlab.features.formulas.stream_formula import StreamFormula
@@ -32,6 +32,8 @@ from searchlab.indexing.storage.columns import STREAMS
 
 # Names suggested for a misspelt one; the whole catalogue would fill a screen.
 MAX_SUGGESTIONS = 8
+# A name in no built-in family that is less like any built-in name than this is taken for one of an extension.
+MIN_LIKENESS_OF_A_MISSPELLING = 0.8
 
 
 @dataclass(frozen=True)
@@ -93,19 +95,22 @@ def offered_sets() -> dict[str, tuple[str, ...]]:
 
 
 def look_up_feature(name: str) -> Feature | None:
-    """A feature by its name, by LETOR's number, or of a stored field; None if there is none of this name."""
-    return CATALOGUE.get(_LETOR_NUMBERS.get(name, name)) or find_field_feature(name)
+    """A feature by its name, also of a stored field; None if there is none of this name."""
+    return CATALOGUE.get(name) or find_field_feature(name)
 
 
 def find_feature(name: str) -> Feature:
     """A feature by its name, by LETOR's number, or of a stored field."""
-    feature = look_up_feature(name)
-    if feature is None and is_external(name):
+    feature = look_up_feature(_LETOR_NUMBERS.get(name, name))
+    if feature is not None:
+        return feature
+    if is_external(name):
         given = name.partition(".")[2]
         raise SettingError(f"{name} is computed elsewhere: expected its scores, by --external {given}=FILE")
-    if feature is None:
-        raise unknown_name("feature", name, get_close_matches(name, CATALOGUE, MAX_SUGGESTIONS, 0.5) or CATALOGUE)
-    return feature
+    family, dot, _ = name.partition(".")
+    if dot and family not in FAMILIES and not get_close_matches(name, CATALOGUE, 1, MIN_LIKENESS_OF_A_MISSPELLING):
+        raise SettingError(f"unknown feature {name!r}: if it is your own, load it with --extension MODULE")
+    raise unknown_name("feature", name, get_close_matches(name, CATALOGUE, MAX_SUGGESTIONS, 0.5) or CATALOGUE)
 
 
 def make_feature_set(chosen: str | Path | Iterable[str | Feature] | FeatureSet) -> FeatureSet:

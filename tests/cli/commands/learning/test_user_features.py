@@ -222,7 +222,10 @@ def test_a_model_with_external_scores_is_refused_without_them(folder, scores, ru
             ["features", "--features", "external.a"],
             "external.a is computed elsewhere: expected its scores, by --external",
         ),
-        (["features", "--features", "table1,own.nothing"], "unknown feature 'own.nothing'"),
+        (
+            ["features", "--features", "table1,own.nothing"],
+            "unknown feature 'own.nothing': if it is your own, load it with --extension",
+        ),
         (["features", "--features", "table1,nothing"], "unknown feature set 'nothing'"),
         (["features", "--features", "field.yaer"], "(did you mean year?)"),
         (["train", "scores.csv", "--external", "a=scores.csv", "-o", "m"], "--external is for training from an index"),
