@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -35,6 +36,7 @@ from searchlab.features.candidates import judged, searched
 from searchlab.features.counts import collect_counts
 from searchlab.features.extraction import extract, extract_query
 from searchlab.features.feature_sets import make_feature_set
+from searchlab.features.query_context import QueryContext
 from searchlab.retrieval.document_list import DocumentList
 
 OHSUMED = 348_566
@@ -101,7 +103,7 @@ def compare_with_whoosh(engine: searchlab.SearchEngine, queries: list[str], roun
     topics = [searchlab.Topic(str(number), query) for number, query in enumerate(queries)]
     candidates = searched(searchlab.Pipeline(engine), topics, k=CANDIDATES)
     ways: dict[str, Callable[[list[str], DocumentList], Any]] = {
-        "ours": lambda words, chosen: extract_query(engine, " ".join(words), chosen, FEATURES),
+        "ours": lambda words, chosen: extract_query(QueryContext(engine, " ".join(words), chosen), FEATURES),
         "by document": lambda words, chosen: ask_for_documents(engine, words, chosen),
         "by word": lambda words, chosen: ask_for_words(engine, words, chosen),
     }
@@ -161,7 +163,8 @@ def growth(engine: searchlab.SearchEngine, rounds: int) -> Iterator[tuple[int, i
         drawn = chance.permutation(len(everything))[:n_candidates].tolist()
         chosen = judged(engine, {"1": {everything[place]: 0 for place in drawn}}).of("1")
         text = " ".join(words[:n_words])
-        least = min(seconds(lambda t=text, c=chosen: extract_query(engine, t, c, FEATURES)) for _ in range(5 * rounds))
+        query = QueryContext(engine, text, chosen)
+        least = min(seconds(lambda q=query: extract_query(replace(q), FEATURES)) for _ in range(5 * rounds))
         yield n_candidates, n_words, least
 
 

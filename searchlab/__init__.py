@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from searchlab.features.letor.folds import read_folds as read_folds
     from searchlab.features.letor.letor_files import read_letor as read_letor
     from searchlab.features.letor.letor_files import write_letor as write_letor
+    from searchlab.features.query_context import QueryCandidates as QueryCandidates
+    from searchlab.features.user_defined.custom_features import feature as feature
+    from searchlab.features.user_defined.external_features import external_feature as external_feature
     from searchlab.indexing.building.indexer import BuildSummary as BuildSummary
     from searchlab.indexing.building.indexer import delete as delete
     from searchlab.indexing.building.indexer import index as index
@@ -93,6 +96,9 @@ _HOMES = {
     "searchlab.features.letor.folds": "read_folds",
     "searchlab.features.letor.letor_files": "read_letor write_letor",
     "searchlab.features.feature_table": "FeatureTable",
+    "searchlab.features.query_context": "QueryCandidates",
+    "searchlab.features.user_defined.custom_features": "feature",
+    "searchlab.features.user_defined.external_features": "external_feature",
     "searchlab.indexing.building.indexer": "BuildSummary delete index merge",
     "searchlab.indexing.checking.index_doctor": "examine",
     "searchlab.scorers.registry": "make_scorer",

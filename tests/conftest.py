@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from searchlab import cli
+from searchlab import cli, extensions
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.features import extraction
+from searchlab.features.catalogue import CATALOGUE
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.indexer import build_index
 from searchlab.rankers import reranking
@@ -100,6 +101,22 @@ def browser(tmp_path_factory):
     driver = webdriver.Chrome(options=options, service=Service(str(DRIVER), log_output=os.devnull))
     yield driver
     driver.quit()
+
+
+@pytest.fixture
+def registered_here(monkeypatch) -> Iterator[None]:
+    """What a test registers or loads as an extension is forgotten after it."""
+    modules, path, catalogue = set(sys.modules), list(sys.path), dict(CATALOGUE)
+    monkeypatch.setattr(extensions, "ORIGINS", {})
+    monkeypatch.setattr(extensions, "_LOADED", {})
+    monkeypatch.setenv(extensions.ENVIRONMENT, "")
+    yield
+    sys.path[:] = path
+    CATALOGUE.clear()
+    CATALOGUE.update(catalogue)
+    for name in set(sys.modules) - modules:
+        if name.startswith("my_"):
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ SHARED = {
     "atomic_file",
     "dataframes",
     "errors",
+    "extensions",
     "json_numbers",
     "notebook_html",
     "records",

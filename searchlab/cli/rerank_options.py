@@ -12,6 +12,7 @@ from searchlab.cli.options import given_options
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
+    from searchlab.features.user_defined.external_features import ExternalFeature
     from searchlab.rankers.reranking import Reranker
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
@@ -34,12 +35,14 @@ def refuse_first_stage_options(context: typer.Context) -> None:
             raise SettingError(f"{option} with --rerank: the model determines the first stage; expected one of the two")
 
 
-def open_reranker(model: str, engine: SearchEngine) -> Reranker:
-    """A model for an index; refused if they do not fit."""
+def open_reranker(
+    model: str, engine: SearchEngine, external: Sequence[ExternalFeature] = (), topics: Sequence[Topic] = ()
+) -> Reranker:
+    """A model for an index; refused if they do not fit. `external` has scores for the topics."""
     from searchlab.rankers.bundle import load_bundle
     from searchlab.rankers.reranking import Reranker
 
-    reranker = Reranker(engine, load_bundle(model))
+    reranker = Reranker(engine, load_bundle(model), external, topics)
     if reranker.bundle.first_stage is None:
         note(f"{model} was trained from a file, without a first stage: it re-ranks {reranker.first_stage.label}")
     return reranker

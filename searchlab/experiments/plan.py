@@ -28,7 +28,8 @@ there are any:
 
     [features]
     set = "semantic"                       # a set, or a TOML file with one
-    names = ["letor.both.bm25"]            # or: features one by one
+    names = ["letor.both.bm25"]            # or: features one by one, and sets
+    external = {neural = "scores.tsv"}     # and features computed elsewhere: qid, docno, score, or a run
 
     [[systems]]                            # a scorer; with `grid`, settings are chosen on the other folds
     name = "BM25"                          # [default: the scorer's or the ranker's, RM3 if it expands]

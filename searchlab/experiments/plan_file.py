@@ -18,6 +18,7 @@ from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, ExperimentPlan, FoldPlan, SystemPlan
 from searchlab.experiments.toml_section import TomlSection, read_toml
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
+from searchlab.features.user_defined.external_features import external_feature
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
@@ -159,13 +160,19 @@ def _read_first_stage(section: TomlSection) -> FirstStage:
 
 
 def _read_features(section: TomlSection, file: Path) -> FeatureSet:
-    name, names = section.string("set"), section.strings("names")
+    name, names, external = section.string("set"), section.strings("names"), section.settings("external")
     section.refuse_unknown_keys()
     if name is not None and names:
         raise section.error("", "found set and names, expected one of the two")
     if names:
-        return section.make("names", lambda: make_feature_set(names))
-    return section.make("set", lambda: _named_set(name or DEFAULT_FEATURES, file))
+        chosen = section.make("names", lambda: make_feature_set(names))
+    else:
+        chosen = section.make("set", lambda: _named_set(name or DEFAULT_FEATURES, file))
+    scored = [
+        section.make("external", lambda key=key, path=path: external_feature(key, _beside(file, str(path))))  # type: ignore[misc]
+        for key, path in external.items()
+    ]
+    return FeatureSet(chosen.name, (*chosen.features, *scored))
 
 
 def _named_set(name: str, file: Path) -> FeatureSet:

@@ -117,7 +117,7 @@ def load_training_set(plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cac
     features = combine_features(plan.rankers)
     build_prerequisites(inputs.engine, features, progress)
     known = inputs.fingerprints()
-    formulas = [[feature.name, feature.formula] for feature in features.features]
+    formulas = [[feature.name, feature.formula, feature.version] for feature in features.features]
     key = fingerprint(known, formulas, plan.first_stage.to_json())
     table, first = load_table(cache, key), load_run(cache, key)
     if table is None or first is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +23,18 @@ from searchlab.features.formulas.stream_formula import StreamFormula
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.types import Array
 
+if TYPE_CHECKING:
+    from searchlab.features.query_context import QueryContext
+    from searchlab.indexing.snapshot import Snapshot
+
 
 @dataclass(frozen=True)
 class Feature:
     """One feature.
 
     `counted` names the streams whose counts it needs, `needs` the supplier that computes it if it is no function of
-    counts.
+    counts. A feature of a user's own has `measure` instead, which computes it for all candidates of a query; `version`
+    changes with the code or the data that it depends on, and `check_index` raises SettingError if an index lacks it.
     """
 
     name: str
@@ -38,6 +44,21 @@ class Feature:
     function: Callable[[Counts], Array]
     counted: tuple[str, ...]
     needs: str = ""
+    measure: Callable[[QueryContext], Array] | None = None
+    version: str = ""
+    check_index: Callable[[Snapshot], object] | None = None
+
+    def check(self, snapshot: Snapshot) -> None:
+        """Raise SettingError if an index does not have what the feature needs."""
+        if self.check_index is not None:
+            self.check_index(snapshot)
+
+
+def measured_feature(
+    name: str, formula: str, source: str, measure: Callable[[QueryContext], Array], **more: Any
+) -> Feature:
+    """A feature that `measure` computes for all candidates of a query."""
+    return Feature(name, formula, "", source, partial(read_measured, name), (), measure=measure, **more)
 
 
 def compute_features(features: Sequence[Feature], counts: Counts) -> Array:
@@ -52,7 +73,8 @@ def compute_features(features: Sequence[Feature], counts: Counts) -> Array:
     return columns.T
 
 
-def _read_measured(name: str, counts: Counts) -> Array:
+def read_measured(name: str, counts: Counts) -> Array:
+    """A feature that has been measured."""
     return counts.measured[name]
 
 
@@ -85,7 +107,12 @@ def _all_features() -> Iterator[Feature]:
     for row in QUERY:
         yield _stream_feature(f"query.both.{row.what}", row, "both", row.source)
     for name, formula, stream, source, needs in MEASURED_FEATURES:
-        yield Feature(name, formula, stream, source, partial(_read_measured, name), (), needs)
+        yield Feature(name, formula, stream, source, partial(read_measured, name), (), needs)
 
 
+# The kind under which extensions register features.
+FEATURE = "feature"
+# The features of searchlab, and those that extensions register.
 CATALOGUE: dict[str, Feature] = {feature.name: feature for feature in _all_features()}
+# The first parts of the names of built-in features.
+FAMILIES = frozenset(name.partition(".")[0] for name in CATALOGUE)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from searchlab.features.catalogue import CATALOGUE
+from searchlab.features.user_defined.external_features import is_external
+from searchlab.features.user_defined.field_features import describe_field_feature
+
 TEXTS = {"title": "the title", "body": "the body", "both": "title and body"}
 
 # By the last part of a feature's name, unless the description depends on the family.
@@ -87,8 +91,17 @@ _SEMANTIC = {
 
 
 def describe_feature(name: str) -> str:
-    """The description of a feature; empty if the catalogue has no feature of this name."""
+    """The description of a feature; empty if there is no feature of this name.
+
+    That of a feature which a user wrote in Python is its formula.
+    """
+    if name in CATALOGUE and CATALOGUE[name].measure is not None:
+        return CATALOGUE[name].formula
     family, _, rest = name.partition(".")
+    if is_external(name):
+        return f"{rest}, computed elsewhere"
+    if family == "field":
+        return describe_field_feature(name)
     stream, _, what = rest.partition(".")
     if stream not in TEXTS:
         return ""

@@ -8,11 +8,10 @@ no semantic space or latent topics are opened. A search that found the candidate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +25,11 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, SEMANTIC_DIMS
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.proximity import measure_positions
+from searchlab.features.query_context import QueryContext, Space, TopicSpace
+from searchlab.features.user_defined.external_features import require_scores
 from searchlab.records import Topic
-from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
-from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.mixture_components import MixtureComponents
@@ -41,34 +40,11 @@ from searchlab.types import Array, Progress, no_progress
 UNJUDGED = ("zero", "drop")
 
 
-class Space(Protocol):
-    """The methods of a semantic space that features use; its vectors have length 1, or 0."""
-
-    def vectors(self, shards: Array, docs: Array, dims: int) -> Array:
-        """The vectors of documents, a row for each."""
-
-    def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
-        """The vector of a text, given as terms with their counts."""
-
-
-class TopicSpace(Protocol):
-    """The methods of a topic model that features use."""
-
-    def term_given_topic(self, terms: Sequence[str]) -> Array:
-        """P(w|T), a row for each term."""
-
-    def topics_given_document(self, shards: Array, docs: Array) -> Array:
-        """P(T|D), a row for each document."""
-
-    def topics_given_words(self, terms: Mapping[str, float]) -> Array:
-        """P(T) of a text, given as terms with their counts."""
-
-
 def extract(
     engine: SearchEngine,
     topics: Any,
     candidates: Candidates,
-    features: str | Path | Iterable[str] | FeatureSet,
+    features: str | Path | Iterable[str | Feature] | FeatureSet,
     *,
     qrels: Any = None,
     unjudged: str = "zero",
@@ -80,9 +56,10 @@ def extract(
     """The features of each topic's candidates, in the order of topics and candidates.
 
     Topics and judgments are anything that `make_topics` and `make_qrels` take.
-    `features` is a set or its name, a TOML file, or names of features. Grades come from `qrels`; candidates that have
-    none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates that the index does not hold, which
-    are left out otherwise. The semantic space and the topic model are opened if they are needed and not given.
+    `features` is a set or its name, a TOML file, or several sets and features, as in "semantic,field.year". Grades come
+    from `qrels`; candidates that have none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates
+    that the index does not hold, which are left out otherwise. The semantic space and the topic model are opened if
+    they are needed and not given.
     """
     wanted = make_feature_set(features).features
     topics, qrels = make_topics(topics), None if qrels is None else make_grades(qrels)
@@ -91,6 +68,8 @@ def extract(
     if strict and candidates.only(topics).n_missing:
         raise SettingError(candidates.only(topics).describe_missing())
     _check_topics(topics, candidates)
+    for feature in wanted:
+        feature.check(engine.snapshot)
     if space is None and any(feature.needs == "semantic" for feature in wanted):
         space = _open_space(engine)
     if topic_model is None and any(feature.needs == "topics" for feature in wanted):
@@ -109,12 +88,15 @@ def extract(
             grades += [graded.get(docno, 0) for docno in documents.docnos]
         if len(documents):
             search = candidates.searches.get(topic.qid)
-            blocks.append(extract_query(engine, topic.text, documents, wanted, space, topic_model, search))
+            query = QueryContext(engine, topic.text, documents, space, topic_model, search, topic.qid)
+            blocks.append(extract_query(query, wanted))
             qids += [topic.qid] * len(documents)
             docnos += documents.docnos
     progress("extracting", len(topics), len(topics))
     names = [feature.name for feature in wanted]
-    return FeatureTable(names, qids, docnos, np.concatenate(blocks), None if qrels is None else grades)
+    table = FeatureTable(names, qids, docnos, np.concatenate(blocks), None if qrels is None else grades)
+    require_scores(table)
+    return table
 
 
 def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
@@ -142,20 +124,9 @@ def _open_topic_model(engine: SearchEngine) -> TopicSpace:
     return open_topic_model(engine.snapshot)
 
 
-def extract_query(
-    engine: SearchEngine,
-    text: str,
-    documents: DocumentList,
-    features: Sequence[Feature],
-    space: Space | None = None,
-    topic_model: TopicSpace | None = None,
-    search: PipelineSearch | None = None,
-) -> Array:
-    """The features of one query's candidates: a row for each, a column for each feature.
-
-    `search` is a search for the same text, if there was one: features reuse what it has computed.
-    """
-    query = QueryContext(engine, text, documents, space, topic_model, search)
+def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
+    """The features of one query's candidates: a row for each, a column for each feature."""
+    engine, documents = query.engine, query.documents
     counted = {stream for feature in features for stream in feature.counted}
     with engine.snapshot.report_damage():
         counts = collect_counts(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
@@ -164,48 +135,9 @@ def extract_query(
             wanted = [feature.name for feature in features if feature.needs == needs]
             if wanted:
                 measured |= supply(query, wanted)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            measured |= {feature.name: feature.measure(query) for feature in features if feature.measure is not None}
     return compute_features(features, replace(counts, measured=measured))
-
-
-@dataclass(frozen=True)
-class QueryContext:
-    """One query with its candidates, and the searches that suppliers share."""
-
-    engine: SearchEngine
-    text: str
-    documents: DocumentList
-    space: Space | None
-    topic_model: TopicSpace | None
-    search: PipelineSearch | None = None
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The terms of the query in its order, repeats included."""
-        return self.engine.snapshot.analyzer.terms(self.text)
-
-    @cached_property
-    def terms(self) -> dict[str, float]:
-        """The distinct terms of the query, and how often it has each."""
-        return dict(Counter(self.words))
-
-    @cached_property
-    def feedback(self) -> PipelineSearch:
-        """The search that feedback features are defined by: BM25 and RM3, both with their default settings.
-
-        If candidates come from the same first search, or from the same RM3, that is not computed again.
-        """
-        pipeline = Pipeline(self.engine, BM25(), expansion=RM3())
-        query = pipeline.parse(self.text)
-        return pipeline.start(query) if self.search is None else self.search.for_pipeline(pipeline, query)
-
-    @property
-    def best(self) -> Hits:
-        """The documents that RM3 learns from."""
-        return self.feedback.first(RM3().documents)
-
-    def fill(self, number: float) -> Array:
-        """The same number for each candidate."""
-        return np.full(len(self.documents), number)
 
 
 # A supplier measures the features of the wanted names for all candidates of a query.

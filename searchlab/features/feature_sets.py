@@ -7,7 +7,8 @@ Some are built in; others are composed in a TOML file:
     features = ["score.both.rm3", "match.both.coverage"]
 
 Included sets come first, and each feature is taken once. LETOR's features also have the numbers that LETOR gave them:
-`letor.1` to `letor.45`.
+`letor.1` to `letor.45`. Names can be combined by commas: `semantic,field.year`. A name with a dot is a feature, one
+without is a set.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from typing import Any
 
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError, unknown_name
-from searchlab.features.catalogue import CATALOGUE, Feature
+from searchlab.features.catalogue import CATALOGUE, FAMILIES, Feature
 from searchlab.features.formulas.letor_formulas import LETOR
 from searchlab.features.formulas.paper_formulas import NALLAPATI, ORDRANK, ORDRANK_AS_LETOR, TABLE1
 from searchlab.features.formulas.stream_formula import StreamFormula
+from searchlab.features.user_defined.external_features import is_external
+from searchlab.features.user_defined.field_features import find_field_feature
 from searchlab.indexing.storage.columns import STREAMS
 
 # Names suggested for a misspelt one; the whole catalogue would fill a screen.
 MAX_SUGGESTIONS = 8
+# A name in no built-in family that is less like any built-in name than this is taken for one of an extension.
+MIN_LIKENESS_OF_A_MISSPELLING = 0.8
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,8 @@ def _names_with_prefix(family: str) -> tuple[str, ...]:
 
 def _distinct_formulas() -> tuple[str, ...]:
     """The catalogue without latent topics and mixtures, and without second names of the same formula."""
-    firsts = {(feature.formula, feature.stream): feature.name for feature in reversed(CATALOGUE.values())}
+    built_in = [feature for feature in CATALOGUE.values() if feature.measure is None]
+    firsts = {(feature.formula, feature.stream): feature.name for feature in reversed(built_in)}
     left_out = {*_names_with_prefix("topic"), *_names_with_prefix("mixture")}
     return tuple(name for name in CATALOGUE if name in set(firsts.values()) and name not in left_out)
 
@@ -82,23 +88,59 @@ FEATURE_SETS: dict[str, tuple[str, ...]] = {
 _LETOR_NUMBERS = {f"letor.{number}": name for number, name in enumerate(FEATURE_SETS["letor45"], start=1)}
 
 
+def offered_sets() -> dict[str, tuple[str, ...]]:
+    """The sets on offer in a list of choices: all of them, and `semantic` with the features of extensions."""
+    own = [name for name, feature in CATALOGUE.items() if feature.measure is not None]
+    return FEATURE_SETS | ({",".join(["semantic", *own]): (*FEATURE_SETS["semantic"], *own)} if own else {})
+
+
+def look_up_feature(name: str) -> Feature | None:
+    """A feature by its name, also of a stored field; None if there is none of this name."""
+    return CATALOGUE.get(name) or find_field_feature(name)
+
+
 def find_feature(name: str) -> Feature:
-    """A feature by its name, or by LETOR's number."""
-    feature = CATALOGUE.get(_LETOR_NUMBERS.get(name, name))
-    if feature is None:
-        raise unknown_name("feature", name, get_close_matches(name, CATALOGUE, MAX_SUGGESTIONS, 0.5) or CATALOGUE)
-    return feature
+    """A feature by its name, by LETOR's number, or of a stored field."""
+    feature = look_up_feature(_LETOR_NUMBERS.get(name, name))
+    if feature is not None:
+        return feature
+    if is_external(name):
+        given = name.partition(".")[2]
+        raise SettingError(f"{name} is computed elsewhere: expected its scores, by --external {given}=FILE")
+    family, dot, _ = name.partition(".")
+    if dot and family not in FAMILIES and not get_close_matches(name, CATALOGUE, 1, MIN_LIKENESS_OF_A_MISSPELLING):
+        raise SettingError(f"unknown feature {name!r}: if it is your own, load it with --extension MODULE")
+    raise unknown_name("feature", name, get_close_matches(name, CATALOGUE, MAX_SUGGESTIONS, 0.5) or CATALOGUE)
 
 
-def make_feature_set(chosen: str | Path | Iterable[str] | FeatureSet) -> FeatureSet:
-    """A set by its name, from a TOML file, or of single features."""
+def make_feature_set(chosen: str | Path | Iterable[str | Feature] | FeatureSet) -> FeatureSet:
+    """A set by its name, from a TOML file, or of several sets and features, as in "semantic,field.year"."""
     if isinstance(chosen, FeatureSet):
         return chosen
-    if isinstance(chosen, Path) or (isinstance(chosen, str) and chosen.endswith(".toml")):
+    if isinstance(chosen, Path) or (isinstance(chosen, str) and Path(chosen).suffix == ".toml" and "," not in chosen):
         return read_feature_set(chosen)
     if isinstance(chosen, str):
-        return _compose(chosen, _names_of_set(chosen))
-    return _compose("chosen", chosen)
+        parts = [part.strip() for part in chosen.split(",")]
+        return _compose(chosen, [feature for part in parts for feature in _features_of(part)])
+    if not isinstance(chosen, Iterable):
+        raise SettingError(f"features are {chosen!r}, expected names of features or sets")
+    return _compose("chosen", [feature for item in chosen for feature in _features_of_item(item)])
+
+
+def _features_of_item(item: object) -> tuple[Feature, ...]:
+    """The features of an item of a list: a feature itself, its name, or the name of a set."""
+    if isinstance(item, Feature):
+        return (item,)
+    if not isinstance(item, str):
+        raise SettingError(f"feature is {item!r}, expected a name")
+    return tuple(map(find_feature, FEATURE_SETS[item])) if item in FEATURE_SETS else (find_feature(item),)
+
+
+def _features_of(name: str) -> tuple[Feature, ...]:
+    """The features of a set or a TOML file, or the one of this name."""
+    if name.endswith(".toml"):
+        return read_feature_set(name).features
+    return (find_feature(name),) if "." in name else tuple(map(find_feature, _names_of_set(name)))
 
 
 def _names_of_set(name: str) -> tuple[str, ...]:
@@ -107,8 +149,8 @@ def _names_of_set(name: str) -> tuple[str, ...]:
     return FEATURE_SETS[name]
 
 
-def _compose(name: str, names: Iterable[str]) -> FeatureSet:
-    features = tuple({feature.name: feature for feature in map(find_feature, names)}.values())
+def _compose(name: str, chosen: Iterable[Feature]) -> FeatureSet:
+    features = tuple({feature.name: feature for feature in chosen}.values())
     if not features:
         raise SettingError(f"feature set {name}: has no features, expected at least one")
     return FeatureSet(name, features)
@@ -129,7 +171,7 @@ def read_feature_set(path: str | Path) -> FeatureSet:
             raise SourceError(path, f"{key} is {value!r}, expected {_EXPECTED[known[key]]}")
     try:
         included = [name for other in record.get("include", []) for name in _names_of_set(other)]
-        return _compose(record.get("name", path.stem), [*included, *record.get("features", [])])
+        return _compose(record.get("name", path.stem), map(find_feature, [*included, *record.get("features", [])]))
     except SettingError as error:
         raise SourceError(path, str(error)) from None
 

@@ -17,6 +17,7 @@ import numpy as np
 from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
 from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
+from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import Shard
 from searchlab.records import Document, TermStats
@@ -69,6 +70,7 @@ class Snapshot:
         self.find_term = lru_cache(MAX_CACHED_TERMS)(self._find_term)
         self.count_term = lru_cache(MAX_CACHED_TERMS)(self._count_term)
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
+        self.greatest_number = lru_cache(MAX_CACHED_FIELDS)(self._greatest_number)
         self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
 
     def close(self) -> None:
@@ -133,6 +135,34 @@ class Snapshot:
     def field_names(self) -> tuple[str, ...]:
         """The names of the fields other than title and body, sorted."""
         return tuple(sorted({name for shard in self.shards for name in shard.columns.fields.names}))
+
+    def field_numbers(self, name: str, shards: Array, docs: Array) -> Array:
+        """The numbers of documents in a field, NaN where they have none (see `FieldColumns.numbers_of`)."""
+        numbers = np.full(len(docs), np.nan)
+        with self.report_damage():
+            for shard_index, shard in enumerate(self.shards):
+                column = shard.columns.fields.numbers_of(name)
+                if column is not None:
+                    rows = np.flatnonzero(shards == shard_index)
+                    numbers[rows] = column[docs[rows]]
+        return numbers
+
+    def _greatest_number(self, name: str) -> float:
+        """The greatest number of all live documents in a field; a field without any number is refused."""
+        greatest = np.nan
+        with self.report_damage():
+            for shard in self.shards:
+                column = shard.columns.fields.numbers_of(name)
+                if column is not None:
+                    live = column if shard.live is None else column[shard.live]
+                    greatest = np.fmax(greatest, np.fmax.reduce(live, initial=np.nan))
+        if np.isnan(greatest):
+            if not self.field_names:
+                raise SettingError(f"{self.folder}: no document has a field {name}, nor any other field")
+            if name not in self.field_names:
+                raise unknown_name(f"field of {self.folder}", name, self.field_names)
+            raise SettingError(f"{self.folder}: field {name} has no number or date in any document, expected some")
+        return float(greatest)
 
     def _lookup_term(self, word: str) -> str | None:
         """The term of a word, None for a stop word; raises KeyError for a word that is not in the index."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,12 @@ from searchlab.atomic_file import open_atomic
 from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SearchlabError, SettingError, SourceError
-from searchlab.features.catalogue import CATALOGUE
+from searchlab.extensions import Origin, require_origin
+from searchlab.features.catalogue import FEATURE
+from searchlab.features.feature_sets import look_up_feature
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.features.user_defined.external_features import is_external
 from searchlab.json_numbers import without_nan
 from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.explanation import explain_parts
@@ -48,7 +51,8 @@ class Bundle:
     """A model, ready for use.
 
     `ranker` and `settings` are those of the ranker that was trained. `definitions` has the formula of each feature that
-    searchlab computes itself. `analyser` and `first_stage` are None if the model was trained from a file of features.
+    searchlab computes itself, `origins` where each feature of an extension comes from. `analyser`
+    and `first_stage` are None if the model was trained from a file of features.
     `training` describes the data, `choice` the settings that were tried, and `trial` is the cross-validation. `recipe`
     says by which recipe the ranker was trained, and what that does; it is empty if the model was not made by training,
     or before recipes had names.
@@ -67,6 +71,7 @@ class Bundle:
     trial: Mapping[str, Any] | None = None
     version: str = __version__
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    origins: Mapping[str, Origin] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -152,17 +157,31 @@ class Bundle:
             )
         return table if table.names == self.features else table.select(self.features)
 
-    def check_index(self, engine: SearchEngine) -> None:
-        """Raise SettingError if features of the index would differ from those of training."""
+    def check_index(self, engine: SearchEngine, external: Collection[str] = ()) -> None:
+        """Raise SettingError if features of the index would differ from those of training.
+
+        `external` are the features whose scores, computed elsewhere, are given.
+        """
         folder, settings = engine.snapshot.folder, engine.snapshot.manifest.settings
-        unknown = [name for name in self.features if name not in CATALOGUE]
+        for name, origin in self.origins.items():
+            require_origin(FEATURE, name, origin, "this model")
+        computed = [name for name in self.features if name not in external]
+        not_given = [name for name in computed if is_external(name)]
+        if not_given:
+            option = " ".join(f"--external {name.partition('.')[2]}=FILE" for name in not_given)
+            raise SettingError(
+                f"the model needs {_list_names(not_given)}, computed elsewhere for topics: it ranks only topics that "
+                f"have scores (`searchlab run --rerank MODEL {option}`), and files of features (`searchlab rerank`)"
+            )
+        known = {name: look_up_feature(name) for name in computed}
+        unknown = [name for name, feature in known.items() if feature is None]
         if unknown:
             raise SettingError(
                 f"the model needs {_list_names(unknown)}, which searchlab does not compute from an index; "
                 "it re-ranks files of features (`searchlab rerank`)"
             )
-        for name in self.features:
-            trained, current = self.definitions.get(name), CATALOGUE[name].formula
+        for name, feature in known.items():
+            trained, current = self.definitions.get(name), feature.formula if feature else None
             if trained is not None and trained != current:
                 raise SettingError(f"the model was trained with {name} as {trained}, now it is {current}: retrain it")
         if self.analyser is not None and self.analyser.get("fingerprint") != settings.fingerprint:
@@ -177,7 +196,9 @@ class Bundle:
             "ranker": {"name": self.ranker, "settings": dict(self.settings)},
             "recipe": dict(self.recipe),
             "features": [
-                {"name": name} | ({"formula": self.definitions[name]} if name in self.definitions else {})
+                {"name": name}
+                | ({"formula": self.definitions[name]} if name in self.definitions else {})
+                | ({"origin": self.origins[name].to_json()} if name in self.origins else {})
                 for name in self.features
             ],
             "preprocessor": self.preprocessor.to_json(),
@@ -234,6 +255,7 @@ def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
         None if record["cross_validation"] is None else _mapping(record, "cross_validation"),
         _text(record, "searchlab"),
         _recipe(record),
+        {feature["name"]: Origin.from_json(feature["origin"]) for feature in record["features"] if "origin" in feature},
     )
 
 

@@ -11,12 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from searchlab.features.extraction import Space, TopicSpace, extract_query
+from searchlab.corpus.values.conversion import make_topics
+from searchlab.errors import SettingError
+from searchlab.features.extraction import extract_query
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
+from searchlab.features.query_context import QueryContext, Space, TopicSpace
+from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
@@ -30,14 +35,26 @@ from searchlab.types import Array, Floats
 
 @dataclass(frozen=True, eq=False)
 class Reranker:
-    """A model for one index; a model that does not fit the index is refused."""
+    """A model for one index; a model that does not fit the index is refused.
+
+    A model with scores computed elsewhere needs them as `external`, and the topics that it will be run for (anything
+    that `make_topics` takes): the query with the text of a topic has that topic's scores.
+    """
 
     engine: SearchEngine
     bundle: Bundle
+    external: Sequence[ExternalFeature] = ()
+    topics: Any = ()
 
     def __post_init__(self) -> None:
-        self.bundle.check_index(self.engine)
-        _ = self._space, self._topics
+        self.bundle.check_index(self.engine, [feature.name for feature in self.external])
+        for feature in self._features.features:
+            feature.check(self.engine.snapshot)
+        for external in self.external:
+            if external.name not in self.bundle.features:
+                raise SettingError(f"the model does not use {external.name}, expected only features that it uses")
+            external.check_topics(make_topics(self.topics))
+        _ = self._space, self._topic_model
 
     @property
     def first_stage(self) -> FirstStage:
@@ -62,21 +79,22 @@ class Reranker:
         """Compute the features of candidates, and score them."""
         values = np.zeros((0, len(self._features)))
         if len(documents):
-            values = extract_query(
-                self.engine,
-                _words(search.query),
-                documents,
-                self._features.features,
-                self._space,
-                self._topics,
-                search,
+            qid = self._qids.get(search.query.text) if self.external else None
+            query = QueryContext(
+                self.engine, _words(search.query), documents, self._space, self._topic_model, search, qid
             )
+            values = extract_query(query, self._features.features)
         table = FeatureTable(self._features.names, ["q"] * len(documents), documents.docnos, values)
         return ScoredTable(self.bundle, documents, table)
 
     @cached_property
     def _features(self) -> FeatureSet:
-        return make_feature_set(self.bundle.features)
+        given = {feature.name: feature for feature in self.external}
+        return make_feature_set([given.get(name, name) for name in self.bundle.features])
+
+    @cached_property
+    def _qids(self) -> dict[str, str]:
+        return {topic.text: topic.qid for topic in make_topics(self.topics)}
 
     @cached_property
     def _space(self) -> Space | None:
@@ -87,7 +105,7 @@ class Reranker:
         return SemanticSpace.open(self.engine.snapshot)
 
     @cached_property
-    def _topics(self) -> TopicSpace | None:
+    def _topic_model(self) -> TopicSpace | None:
         if all(feature.needs != "topics" for feature in self._features.features):
             return None
         from searchlab.topic_models.topic_model_store import open_topic_model

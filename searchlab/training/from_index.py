@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from searchlab.corpus.values.conversion import make_qrels, make_topics
@@ -16,6 +17,7 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
+from searchlab.features.catalogue import Feature
 from searchlab.features.extraction import extract
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
@@ -40,6 +42,9 @@ EXPANDED = "RM3"
 # Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
 # the worst match of the query, which the query's minimum would not. Powers were not found to help here.
 USUAL: Mapping[str, Any] = {"imputation": "letor", "measure": "nDCG@10", "dialect": "trec", "from_search": True}
+
+# Features as a caller may give them (see `make_feature_set`).
+Features = str | Path | Iterable[str | Feature] | FeatureSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +81,7 @@ def prepare_training(
     engine: SearchEngine,
     topics: Iterable[Topic],
     qrels: Judgments,
-    features: str | FeatureSet,
+    features: Features,
     first_stage: FirstStage,
     progress: Progress = no_progress,
 ) -> TrainingSet:
@@ -128,7 +133,7 @@ def train_from_index(
     engine: SearchEngine,
     topics: Any,
     qrels: Any,
-    features: str | FeatureSet = "semantic",
+    features: Features = "semantic",
     *,
     recipe: Recipe | None = None,
     first_stage: FirstStage | None = None,

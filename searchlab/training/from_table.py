@@ -10,8 +10,11 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
-from searchlab.features.catalogue import CATALOGUE
+from searchlab.extensions import origin_of
+from searchlab.features.catalogue import FEATURE
+from searchlab.features.feature_sets import look_up_feature
 from searchlab.features.feature_table import FeatureTable, concat
+from searchlab.features.user_defined.external_features import FORMULA, count_missing_scores, is_external
 from searchlab.rankers.bundle import Bundle, fingerprint_of
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
@@ -116,7 +119,8 @@ def make_bundle(
         model=choice.model,
         features=train.names,
         preprocessor=choice.preprocessor,
-        definitions={name: CATALOGUE[name].formula for name in train.names if name in CATALOGUE},
+        definitions=_definitions(train.names),
+        origins={name: origin for name in train.names if (origin := origin_of(FEATURE, name)) is not None},
         training={
             "source": source,
             "fingerprint": fingerprint_of(*tables),
@@ -124,6 +128,7 @@ def make_bundle(
             "n_rows": train.n_rows,
             "grades": {f"{grade:g}": size for grade, size in zip(distinct.tolist(), sizes.tolist(), strict=True)},
             "seed": recipe.seed,
+            **({"missing_scores": missing} if (missing := count_missing_scores(train)) else {}),
             "details": [_plain(each.details_) for each in choice.rankers],
         },
         choice={
@@ -139,6 +144,13 @@ def make_bundle(
         trial=None if result is None else result.to_json(),
         recipe=_recipe_record(recipe, choice),
     )
+
+
+def _definitions(names: Sequence[str]) -> dict[str, str]:
+    """The formulas of features, as far as they have one."""
+    features = {name: look_up_feature(name) for name in names}
+    external = {name: FORMULA for name in names if is_external(name)}
+    return external | {name: feature.formula for name, feature in features.items() if feature is not None}
 
 
 def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:

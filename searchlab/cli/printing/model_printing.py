@@ -68,6 +68,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
             ("", " ".join(filter(None, [_source(bundle), f"(fingerprint {training.get('fingerprint', 'unknown')})"]))),
             ("candidates", "those of the file" if stage is None else stage.label),
             ("texts", "" if analyser is None else describe_analysis(analyser)),
+            ("extensions", ", ".join(f"{name} ({origin.place})" for name, origin in bundle.origins.items())),
             *_preprocessing(bundle),
             *_chosen(bundle),
             *_solved(bundle),

@@ -32,7 +32,7 @@ import numpy as np
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
-from searchlab.indexing.storage.field_values import normalise_value
+from searchlab.indexing.storage.field_values import normalise_value, years_of
 from searchlab.indexing.storage.streams import Passages, Text, make_stream
 from searchlab.types import Array
 
@@ -117,6 +117,26 @@ class FieldColumns:
         bounds = self.token_offsets[entries.start : entries.stop + 1]
         passages = Passages(self.tokens, docs, bounds[:-1], bounds[1:])
         return Text(self.terms, name + SEPARATOR, range(first, last), stream, passages)
+
+    @cached_property
+    def numbers_of(self) -> Callable[[str], Array | None]:
+        """The number of each document in a field, NaN where it has none; dates count as years, 2024-07-02 as 2024.5.
+
+        Of several, it is the greatest. None if no document of the shard has the field; the last few are cached.
+        """
+        return lru_cache(MAX_CACHED_FIELDS)(self._make_numbers)
+
+    def _make_numbers(self, name: str) -> Array | None:
+        field = self.names.find(name)
+        if field < 0:
+            return None
+        dated, numbered = np.full((2, self.n_docs), np.nan)
+        rows = slice(int(self.date_offsets[field]), int(self.date_offsets[field + 1]))
+        # Both are in ascending order, and the last of several values for a document remains.
+        dated[self.date_docs[rows]] = years_of(self.dates[rows])
+        rows = slice(int(self.number_offsets[field]), int(self.number_offsets[field + 1]))
+        numbered[self.number_docs[rows]] = self.numbers[rows]
+        return np.asarray(np.fmax(dated, numbered))
 
     def having(self, name: str) -> Array:
         """The documents that have a field."""

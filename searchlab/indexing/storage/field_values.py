@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
 from searchlab.analysis.tokenizer import fold_text
+from searchlab.types import Array
 
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?")
 _DATE = re.compile(r"(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2}))?[\w.:+-]*)?)?")
@@ -62,3 +65,12 @@ def parse_date(text: str) -> float | None:
 def seconds_since_year_1(moment: datetime) -> float:
     """Seconds since the beginning of the year 1."""
     return (moment - datetime.min).total_seconds()
+
+
+def years_of(seconds: Array) -> Array:
+    """Dates, as seconds since the year 1, in years: 2024-07-02 is 2024.5, a leap year's 183 days of 366."""
+    with np.errstate(invalid="ignore"):
+        moments = np.datetime64("0001-01-01", "s") + seconds.astype("timedelta64[s]")
+    years = moments.astype("datetime64[Y]")
+    start, end = years.astype("datetime64[s]"), (years + 1).astype("datetime64[s]")
+    return np.asarray(years.astype(np.int64) + 1970 + (moments - start) / (end - start))

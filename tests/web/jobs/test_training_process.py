@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from searchlab import extensions
 from searchlab.rankers.bundle import load_bundle
 from searchlab.web.jobs.training_jobs import TRAINING_COMMAND, TrainingJobs
 from searchlab.web.jobs.training_process import NICENESS, ProgressWriter, TrainingTask
@@ -176,3 +177,18 @@ def test_lines_of_progress_are_limited_in_number(tmp_path, monkeypatch):
     assert lines[-2] == {"stage": "a", "done": 99, "total": 99}
     assert lines[-1] == {"stage": "b", "done": 0, "total": 9}
     assert len(lines) == 1 + 24 + 1 + 1
+
+
+@pytest.mark.usefixtures("registered_here")
+def test_the_process_has_the_extensions_of_the_server(jobs, folder, tmp_path):
+    (tmp_path / "my_title.py").write_text(
+        "import searchlab\n"
+        "@searchlab.feature('own.title', 'words of the query in the title')\n"
+        "def title(candidates):\n"
+        "    return candidates.counts('title').tf.sum(axis=0)\n"
+    )
+    extensions.load_extensions([str(tmp_path / "my_title.py")])
+    output = tmp_path / "it.models" / "mine.json"
+    job = jobs.start("it", "mine", make_task(folder, output, features="table1,own.title"))
+    assert jobs.wait(job.id, LONG).state == "done"
+    assert load_bundle(output).origins == {"own.title": extensions.origin_of("feature", "own.title")}

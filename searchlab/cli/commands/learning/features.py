@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ import typer
 import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_topics_and_qrels
+from searchlab.cli.external_options import ExternalOption, read_external, warn_of_missing_scores
 from searchlab.cli.messages import list_names, note, warn
 from searchlab.cli.options import (
     IndexOption,
@@ -44,11 +46,12 @@ def features_command(
         str | None,
         typer.Option(
             "--features",
-            metavar="NAME",
+            metavar="NAMES",
             help="A feature set: full, letor45, nallapati, ordrank, ordrank-letor, semantic, table1, topics, "
-            "or a .toml file [default: letor45]",
+            "or a .toml file; or several sets and features, such as letor45,field.year [default: letor45]",
         ),
     ] = None,
+    external: ExternalOption = None,
     qrels: QrelsOption = None,
     run: Annotated[str | None, typer.Option("--run", metavar="FILE", help="Candidates: the documents of a run")] = None,
     k: Annotated[
@@ -95,11 +98,12 @@ def features_command(
     """
     from searchlab.features.feature_sets import make_feature_set
     from searchlab.features.prerequisites import build_prerequisites
+    from searchlab.features.user_defined.external_features import count_missing_scores
 
     if listing:
-        _list_features(None if features is None else make_feature_set(features))
+        _list_features(None if features is None else make_feature_set(features), index)
         return
-    feature_set = make_feature_set(features or "letor45")
+    feature_set = make_feature_set([*make_feature_set(features or "letor45").features, *read_external(external)])
     steps = _preprocessing_steps(impute, normalise)
     options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
@@ -118,18 +122,23 @@ def features_command(
             strict=strict,
             progress=progress,
         )
+    missing = count_missing_scores(table)
     for step in steps:
         table = step.fit(table).transform(table)
     with open_output(output) as file:
         searchlab.write_letor(file, table, null=null)
-    _print_notes(table, candidates, wanted, output)
+    _print_notes(table, candidates, wanted, missing, output)
 
 
-def _list_features(feature_set: FeatureSet | None) -> None:
-    """Print name, stream, source and formula of each feature."""
+def _list_features(feature_set: FeatureSet | None, index: str | None) -> None:
+    """Print name, stream, source and formula of each feature; of all, also those of an index that is given."""
     from searchlab.features.catalogue import CATALOGUE
+    from searchlab.features.user_defined.field_features import list_field_features
 
-    features = list(CATALOGUE.values()) if feature_set is None else feature_set.features
+    features = list(CATALOGUE.values()) if feature_set is None else list(feature_set.features)
+    if feature_set is None and index is not None:
+        with searchlab.open(choose_index(index)) as engine:
+            features += list_field_features(engine.snapshot)
     width = max(len(feature.name) for feature in features)
     sources = max(len(feature.source) for feature in features)
     for feature in features:
@@ -169,8 +178,11 @@ def _choose_candidates(
     return found.union(choose.judged(engine, qrels)) if union and qrels is not None else found
 
 
-def _print_notes(table: FeatureTable, candidates: Candidates, topics: list[Topic], output: str) -> None:
+def _print_notes(
+    table: FeatureTable, candidates: Candidates, topics: list[Topic], missing_scores: Mapping[str, int], output: str
+) -> None:
     """Say what was written, and what was left out."""
+    warn_of_missing_scores(missing_scores, table.n_rows)
     if missing := candidates.describe_missing():
         warn(missing)
     if empty := candidates.without_any(topics):

@@ -10,6 +10,7 @@ import typer
 import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
+from searchlab.cli.external_options import ExternalOption, read_external, warn_of_missing_scores
 from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.cli.options import (
     IndexOption,
@@ -40,11 +41,23 @@ from searchlab.cli.training_options import (
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
+    from searchlab.features.feature_sets import FeatureSet
     from searchlab.rankers.bundle import Bundle
     from searchlab.training.recipe import Recipe
 
 # Parameters that go only with training from an index, and those that go only with a feature file.
-INDEX_PARAMETERS = ("index", "topics", "topic_ids", "qrels", "features", "k", "no_rm3", "scorer", "scorer_settings")
+INDEX_PARAMETERS = (
+    "index",
+    "topics",
+    "topic_ids",
+    "qrels",
+    "features",
+    "external",
+    "k",
+    "no_rm3",
+    "scorer",
+    "scorer_settings",
+)
 FILE_PARAMETERS = ("valid",)
 
 
@@ -71,8 +84,9 @@ def train_command(
     topic_ids: TopicIdsOption = "written",
     qrels: QrelsOption = None,
     features: Annotated[
-        str, typer.Option("--features", metavar="NAME", help="The feature set, as for `searchlab features`")
+        str, typer.Option("--features", metavar="NAMES", help="The features, as for `searchlab features`")
     ] = "semantic",
+    external: ExternalOption = None,
     k: Annotated[
         int, typer.Option("-k", metavar="N", help="Candidates: the N best of the first search, and of RM3")
     ] = 200,
@@ -110,6 +124,7 @@ def train_command(
     if output == STANDARD_OUTPUT:
         raise SettingError("standard output shows the training, expected -o with a file for the model")
     require_writable_file(output)
+    from searchlab.features.feature_sets import make_feature_set
     from searchlab.training.from_index import USUAL
 
     recipe = make_training_recipe(
@@ -131,9 +146,11 @@ def train_command(
         bundle = _train_from_file(recipe, train, valid)
     else:
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
+        feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
         bundle = _train_from_index(
-            recipe, index, topics, topic_ids, qrels, features, first_stage | {"expanded": not no_rm3}
+            recipe, index, topics, topic_ids, qrels, feature_set, first_stage | {"expanded": not no_rm3}
         )
+        warn_of_missing_scores(bundle.training.get("missing_scores", {}), bundle.training["n_rows"])
     bundle.save(output)
     _print_result(bundle, output)
 
@@ -186,13 +203,12 @@ def _train_from_index(
     topics: str | None,
     topic_ids: str,
     qrels: str | None,
-    features: str,
+    feature_set: FeatureSet,
     candidates: dict[str, Any],
 ) -> Bundle:
-    from searchlab.features.feature_sets import make_feature_set
     from searchlab.rankers.first_stage import FirstStage
 
-    feature_set, first_stage = make_feature_set(features), FirstStage(**candidates)
+    first_stage = FirstStage(**candidates)
     folder = choose_index(index)
     training_topics, judgments = read_judged_topics(folder, topics, qrels, "learn from", topic_ids=topic_ids)
     with searchlab.open(folder) as engine, stage_bar() as progress:

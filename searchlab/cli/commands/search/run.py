@@ -11,6 +11,7 @@ import typer
 import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import default_topics
+from searchlab.cli.external_options import ExternalOption, read_external
 from searchlab.cli.messages import list_names, note, warn_of_latin1
 from searchlab.cli.options import (
     IndexOption,
@@ -38,7 +39,7 @@ from searchlab.cli.search_options import (
     SyntaxOption,
     WeightsOption,
 )
-from searchlab.errors import unknown_name
+from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def run_command(
     filters: FilterOption = None,
     expand: ExpandOption = None,
     rerank: RerankOption = None,
+    external: ExternalOption = None,
     syntax: SyntaxOption = "plain",
     tag: TagOption = None,
     topic_format: Annotated[
@@ -94,6 +96,8 @@ def run_command(
 
     if rerank is not None:
         refuse_first_stage_options(context)
+    elif external:
+        raise SettingError("--external gives a model its scores: expected --rerank MODEL")
     streams = split_names(stream, "--stream", "both,ngrams")
     options = SearchOptions.read(scorer, settings, streams[0], filters, expand, syntax=syntax, weights=weights)
     if fusion not in METHODS:
@@ -115,7 +119,7 @@ def run_command(
             parts = [scorer, *([expand.partition(":")[0]] if expand else []), *([fusion] if len(streams) > 1 else [])]
             name = "-".join(parts)
         else:
-            reranker = open_reranker(rerank, engine)
+            reranker = open_reranker(rerank, engine, read_external(external), wanted)
             pipelines, name = [reranker.pipeline()], reranker.bundle.ranker
             warn_of_known_topics(reranker, wanted, of_collection=topics is None)
         runs = [each.run(tracked(wanted), k=k, syntax=syntax, filters=options.filters) for each in pipelines]

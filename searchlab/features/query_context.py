@@ -1,0 +1,157 @@
+"""The context of feature extraction: one query with its candidates, and what several features of them share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from searchlab.errors import unknown_name
+from searchlab.features.counts import StreamCounts, collect_counts
+from searchlab.indexing.storage.columns import STREAMS
+from searchlab.records import Document
+from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
+from searchlab.retrieval.results import Hits
+from searchlab.scorers.bm25 import BM25
+from searchlab.types import Array, Floats
+
+
+class Space(Protocol):
+    """The methods of a semantic space that features use; its vectors have length 1, or 0."""
+
+    def vectors(self, shards: Array, docs: Array, dims: int) -> Array:
+        """The vectors of documents, a row for each."""
+
+    def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
+        """The vector of a text, given as terms with their counts."""
+
+
+class TopicSpace(Protocol):
+    """The methods of a topic model that features use."""
+
+    def term_given_topic(self, terms: Sequence[str]) -> Array:
+        """P(w|T), a row for each term."""
+
+    def topics_given_document(self, shards: Array, docs: Array) -> Array:
+        """P(T|D), a row for each document."""
+
+    def topics_given_words(self, terms: Mapping[str, float]) -> Array:
+        """P(T) of a text, given as terms with their counts."""
+
+
+@dataclass(frozen=True)
+class QueryContext:
+    """One query with its candidates, and the searches that suppliers share.
+
+    `qid` is that of a topic, None for a query that is none. `search` is a search for the same text, if there was one.
+    """
+
+    engine: SearchEngine
+    text: str
+    documents: DocumentList
+    space: Space | None = None
+    topic_model: TopicSpace | None = None
+    search: PipelineSearch | None = None
+    qid: str | None = None
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The terms of the query in its order, repeats included."""
+        return self.engine.snapshot.analyzer.terms(self.text)
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """The distinct terms of the query, and how often it has each."""
+        return dict(Counter(self.words))
+
+    @cached_property
+    def feedback(self) -> PipelineSearch:
+        """The search that feedback features are defined by: BM25 and RM3, both with their default settings.
+
+        If candidates come from the same first search, or from the same RM3, that is not computed again.
+        """
+        pipeline = Pipeline(self.engine, BM25(), expansion=RM3())
+        query = pipeline.parse(self.text)
+        return pipeline.start(query) if self.search is None else self.search.for_pipeline(pipeline, query)
+
+    @property
+    def best(self) -> Hits:
+        """The documents that RM3 learns from."""
+        return self.feedback.first(RM3().documents)
+
+    @cached_property
+    def candidates(self) -> QueryCandidates:
+        """What features that a user writes in Python may see."""
+        return QueryCandidates(self)
+
+    def fill(self, number: float) -> Array:
+        """The same number for each candidate."""
+        return np.full(len(self.documents), number)
+
+
+class QueryCandidates:
+    """The candidates of one query, as a feature's function sees them; each part is read when it is first asked for."""
+
+    def __init__(self, context: QueryContext) -> None:
+        self._context = context
+        self._counts: dict[str, StreamCounts] = {}
+
+    def __len__(self) -> int:
+        return len(self._context.documents)
+
+    def __repr__(self) -> str:
+        return f"<QueryCandidates of {self.query!r}: {len(self)} documents>"
+
+    @property
+    def query(self) -> str:
+        """The text of the query."""
+        return self._context.text
+
+    @property
+    def terms(self) -> Mapping[str, float]:
+        """The distinct terms of the query, and how often it has each."""
+        return dict(self._context.terms)
+
+    @property
+    def docnos(self) -> tuple[str, ...]:
+        """The docno of each candidate."""
+        return self._context.documents.docnos
+
+    def counts(self, stream: str = "both") -> StreamCounts:
+        """The counts of the query's terms in a stream: `tf[t, d]`, lengths of documents, statistics of terms."""
+        if stream not in STREAMS:
+            raise unknown_name("stream", stream, STREAMS)
+        if stream not in self._counts:
+            context, documents = self._context, self._context.documents
+            snapshot = context.engine.snapshot
+            with snapshot.report_damage():
+                counts = collect_counts(snapshot, context.terms, documents.shards, documents.docs, [stream])
+            found = self._counts[stream] = counts.streams[stream]
+            for array in (found.tf, found.lengths, found.uniques, found.query_counts):
+                array.flags.writeable = False  # several features see the same arrays
+        return self._counts[stream]
+
+    def numbers(self, field: str) -> Floats:
+        """The number of each candidate in a stored field, NaN where it has none; dates in years."""
+        _ = self.greatest(field)  # refuses a field that no document has
+        documents = self._context.documents
+        return self._context.engine.snapshot.field_numbers(field, documents.shards, documents.docs)
+
+    def greatest(self, field: str) -> float:
+        """The greatest number of all documents of the index in a stored field."""
+        return self._context.engine.snapshot.greatest_number(field)
+
+    @cached_property
+    def documents(self) -> tuple[Document, ...]:
+        """The stored documents with title, body and fields. Reading them takes longer than all counts."""
+        snapshot, documents = self._context.engine.snapshot, self._context.documents
+        addresses = zip(documents.shards.tolist(), documents.docs.tolist(), strict=True)
+        with snapshot.report_damage():
+            return tuple(snapshot.shards[shard].document(number) for shard, number in addresses)

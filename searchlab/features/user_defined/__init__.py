@@ -1,0 +1,1 @@
+"""Features of a user's own: stored fields, Python functions, and scores computed elsewhere."""
