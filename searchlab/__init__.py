@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
     from searchlab.corpus.trec.runs import write_run as write_run
+    from searchlab.errors import QueryWarning as QueryWarning
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
-    from searchlab.evaluation.fusion import fuse as fuse
     from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
     from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
     from searchlab.features.extraction import extract as extract
@@ -44,16 +44,19 @@ if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
     from searchlab.rankers.ranker_registry import make_ranker as make_ranker
+    from searchlab.rankers.rerank import rerank as rerank
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
     from searchlab.records import Qrels as Qrels
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
+    from searchlab.retrieval.composition.combinations import Fusion as Fusion
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
     from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
+    from searchlab.retrieval.fusion import fuse as fuse
     from searchlab.retrieval.pipeline import Pipeline as Pipeline
     from searchlab.retrieval.query.filters import Filter as Filter
     from searchlab.scorers.absolute_discount import AbsoluteDiscount as AbsoluteDiscount
@@ -75,9 +78,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "searchlab.corpus": "Collection ReadingNotes find_collection read_documents read_qrels read_run read_topics",
-    "searchlab.errors": "SearchlabError",
+    "searchlab.errors": "QueryWarning SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
-    "searchlab.evaluation.fusion": "fuse",
+    "searchlab.retrieval.fusion": "fuse",
     "searchlab.evaluation.run_evaluation": "evaluate_run",
     "searchlab.evaluation.score_evaluation": "evaluate_scores",
     "searchlab.training.from_index": "train_from_index",
@@ -96,7 +99,9 @@ _HOMES = {
     "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
+    "searchlab.rankers.rerank": "rerank",
     "searchlab.rankers.reranking": "Reranker",
+    "searchlab.retrieval.composition.combinations": "Fusion",
     "searchlab.records": "Document Qrels Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
     "searchlab.retrieval.engine": "SearchEngine open",

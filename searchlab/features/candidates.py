@@ -15,9 +15,10 @@ import numpy as np
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Ranking, Topic
+from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
+from searchlab.retrieval.pipeline import PipelineSearch
 
 # How many missing documents a message names.
 MAX_NAMED = 5
@@ -89,12 +90,12 @@ def ranked(engine: SearchEngine, rankings: Iterable[Ranking], *, k: int | None =
     return _look_up(engine.snapshot, {ranking.qid: ranking.docnos[:k] for ranking in rankings})
 
 
-def searched(pipeline: Pipeline, topics: Iterable[Topic], *, k: int = 100) -> Candidates:
+def searched(pipeline: BasePipeline, topics: Iterable[Topic], *, k: int = 100) -> Candidates:
     """The k best documents of a pipeline, best first."""
     hits = {topic.qid: pipeline.search(topic.text, k=k) for topic in topics}
     return Candidates(
         {qid: DocumentList.of(each) for qid, each in hits.items()},
-        searches={qid: each.search for qid, each in hits.items()},
+        searches={qid: each.search.retrieval for qid, each in hits.items()},
     )
 
 

@@ -31,7 +31,7 @@ def fuse_command(
     tag: TagOption = None,
 ) -> None:
     """Fuse several runs into one."""
-    from searchlab.evaluation.fusion import METHODS
+    from searchlab.retrieval.fusion import METHODS
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)
