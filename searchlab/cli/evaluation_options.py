@@ -31,7 +31,7 @@ MeasuresOption = Annotated[
         "-m",
         "--measure",
         metavar="NAME",
-        help="Such as nDCG@10, AP(rel=2) or ndcg_cut_10; repeatable; eval --list lists all",
+        help="Such as nDCG@10, AP(rel=2) or nDCG@10,map,all_trec; repeatable; eval --list lists all",
     ),
 ]
 CompleteOption = Annotated[

@@ -21,7 +21,10 @@ RankerSettingsOption = Annotated[
 MeasureOption = Annotated[
     str | None,
     typer.Option(
-        "--measure", metavar="NAME", help="The measure to choose settings by [default: AP; from an index nDCG@10]"
+        "-m",
+        "--measure",
+        metavar="NAME",
+        help="The measure to choose settings by [default: AP; from an index nDCG@10]",
     ),
 ]
 TrainingDialectOption = Annotated[

@@ -4,9 +4,9 @@
     trec    exactly as trec_eval prints: name, topic or all, value
     csv     a line for each run and topic, all digits
     json    everything, all digits
-    latex   a tabular, the best of each column in bold
 
-Runs have different names. Each function returns text without a final line end.
+LaTeX tables are in `report/measure_tables.py`. Runs have different names. Each function returns text without a final
+line end.
 """
 
 from __future__ import annotations
@@ -23,12 +23,20 @@ from searchlab.evaluation.number_text import format_count, format_p_value
 from searchlab.evaluation.run_evaluation import Evaluation
 
 ALL = "all"
-_LATEX_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "_%&#${}"})
+# Above this number of measures a table has a row for each measure instead of a column.
+MAX_COLUMNS = 12
 
 
 def format_table(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """Aligned columns: a row for each run or, with `per_topic`, for each topic and for all topics."""
+    """Aligned columns: a row for each run or, with `per_topic`, for each topic and for all topics.
+
+    Many measures are a row each, with a column for each run.
+    """
     measures = evaluations[0].measures
+    if len(measures) > MAX_COLUMNS and not per_topic:
+        by_measure = [[name, *(_cell(name, evaluation.means[name]) for evaluation in evaluations)] for name in measures]
+        names, sizes = zip(*((each.name, f"{each.n_topics:,}") for each in evaluations), strict=True)
+        return _align([["measure", *names], *by_measure, ["topics", *sizes]], 1)
     rows: list[list[str]] = [["run", *(["topic"] if per_topic else []), *measures, *([] if per_topic else ["topics"])]]
     for evaluation in evaluations:
         means = [_cell(name, evaluation.means[name]) for name in measures]
@@ -93,34 +101,11 @@ def format_json(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -
     return json.dumps(record, ensure_ascii=False, indent=2)
 
 
-def format_latex(evaluations: Sequence[Evaluation], *, per_topic: bool = False) -> str:
-    """A tabular with the best of each column in bold; a comment above it states the rules of the dialect."""
-    measures = evaluations[0].measures
-    lines = [f"% {evaluations[0].dialect.describe()}", f"\\begin{{tabular}}{{l{'r' * len(measures)}}}", "\\hline"]
-    lines += [" & ".join(["run", *(name.translate(_LATEX_SIGNS) for name in measures)]) + " \\\\", "\\hline"]
-    best = {name: max(_cell(name, evaluation.means[name]) for evaluation in evaluations) for name in measures}
-    for evaluation in evaluations:
-        name_of_run = evaluation.name.translate(_LATEX_SIGNS)
-        if per_topic:
-            for qid, values in zip(evaluation.qids, evaluation.values.tolist(), strict=True):
-                label = f"{name_of_run}, {qid.translate(_LATEX_SIGNS)}"
-                lines.append(" & ".join([label, *map(_cell, measures, values)]) + " \\\\")
-        cells = [_cell(name, evaluation.means[name]) for name in measures]
-        mark_best = len(evaluations) > 1
-        marked = [
-            f"\\textbf{{{cell}}}" if mark_best and cell == best[name] and parse_measure(name).summary != TOTAL else cell
-            for name, cell in zip(measures, cells, strict=True)
-        ]
-        lines.append(" & ".join([name_of_run, *marked]) + " \\\\")
-    return "\n".join([*lines, "\\hline", "\\end{tabular}"])
-
-
 FORMATS: dict[str, Callable[..., str]] = {
     "table": format_table,
     "trec": format_trec,
     "csv": format_csv,
     "json": format_json,
-    "latex": format_latex,
 }
 
 
@@ -167,6 +152,12 @@ def format_comparison_json(table: ComparisonTable) -> str:
         ensure_ascii=False,
         indent=2,
     )
+
+
+COMPARISON_FORMATS: dict[str, Callable[[ComparisonTable], str]] = {
+    "table": format_comparison_table,
+    "json": format_comparison_json,
+}
 
 
 def _comparison_row(each: Comparison) -> list[str]:

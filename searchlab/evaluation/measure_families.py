@@ -103,6 +103,13 @@ FAMILIES = {
             ("max_grade",),
             source="Chapelle, Metzler, Zhang, Grinspan 2009",
         ),
+        Family(
+            "RBP",
+            "rate of relevance for a user who goes on to the next document with probability p",
+            OPTIONAL,
+            ("p", "rel"),
+            source="Moffat, Zobel 2008",
+        ),
         Family("Judged", "share of judged documents in the first k", OPTIONAL),
         Family("SetP", "precision of all retrieved documents", settings=_REL),
         Family("SetR", "recall of all retrieved documents", settings=_REL, kernel="R"),
@@ -137,6 +144,24 @@ TREC_NAMES = {
     "num_rel": ("NumRel", False),
     "num_rel_ret": ("NumRelRet", False),
     "num_q": ("NumQ", False),
+}
+_DEPTHS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_OFFICIAL = (
+    *("num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank"),
+    *(f"iprec_at_recall_{tenths / 10:.2f}" for tenths in range(11)),
+    *(f"P_{depth}" for depth in _DEPTHS),
+)
+# Names of several measures: trec_eval's, in its order. Of all_trec, those whose families are above.
+MEASURE_SETS = {
+    "official": _OFFICIAL,
+    "all_trec": (
+        *_OFFICIAL,
+        *(f"recall_{depth}" for depth in _DEPTHS),
+        *("infAP", "ndcg"),
+        *(f"ndcg_cut_{depth}" for depth in _DEPTHS),
+        *(f"map_cut_{depth}" for depth in _DEPTHS),
+        *("success_1", "success_5", "success_10", "set_P", "set_recall", "set_map", "set_F"),
+    ),
 }
 # The values of nDCG's setting dcg, each with its gain and discount.
 DCG_VARIANTS = {"log2": ("linear", "log2"), "exp-log2": ("exponential", "log2"), "letor": ("exponential", "letor")}

@@ -13,18 +13,21 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.dialects import Dialect, make_dialect
 from searchlab.evaluation.kernels import measure_kernels
 from searchlab.evaluation.measure_families import FAMILIES
-from searchlab.evaluation.measures import Measure, parse_measure, parse_measures
+from searchlab.evaluation.measures import Measure, parse_measures
 from searchlab.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class MeasurePlan:
-    """Measures in a dialect, with a row of `settings` and a value of `recalls` for each measure."""
+    """Measures in a dialect, with a row of `settings` and a value of `parameters` for each measure.
+
+    The parameter is the recall of IPrec, or the persistence of RBP.
+    """
 
     measures: tuple[Measure, ...]
     dialect: Dialect
     settings: Ints
-    recalls: Floats
+    parameters: Floats
 
     def evaluate(
         self, ranked: Ints, offsets: Ints, judged: Ints | None = None, judged_offsets: Ints | None = None
@@ -39,7 +42,7 @@ class MeasurePlan:
         ideal = measure_kernels.sort_grades(judged, judged_offsets)
         discounts = rank_discounts(offsets, judged_offsets)
         values: Floats = measure_kernels.measure_topics(
-            ranked, offsets, ideal, judged_offsets, self.settings, self.recalls, discounts
+            ranked, offsets, ideal, judged_offsets, self.settings, self.parameters, discounts
         )
         return values
 
@@ -54,16 +57,14 @@ class MeasurePlan:
 
 
 def make_plan(measures: Sequence[str | Measure] | str | Measure, dialect: str | Dialect) -> MeasurePlan:
-    """The plan for one or several measures, given as names or `Measure`s."""
+    """The plan for one or several measures, given as names, lists of names with commas, or `Measure`s."""
     several = (measures,) if isinstance(measures, str | Measure) else tuple(measures)
     return _make_plan(several, make_dialect(dialect))
 
 
 @lru_cache(maxsize=256)
 def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> MeasurePlan:
-    names = [measure if isinstance(measure, str) else measure.name for measure in measures]
-    parse_measures(names)  # an empty list and duplicates are errors
-    parsed = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+    parsed = parse_measures(measures)
     settings = np.zeros((len(parsed), measure_kernels.N_SETTINGS), np.int64)
     for row, measure in zip(settings, parsed, strict=True):
         row[measure_kernels.KIND] = measure_kernels.KINDS.index(FAMILIES[measure.family].arithmetic)
@@ -73,9 +74,9 @@ def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> Measure
         row[measure_kernels.LETOR] = (measure.discount or dialect.discount) == "letor"
         row[measure_kernels.ZERO_SHORT_LISTS] = dialect.zero_short_lists
         row[measure_kernels.MAX_GRADE] = measure.max_grade
-    recalls = np.array([measure.recall for measure in parsed])
-    settings.flags.writeable = recalls.flags.writeable = False
-    return MeasurePlan(parsed, dialect, settings, recalls)
+    parameters = np.array([measure.persistence if measure.family == "RBP" else measure.recall for measure in parsed])
+    settings.flags.writeable = parameters.flags.writeable = False
+    return MeasurePlan(parsed, dialect, settings, parameters)
 
 
 def rank_discounts(offsets: Ints, judged_offsets: Ints) -> Floats:

@@ -1,7 +1,8 @@
 """Measures and their names.
 
 A measure is written `Family(setting=value)@cutoff`, in the spelling of ir_measures (`nDCG@10`, `AP(rel=2)`), or with
-trec_eval's name (`ndcg_cut_10`, `map`). All names of a measure are equivalent.
+trec_eval's name (`ndcg_cut_10`, `map`). All names of a measure are equivalent. A list of measures may have names
+with commas between them, and the sets of trec_eval: `nDCG@10,RBP(p=0.8,rel=2)`, `all_trec`.
 
 Settings that a name leaves open (the gain of nDCG, the lowest relevant grade) are those of the dialect.
 """
@@ -15,7 +16,15 @@ from difflib import get_close_matches
 from functools import lru_cache
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.measure_families import DCG_VARIANTS, FAMILIES, NO_CUTOFF, REQUIRED, TREC_NAMES, Family
+from searchlab.evaluation.measure_families import (
+    DCG_VARIANTS,
+    FAMILIES,
+    MEASURE_SETS,
+    NO_CUTOFF,
+    REQUIRED,
+    TREC_NAMES,
+    Family,
+)
 
 # The largest value of the setting max_grade; 2^max_grade has to stay a finite float.
 MAX_ERR_GRADE = 1000
@@ -23,6 +32,8 @@ MAX_ERR_GRADE = 1000
 _ALIASES = {alias: family.name for family in FAMILIES.values() for alias in (family.name, *family.aliases)}
 _SHAPE = re.compile(r"(?P<family>[A-Za-z]+)(?:\((?P<settings>[^()]*)\))?(?:@(?P<cutoff>[0-9.]+))?")
 _TREC_SHAPE = re.compile(rf"(?P<name>{'|'.join(sorted(TREC_NAMES, key=len, reverse=True))})(?:_(?P<cutoff>[0-9.]+))?")
+# Commas outside of parentheses.
+_COMMA = re.compile(r",(?![^()]*\))")
 _SETTING = re.compile(r"\s*(?P<name>[a-z_]+)\s*=\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s'\"]+)\s*")
 
 
@@ -31,7 +42,7 @@ class Measure:
     """One measure; `name` is how it was written, and is ignored when measures are compared.
 
     A `cutoff` of 0 means none; where `rel`, `gain` or `discount` is None, the dialect decides. `recall` is for IPrec,
-    `max_grade` for ERR, with the default 4 of gdeval, TREC's tool.
+    `max_grade` for ERR, with the default 4 of gdeval, TREC's tool, `persistence` for RBP, with ir_measures' default.
     """
 
     family: str
@@ -41,6 +52,7 @@ class Measure:
     discount: str | None = None
     recall: float = 0.0
     max_grade: int = 4
+    persistence: float = 0.8
     name: str = field(default="", compare=False)
 
     def __str__(self) -> str:
@@ -69,6 +81,8 @@ def parse_measure(name: str) -> Measure:
     written = name.strip()
     if (match := _TREC_SHAPE.fullmatch(written)) and (TREC_NAMES[match["name"]][1] == bool(match["cutoff"])):
         return _make_measure(written, FAMILIES[TREC_NAMES[match["name"]][0]], match["cutoff"], {})
+    if written in MEASURE_SETS or _COMMA.search(written):
+        raise SettingError(f"found several measures ({written}), expected one")
     match = _SHAPE.fullmatch(written)
     if not match or match["family"] not in _ALIASES:
         raise _unknown_measure(written)
@@ -76,17 +90,41 @@ def parse_measure(name: str) -> Measure:
     return _make_measure(written, FAMILIES[_ALIASES[match["family"]]], match["cutoff"], settings)
 
 
-def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
-    """The measures with these names, in the same order; duplicates are an error."""
-    measures = tuple(parse_measure(name) for name in names)
-    if not measures:
+def parse_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
+    """The measures of a list, in the same order; a name may be a list with commas, or that of a set of measures.
+
+    A measure that is named twice is an error, unless a set has it: then it is where it is named.
+    """
+    written = [part for measure in measures for part in _split(measure)]
+    named: dict[Measure, Measure] = {}
+    for part in written:
+        if part in MEASURE_SETS:
+            continue
+        measure = parse_measure(part) if isinstance(part, str) else part
+        if measure in named:
+            earlier = named[measure]
+            also = f" (as {earlier.name})" if earlier.name != measure.name else ""
+            raise SettingError(f"measure {measure.name} is named twice{also}")
+        named[measure] = measure
+    if not written:
         raise SettingError("no measures: expected at least one, such as nDCG@10")
-    for position, measure in enumerate(measures):
-        for earlier in measures[:position]:
-            if measure == earlier:
-                also = f" (as {earlier.name})" if earlier.name != measure.name else ""
-                raise SettingError(f"measure {measure.name} is named twice{also}")
-    return measures
+    parsed: dict[Measure, None] = {}
+    for part in written:
+        if isinstance(part, str) and part in MEASURE_SETS:
+            parsed |= {measure: None for measure in map(parse_measure, MEASURE_SETS[part]) if measure not in named}
+        else:
+            parsed[parse_measure(part) if isinstance(part, str) else part] = None
+    return tuple(parsed)
+
+
+def _split(measure: str | Measure) -> list[str] | list[Measure]:
+    """The parts of a name with commas; a `Measure` alone."""
+    if isinstance(measure, Measure):
+        return [measure]
+    parts = [part.strip() for part in _COMMA.split(measure)]
+    if len(parts) > 1 and "" in parts:
+        raise SettingError(f"measures {measure!r}: found a comma without a name beside it")
+    return parts
 
 
 def _parse_settings(written: str, text: str) -> dict[str, str]:
@@ -117,10 +155,11 @@ def _make_measure(written: str, family: Family, cutoff: str | None, settings: di
     max_grade = _parse_whole(written, "max_grade", settings.get("max_grade", "4"), 1)
     if max_grade > MAX_ERR_GRADE:
         raise SettingError(f"measure {written}: max_grade is {max_grade}, expected at most {MAX_ERR_GRADE}")
+    persistence = _parse_persistence(written, settings.get("p", "0.8"))
     if family.name == "IPrec":
         return Measure(family.name, rel=rel, recall=_parse_recall(written, cutoff or ""), name=written)
     k = 0 if cutoff is None else _parse_whole(written, "cutoff", cutoff, 1)
-    return Measure(family.name, k, rel, gain, discount, max_grade=max_grade, name=written)
+    return Measure(family.name, k, rel, gain, discount, max_grade=max_grade, persistence=persistence, name=written)
 
 
 def _example(family: Family) -> str:
@@ -141,6 +180,16 @@ def _parse_recall(written: str, value: str) -> float:
     if not 0 <= recall <= 1:
         raise SettingError(f"measure {written}: recall is {value}, expected a number from 0 to 1")
     return recall
+
+
+def _parse_persistence(written: str, value: str) -> float:
+    try:
+        persistence = float(value)
+    except ValueError:
+        persistence = -1.0
+    if not 0 < persistence < 1:
+        raise SettingError(f"measure {written}: p is {value}, expected a number between 0 and 1")
+    return persistence
 
 
 def _unknown_measure(written: str) -> SettingError:

@@ -33,8 +33,8 @@ def read_plan(path: str | Path) -> ExperimentPlan:
     top = read_toml(path)
     file = top.file
     seed = top.integer("seed", 0)
-    measures = top.strings("measures", MEASURES)
-    top.make("measures", lambda: _check_measures(measures))
+    written = top.strings("measures", MEASURES)
+    measures = top.make("measures", lambda: _read_measures(written))
     dialect = top.string("dialect", "trec") or ""
     top.make("dialect", lambda: make_dialect(dialect))
     title = top.string("title", file.stem) or ""
@@ -86,10 +86,11 @@ def _beside(file: Path, name: str) -> Path:
     return Path(os.path.normpath(file.parent / name))
 
 
-def _check_measures(names: tuple[str, ...]) -> None:
-    parse_measures(names)
+def _read_measures(written: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(measure.name for measure in parse_measures(written))
     for name in names:
         check_comparable(name)
+    return names
 
 
 def _check_names(top: TomlSection, systems: tuple[SystemPlan, ...], baseline: str) -> None:

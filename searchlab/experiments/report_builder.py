@@ -32,12 +32,12 @@ from searchlab.report.content import (
     Table,
     slugify,
 )
+from searchlab.report.measure_tables import BETTER, WORSE
 from searchlab.report.plots import bars, curves, differences, precision_recall
 from searchlab.retrieval.highlight.snippets import make_snippet
 from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
 from searchlab.types import Floats
 
-BETTER, WORSE = "▲", "▼"
 # Below this p-value a difference is called "hardly chance", and up to .05 "unlikely to be chance".
 HARDLY_CHANCE = 0.01
 CUTOFFS = tuple(range(1, 21))

@@ -50,6 +50,21 @@ def render_latex(report: Report) -> str:
     return "\n\n".join([*parts, "\\end{document}"]) + "\n"
 
 
+def render_latex_table(table: Table) -> str:
+    """A table alone, to be copied into a paper; a comment says what it needs."""
+    layout = lay_out_table(table)
+    lines = ["% needs: \\usepackage{array,booktabs,amssymb}", "\\begin{table}[htbp]", "\\centering"]
+    lines += [f"\\caption{{{escape_latex(table.caption)}}}", f"\\label{{tab:{table.name}}}"]
+    lines += [f"\\begin{{tabular}}{{{_alignment(layout)}}}", *_tabular_rows(layout), "\\end{tabular}"]
+    if layout.note:
+        lines += ["", "\\smallskip", f"{{\\footnotesize {escape_latex(layout.note)}\\par}}"]
+    return "\n".join([*lines, "\\end{table}"])
+
+
+def _tabular_rows(layout: TableLayout) -> list[str]:
+    return ["\\toprule", _headings(layout), "\\midrule", *map(_cells, layout.rows), "\\bottomrule"]
+
+
 def _block(block: Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield escape_latex(block.text)
@@ -73,10 +88,9 @@ def _table(table: Table) -> Iterator[str]:
     layout = lay_out_table(table)
     yield f"\\begin{{table}}[htbp]\n\\centering\n\\caption{{{escape_latex(table.caption)}}}"
     yield f"\\label{{tab:{table.name}}}"
-    yield f"\\fitted{{\\begin{{tabular}}{{{_alignment(layout)}}}\n\\toprule"
-    yield f"{_headings(layout)}\n\\midrule"
-    yield from map(_cells, layout.rows)
-    yield "\\bottomrule\n\\end{tabular}}"
+    yield f"\\fitted{{\\begin{{tabular}}{{{_alignment(layout)}}}"
+    yield from _tabular_rows(layout)
+    yield "\\end{tabular}}"
     if layout.note:
         yield f"\n\\smallskip\n{{\\footnotesize {escape_latex(layout.note)}\\par}}"
     yield "\\end{table}"

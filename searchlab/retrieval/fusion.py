@@ -7,8 +7,8 @@
 
 The sums are over the runs that retrieved a document for the topic. Scores are normalised to (score - min)/(max - min)
 of the topic in their run; if all are equal, each becomes 1. For Borda, c is the number of documents of the topic in all
-runs; those that a run did not retrieve share its remaining points. A run may have a weight, by which its points are
-multiplied. Equal fused scores are ordered by docno, descending.
+runs; those that a run did not retrieve share its remaining points. With weights, what a run adds to a sum is multiplied
+by its weight, and a run of weight 0 is left out. Equal fused scores are ordered by docno, descending.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from searchlab.records import Ranking
 from searchlab.types import Floats, Ints
 
 RRF_CONSTANT = 60
+# The largest weight of a run; sums of larger ones could overflow.
+MAX_WEIGHT = 1e9
 
 # The points of the documents of a ranking, given its scores, best first, and the number of documents in all runs.
 Points = Callable[[Floats, int], Floats]
@@ -56,38 +58,48 @@ METHODS: dict[str, Points] = {
 
 
 def fuse(
-    runs: Sequence[Iterable[Ranking]], method: str = "rrf", *, k: int = 1000, weights: Sequence[float] | None = None
+    runs: Sequence[Iterable[Ranking]],
+    method: str = "rrf",
+    *,
+    k: int = 1000,
+    weights: Sequence[float] | None = None,
 ) -> list[Ranking]:
     """One run with the best k documents of each topic; topics are in the order of their first appearance.
 
-    With `weights`, one for each run, the points of a run are multiplied by its weight.
+    `weights` has a number for each run; by default each counts 1.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise SettingError(f"k is {k!r}, expected a whole number of at least 1")
-    weights = check_fusion(len(runs), method, weights)
+    checked = check_fusion(len(runs), method, weights)
     by_topic: dict[str, list[tuple[int, Ranking]]] = {}
-    for number, run in enumerate(runs):
-        for ranking in run:
-            by_topic.setdefault(ranking.qid, []).append((number, ranking))
-    fused = {qid: fuse_topic(qid, rankings, method, weights) for qid, rankings in by_topic.items()}
+    for number, (run, weight) in enumerate(zip(runs, checked, strict=True)):
+        if weight:
+            for ranking in run:
+                by_topic.setdefault(ranking.qid, []).append((number, ranking))
+    fused = {qid: fuse_topic(qid, rankings, method, checked) for qid, rankings in by_topic.items()}
     return [Ranking(qid, topic.docnos[:k], topic.totals[:k].tolist()) for qid, topic in fused.items()]
 
 
-def check_fusion(n_runs: int, method: str, weights: Sequence[float] | None) -> tuple[float, ...]:
-    """The weight of each run, 1 by default; raises SettingError for an unknown method or wrong weights."""
-    if method not in METHODS:
+def check_fusion(n_runs: int, method: str, weights: Sequence[float] | None = None) -> list[float]:
+    """The weight of each run, 1 by default; an error for an unknown method, no runs, or wrong weights."""
+    if not isinstance(method, str) or method not in METHODS:
         raise unknown_name("method", method, METHODS)
     if not n_runs:
         raise SettingError("no runs: expected at least one to fuse")
-    if weights is None:
-        return (1.0,) * n_runs
-    numbers = tuple(weights)
-    if len(numbers) != n_runs:
-        raise SettingError(f"found {len(numbers)} weights, expected {n_runs}, one for each that is fused")
-    for weight in numbers:
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
-            raise SettingError(f"weight is {weight!r}, expected a number of at least 0")
-    return numbers
+    return check_weights([1.0] * n_runs if weights is None else weights, n_runs)
+
+
+def check_weights(weights: Sequence[float], n_runs: int) -> list[float]:
+    """The weights of runs as floats; an error unless each run has one from 0 to `MAX_WEIGHT`, and one is above 0."""
+    if len(weights) != n_runs:
+        raise SettingError(f"found {len(weights)} weights for {n_runs} runs, expected one for each run")
+    for weight in weights:
+        is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight <= MAX_WEIGHT:
+            raise SettingError(f"weight is {weight!r}, expected a number from 0 to {MAX_WEIGHT:g}")
+    if not any(weights):
+        raise SettingError("all weights are 0, expected one above 0")
+    return [float(weight) for weight in weights]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +143,7 @@ def fuse_topic(qid: str, rankings: Sequence[tuple[int, Ranking]], method: str, w
         missed = np.array(weights) * (n_all + 1) / 2
         for run, documents, _ in parts:
             missed[run] = weights[run] * (n_all - len(documents) + 1) / 2
-        totals, points = totals + missed.sum(), points + missed[:, None]
+        totals, points = totals + math.fsum(missed), points + missed[:, None]
     docnos = sorted(numbers, reverse=True)
     columns = np.array([numbers[docno] for docno in docnos], np.int64)
     best = columns[np.argsort(-totals[columns], kind="stable")]

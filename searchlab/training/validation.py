@@ -32,6 +32,7 @@ class ValidationMeasure:
     _cache: WeakKeyDictionary[FeatureTable, _TableGrades] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
+        parse_measure(self.measure)
         make_plan([self.measure], self.dialect)
 
     @property

@@ -3,7 +3,6 @@
 import json
 
 from searchlab.evaluation.comparison import compare_evaluations
-from searchlab.evaluation.dialects import DIALECTS
 from searchlab.evaluation.formatting import FORMATS, format_comparison_json, format_comparison_table
 from tests.evaluation.evaluations import BASE, BETTER, make_evaluation
 
@@ -60,10 +59,15 @@ def test_evaluations_in_every_format():
     assert record["runs"][0]["means"] == {"AP": 0.375, "NumRet": 7}
     assert record["runs"][1]["values"]["1"] == {"AP": 0.5, "NumRet": 4}
     assert record["dialect"] == "trec"
-    latex = FORMATS["latex"](two).splitlines()
-    assert latex[0] == f"% {DIALECTS['trec'].describe()}"
-    assert latex[5:7] == ["bm25\\_a & 0.3750 & 7 \\\\", "rm3 & \\textbf{0.5000} & 7 \\\\"]
-    assert len(FORMATS["latex"](two, per_topic=True).splitlines()) == len(latex) + 4
+
+
+def test_many_measures_are_rows():
+    names = [f"P@{k}" for k in range(1, 14)]
+    two = [make_evaluation(name, [[0.5] * 13, [0.25] * 13], measures=names) for name in ("a", "long-name")]
+    lines = FORMATS["table"](two).splitlines()
+    assert len(lines) == 15
+    assert lines[:2] == ["measure       a  long-name", "P@1      0.3750     0.3750"]
+    assert lines[-1] == "topics        2          2"
 
 
 def test_trec_evals_names_are_only_used_for_its_dialect():

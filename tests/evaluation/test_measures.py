@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.errors import SearchlabError, SettingError
-from searchlab.evaluation.measure_families import FAMILIES, TREC_NAMES
-from searchlab.evaluation.measures import parse_measure, parse_measures
+from searchlab.evaluation.measure_families import FAMILIES, MEASURE_SETS, TREC_NAMES
+from searchlab.evaluation.measures import Measure, parse_measure, parse_measures
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,11 @@ def test_trec_names_are_parsed_and_returned():
         ("nDCG(dcg='log3')@5", "dcg is 'log3', expected log2, exp-log2, letor"),
         ("IPrec@1.5", "recall is 1.5, expected a number from 0 to 1"),
         ("IPrec@1.2.3", "recall is 1.2.3"),
+        ("RBP(p=1)", "p is 1, expected a number between 0 and 1"),
+        ("RBP(p=0)", "p is 0, expected"),
+        ("RBP(p=nan)", "p is nan, expected"),
+        ("RBP(p=often)", "p is often, expected"),
+        ("AP(p=0.8)", "AP takes rel, found p"),
     ],
 )
 def test_errors_for_unknown_names_suggest_known_ones(name, complaint):
@@ -77,5 +82,46 @@ def test_any_name_is_a_measure_or_a_searchlab_error(name):
         assert str(error)
 
 
+def names(*written):
+    return [measure.name for measure in parse_measures(written)]
+
+
 def test_measures_keep_their_order():
-    assert [measure.family for measure in parse_measures(["P@5", "AP"])] == ["P", "AP"]
+    assert names("P@5", "AP") == ["P@5", "AP"]
+
+
+def test_commas_separate_names_but_not_settings():
+    assert names("nDCG@10, AP") == ["nDCG@10", "AP"]
+    assert names("RBP(p=0.8,rel=2),P@5", "RBP(rel=2, p=.5)@10") == ["RBP(p=0.8,rel=2)", "P@5", "RBP(rel=2, p=.5)@10"]
+    assert parse_measures(["RBP(p=0.5,rel=2)@7"])[0] == Measure("RBP", 7, 2, persistence=0.5)
+
+
+def test_a_set_has_all_its_measures_except_those_that_are_named():
+    assert names("all_trec") == list(MEASURE_SETS["all_trec"])
+    assert len(names("official")) == 29
+    assert names("AP,official")[:3] == ["AP", "num_q", "num_ret"]
+    assert "map" not in names("official", "AP")
+    assert names("official,all_trec") == names("all_trec")
+
+
+@pytest.mark.parametrize(
+    ("written", "complaint"),
+    [
+        ([], "no measures: expected at least one"),
+        (["AP,"], "measures 'AP,': found a comma without a name beside it"),
+        (["AP,,P@5"], "found a comma without a name"),
+        (["AP,MAP"], "measure MAP is named twice (as AP)"),
+        (["AP", "P@5,AP"], "measure AP is named twice"),
+        (["AP,xyzzy"], "unknown measure 'xyzzy'"),
+    ],
+)
+def test_wrong_lists_are_errors(written, complaint):
+    with pytest.raises(SettingError) as error:
+        parse_measures(written)
+    assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize("written", ["AP,P@5", "all_trec", "RBP(p=.8,rel=2),AP"])
+def test_several_measures_where_one_is_expected_are_an_error(written):
+    with pytest.raises(SettingError, match="found several measures"):
+        parse_measure(written)

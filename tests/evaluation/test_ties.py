@@ -15,7 +15,7 @@ from searchlab.records import Ranking
 
 EXACT = ["nDCG", "nDCG@2", "AP", "AP@3", "P@2", "P@9", "R@3", "R", "RR", "RR@2", "Rprec", "Success@2", "Judged@3"]
 FIXED = ["SetP", "SetF", "NumRet", "NumRelRet"]
-SAMPLED = ["Bpref", "ERR", "IPrec@0.5", "infAP"]
+SAMPLED = ["RBP@4", "Bpref", "ERR", "IPrec@0.5", "infAP"]
 
 
 def every_order(qrels, scores, measures, dialect):

@@ -152,6 +152,7 @@ def test_the_bundled_example_is_a_plan():
         ('[folds]\nfile = "none.txt"\n' + SCORER, "[folds] file: "),
         ("measures = []\n" + SCORER, "measures: found [], expected a list of texts, at least one"),
         ('measures = ["nDCGG@10"]\n' + SCORER, "measures: unknown measure 'nDCGG@10' (did you mean nDCG@10"),
+        ('measures = ["AP,official"]\n' + SCORER, "measures: measure num_q is a total over topics"),
         ('measures = ["NumRet"]\n' + SCORER, "measures: measure NumRet is a total over topics"),
         ('dialect = "trek"\n' + SCORER, "dialect: unknown dialect 'trek' (did you mean trec?)"),
         ('baseline = "BM52"\n' + SCORER, "baseline: unknown system 'BM52' (did you mean BM25?)"),

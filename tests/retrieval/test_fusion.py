@@ -35,6 +35,42 @@ def test_a_fusion_worked_by_hand(method, expected):
     assert list(scores(fused)) == list(expected)
 
 
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("rrf", {"b": 0.7 / 62 + 0.3 / 61, "a": 0.7 / 61, "c": 0.7 / 63, "d": 0.3 / 62}),
+        ("combsum", {"a": 0.7, "b": 0.7 * 0.5 + 0.3, "d": 0, "c": 0}),
+        ("combmnz", {"b": 2 * (0.7 * 0.5 + 0.3), "a": 0.7, "d": 0, "c": 0}),
+        # The first run gives 4, 3, 2, and 1 to d; the second 4, 3, and half of 2 + 1 to a and to c.
+        (
+            "borda",
+            {
+                "b": 0.7 * 3 + 0.3 * 4,
+                "a": 0.7 * 4 + 0.3 * 1.5,
+                "c": 0.7 * 2 + 0.3 * 1.5,
+                "d": 0.7 * 1 + 0.3 * 3,
+            },
+        ),
+    ],
+)
+def test_a_weighted_fusion_worked_by_hand(method, expected):
+    fused = fuse([ONE, TWO], method, weights=[0.7, 0.3])
+    assert scores(fused) == pytest.approx(expected)
+    assert list(scores(fused)) == list(expected)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_scale_scores_and_a_run_of_weight_0_is_left_out(method):
+    plain = fuse([ONE, TWO], method)
+    assert fuse([ONE, TWO], method, weights=[1, 1]) == plain
+    doubled = fuse([ONE, TWO], method, weights=[2, 2])
+    assert [ranking.docnos for ranking in doubled] == [ranking.docnos for ranking in plain]
+    assert scores(doubled) == pytest.approx({docno: 2 * score for docno, score in scores(plain).items()})
+    assert fuse([ONE, TWO], method, weights=[1, 0]) == fuse([ONE], method)
+    # A run without a topic gives its one document the point of the only rank.
+    assert scores(fuse([ONE, TWO], "borda", weights=[3, 5]), "2") == {"x": 3 + 5}
+
+
 def test_equal_fused_scores_are_in_descending_order_of_docno():
     runs = [[Ranking("1", ["a", "é", "b"], [1.0, 1.0, 1.0])]]
     for method in METHODS:
@@ -86,6 +122,14 @@ def test_only_the_best_k_are_kept():
         (lambda: fuse([ONE], "rff"), "unknown method 'rff' (did you mean rrf?)"),
         (lambda: fuse([ONE], k=0), "k is 0"),
         (lambda: fuse([]), "no runs"),
+        (lambda: fuse([ONE, TWO], weights=[1]), "found 1 weights for 2 runs, expected one for each run"),
+        (lambda: fuse([ONE, TWO], weights=[0, 0]), "all weights are 0"),
+        (lambda: fuse([ONE, TWO], weights=[1, -1]), "weight is -1, expected a number from 0 to 1e+09"),
+        (lambda: fuse([ONE, TWO], weights=[1, math.nan]), "weight is nan"),
+        (lambda: fuse([ONE, TWO], weights=[math.inf, 1]), "weight is inf"),
+        (lambda: fuse([ONE, TWO], weights=[1, True]), "weight is True"),
+        (lambda: fuse([ONE, TWO], weights=[1, "2"]), "weight is '2'"),  # type: ignore[list-item]
+        (lambda: fuse([ONE, TWO], weights=[1, 10**400]), "weight is 1000"),
         (lambda: fuse([[Ranking("1", ["a"], [math.nan])]]), "topic 1: a score is not a number"),
     ],
 )

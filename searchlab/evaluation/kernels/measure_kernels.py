@@ -18,10 +18,10 @@ UNJUDGED = -(2**40)
 # The kinds of arithmetic, and the columns of a plan's settings.
 KINDS = (
     "nDCG", "AP", "P", "R", "RR", "Rprec", "Success", "Bpref", "infAP", "IPrec", "ERR", "Judged",
-    "SetP", "SetF", "SetAP", "NumRet", "NumRel", "NumRelRet", "NumQ",
+    "SetP", "SetF", "SetAP", "NumRet", "NumRel", "NumRelRet", "NumQ", "RBP",
 )  # fmt: skip
 NDCG, AP, P, R, RR, RPREC, SUCCESS, BPREF, INF_AP, IPREC, ERR, JUDGED = range(12)
-SET_P, SET_F, SET_AP, NUM_RET, NUM_REL, NUM_REL_RET, NUM_Q = range(12, 19)
+SET_P, SET_F, SET_AP, NUM_RET, NUM_REL, NUM_REL_RET, NUM_Q, RBP = range(12, 20)
 KIND, CUTOFF, REL, EXPONENTIAL, LETOR, ZERO_SHORT_LISTS, MAX_GRADE, N_SETTINGS = range(8)
 
 # Topics with grades from 0 to below this are sorted by counting, others by comparison.
@@ -197,6 +197,17 @@ def expected_reciprocal_rank(grades: Array, depth: int, max_grade: int) -> float
 
 
 @compiled  # type: ignore[untyped-decorator]
+def rank_biased_precision(grades: Array, depth: int, rel: int, persistence: float) -> float:
+    """RBP = (1 - p) · Σ p^(rank - 1) over the relevant documents of the first `depth` ranks."""
+    total, weight = 0.0, 1.0 - persistence
+    for rank in range(min(depth, len(grades))):
+        if grades[rank] >= rel:
+            total += weight
+        weight *= persistence
+    return total
+
+
+@compiled  # type: ignore[untyped-decorator]
 def count_at_least(ideal: Array, grade: int) -> int:
     """The number of grades in descending order that are at least `grade`."""
     n = 0
@@ -206,7 +217,7 @@ def count_at_least(ideal: Array, grade: int) -> int:
 
 
 @compiled  # type: ignore[untyped-decorator]
-def measure_topic(ranked: Array, ideal: Array, settings: Array, recall: float, discounts: Array) -> float:
+def measure_topic(ranked: Array, ideal: Array, settings: Array, parameter: float, discounts: Array) -> float:
     """One measure of one topic; a quotient whose divisor is 0 is 0."""
     kind, cutoff, rel, exponential = settings[KIND], settings[CUTOFF], settings[REL], settings[EXPONENTIAL]
     n = len(ranked)
@@ -225,6 +236,8 @@ def measure_topic(ranked: Array, ideal: Array, settings: Array, recall: float, d
         return 1.0 if first_relevant_rank(ranked, depth, rel) else 0.0
     if kind == ERR:
         return expected_reciprocal_rank(ranked, depth, settings[MAX_GRADE])
+    if kind == RBP:
+        return rank_biased_precision(ranked, depth, rel, parameter)
     if kind == JUDGED:
         depth = min(depth, n)
         return count_relevant(ranked, depth, UNJUDGED + 1) / depth if depth else 0.0
@@ -251,7 +264,7 @@ def measure_topic(ranked: Array, ideal: Array, settings: Array, recall: float, d
     if kind == INF_AP:
         return sum_inferred_precisions(ranked, rel) / n_relevant
     if kind == IPREC:
-        return interpolated_precision(ranked, rel, int(recall * n_relevant + 0.9))
+        return interpolated_precision(ranked, rel, int(parameter * n_relevant + 0.9))
     found = count_relevant(ranked, n, rel)
     if found == 0:
         return 0.0
@@ -269,7 +282,7 @@ def measure_topics(
     ideal: Array,
     ideal_offsets: Array,
     settings: Array,
-    recalls: Array,
+    parameters: Array,
     discounts: Array,
 ) -> Array:
     """All measures of all topics: a row for each topic, a column for each measure."""
@@ -280,6 +293,6 @@ def measure_topics(
         topic_ideal = ideal[ideal_offsets[topic] : ideal_offsets[topic + 1]]
         for column in range(n_measures):
             values[topic, column] = measure_topic(
-                topic_ranked, topic_ideal, settings[column], recalls[column], discounts
+                topic_ranked, topic_ideal, settings[column], parameters[column], discounts
             )
     return values

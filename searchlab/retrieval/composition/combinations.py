@@ -262,7 +262,7 @@ class Fusion(CombinedPipeline):
             if not isinstance(part, BasePipeline):
                 raise SettingError(f"found {part!r} among those to fuse, expected pipelines")
         object.__setattr__(self, "method", method)
-        object.__setattr__(self, "weights", check_fusion(len(parts), method, weights))
+        object.__setattr__(self, "weights", tuple(check_fusion(len(parts), method, weights)))
         self._combine(parts)
 
     @property
@@ -293,7 +293,9 @@ class FusionSearch(CombinedSearch):
     @cached_property
     def _points(self) -> tuple[DocumentList, Floats, Array]:
         rankings = [
-            (number, Ranking("", hits.docnos, hits.scores.tolist())) for number, hits in enumerate(self.part_hits)
+            (number, Ranking("", hits.docnos, hits.scores.tolist()))
+            for number, hits in enumerate(self.part_hits)
+            if self._fusion.weights[number]
         ]
         fused = fuse_topic(self.query.text, rankings, self._fusion.method, self._fusion.weights)
         rows = {docno: row for row, docno in enumerate(self.documents.docnos)}

@@ -1,6 +1,7 @@
 """Measures against values worked by hand and slow references, in every dialect."""
 
 import math
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -81,10 +82,33 @@ def test_one_ranking_has_three_ndcgs(dialect, expected):
         ("ERR", 3 / 16 / 2 + 13 / 16 / 16 / 3 + 13 / 16 * 15 / 16 / 16 / 5),
         ("ERR@2", 3 / 32),
         ("ERR(max_grade=2)@3", 3 / 4 / 2 + 1 / 4 * 1 / 4 / 3),
+        # p^(rank - 1) at ranks 2, 3 and 5, times 1 - p.
+        ("RBP", 0.2 * (0.8 + 0.8**2 + 0.8**4)),
+        ("RBP(p=0.5)", 1 / 4 + 1 / 8 + 1 / 32),
+        ("RBP(p=0.5)@3", 1 / 4 + 1 / 8),
+        ("RBP(p=0.5,rel=2)", 1 / 4),
     ],
 )
 def test_measures_worked_by_hand(name, expected):
     assert measure([0, 2, 1, 0, 1], name) == pytest.approx(expected, abs=1e-15)
+
+
+def test_rbp_is_that_of_cwl_eval():
+    # By cwl-eval 1.0.12, through ir_measures.
+    draw = random.Random(8)
+    docnos = [f"d{number:02}" for number in range(30)]
+    qrels = {qid: {docno: draw.randint(0, 4) for docno in draw.sample(docnos, 12)} for qid in "123"}
+    rankings = []
+    for qid in "123":
+        found = draw.sample(docnos, 20)
+        rankings.append(Ranking(qid, found, [round(30 - rank + draw.random() / 2, 3) for rank in range(20)]))
+    names = ["RBP(p=0.8,rel=1)", "RBP(p=0.5,rel=2)", "RBP(p=0.95,rel=1)", "RBP(rel=3)"]
+    expected = [
+        [0.3870195530399743, 0.5049285888671875, 0.20684639575468222, 0.2846195530399743],
+        [0.1809902791418708, 0.1269989013671875, 0.14570504795112826, 0.04938739943997441],
+        [0.4644629006791475, 0.6304779052734375, 0.3137309346962966, 0.3675068271755263],
+    ]
+    np.testing.assert_allclose(evaluate_run(qrels, rankings, names).values, expected, rtol=0, atol=1e-12)
 
 
 def test_inferred_precision_of_fully_judged_documents_is_nearly_ap():

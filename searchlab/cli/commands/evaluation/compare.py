@@ -18,7 +18,7 @@ from searchlab.cli.evaluation_options import (
     make_rules,
     warn_of_gaps_and_ties,
 )
-from searchlab.cli.messages import list_names, warn
+from searchlab.cli.messages import list_names, note, warn
 from searchlab.cli.options import DialectOption
 from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.number_text import format_count
@@ -43,7 +43,7 @@ def compare_command(
         int, typer.Option("--seed", metavar="N", help="Seed of the randomisation test and the bootstrap interval")
     ] = 0,
     format: Annotated[
-        str, typer.Option("--format", metavar="table|json", help="How the results are printed")
+        str, typer.Option("--format", metavar="table|json|latex", help="How the results are printed")
     ] = "table",
 ) -> None:
     """Test whether runs differ by more than chance.
@@ -51,13 +51,16 @@ def compare_command(
     A paired randomisation test, corrected for the number of pairs (Holm); t-test, sign test and bootstrap interval.
     """
     from searchlab.evaluation.comparison import check_comparable
-    from searchlab.evaluation.formatting import format_comparison_json, format_comparison_table
+    from searchlab.evaluation.formatting import COMPARISON_FORMATS
+    from searchlab.evaluation.measures import parse_measures
+    from searchlab.report.measure_tables import format_comparison_latex
 
-    if format not in ("table", "json"):
-        raise unknown_name("format", format, ["table", "json"])
+    formats = {**COMPARISON_FORMATS, "latex": format_comparison_latex}
+    if format not in formats:
+        raise unknown_name("format", format, formats)
     if seed < 0:
         raise SettingError(f"seed is {seed}, expected a whole number of at least 0")
-    names = measures or DEFAULT_MEASURES
+    names = [measure.name for measure in parse_measures(measures or DEFAULT_MEASURES)]
     rules = make_rules(dialect, level)
     for name in names:
         check_comparable(name)
@@ -66,10 +69,11 @@ def compare_command(
     labels = dict(zip(runs or [], [evaluation.name for evaluation in evaluations], strict=True))
     baseline = labels.get(baseline or "", baseline)
     report = searchlab.compare_evaluations(evaluations, baseline=baseline, all_pairs=all_pairs, seed=seed)
-    if format == "json":
-        print(format_comparison_json(report))
-    else:
-        print(format_comparison_table(report), "", *report.sentences(), "", rules.describe(), sep="\n")
+    print(formats[format](report))
+    if format == "latex":
+        note(rules.describe())
+    elif format == "table":
+        print("", *report.sentences(), "", rules.describe(), sep="\n")
         if len(report.comparisons) > len(names):
             print(
                 "p-values are corrected (Holm) over the pairs of each measure; verdicts follow the randomisation test"

@@ -43,15 +43,17 @@ def eval_command(
     By default nDCG@10, AP, P@10, RR and R@1000, with the rules and the numbers of trec_eval.
     """
     from searchlab.evaluation.formatting import FORMATS
+    from searchlab.report.measure_tables import format_evaluation_latex
 
     if listing:
         _list_measures()
         return
-    if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS)
+    formats = {**FORMATS, "latex": format_evaluation_latex}
+    if format not in formats:
+        raise unknown_name("format", format, formats)
     rules = make_rules(dialect, level)
     evaluated = evaluate_files(qrels, runs, measures or DEFAULT_MEASURES, rules, complete=complete, min_runs=1)
-    print(FORMATS[format]([run.evaluation for run in evaluated], per_topic=per_topic))
+    print(formats[format]([run.evaluation for run in evaluated], per_topic=per_topic))
     if format == "table":
         print(f"\n{rules.describe()}")
     elif format in ("trec", "csv"):
@@ -61,7 +63,7 @@ def eval_command(
 
 def _list_measures() -> None:
     from searchlab.evaluation.dialects import DIALECTS
-    from searchlab.evaluation.measure_families import FAMILIES, TREC_NAMES
+    from searchlab.evaluation.measure_families import FAMILIES, MEASURE_SETS, TREC_NAMES
 
     trec_names: dict[str, list[str]] = {name: [] for name in FAMILIES}
     for trec_name, (family_name, with_cutoff) in TREC_NAMES.items():
@@ -72,6 +74,7 @@ def _list_measures() -> None:
         cutoff = {"required": "@k", "optional": "[@k]", "none": ""}[family.cutoff]
         others = ", ".join([*family.aliases, *(name for name in trec_names[family.name] if name != family.name)])
         print(f"{family.name + settings + cutoff:22} {others:35} {family.description}")
-    print("\nSuch as nDCG@10, AP(rel=2), nDCG(dcg='exp-log2')@10. A dialect decides what a name leaves open:\n")
+    print(f"\nSets of measures, with trec_eval's names and order: {', '.join(MEASURE_SETS)}.")
+    print("Such as nDCG@10, AP(rel=2), nDCG(dcg='exp-log2')@10. A dialect decides what a name leaves open:\n")
     for dialect in DIALECTS.values():
         print(dialect.describe())

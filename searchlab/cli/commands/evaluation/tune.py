@@ -41,7 +41,7 @@ def tune_command(
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of the scorer that is not tuned, such as b=0.4"),
     ] = None,
     measure: Annotated[
-        str, typer.Option("--measure", metavar="NAME", help="The measure to choose settings by")
+        str, typer.Option("-m", "--measure", metavar="NAME", help="The measure to choose settings by")
     ] = "nDCG@10",
     dialect: DialectOption = "trec",
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation")] = 5,

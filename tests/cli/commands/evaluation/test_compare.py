@@ -40,6 +40,13 @@ def test_a_comparison_is_written_as_json(files, run_cli):
     assert record["left_out"] == ["4"]
 
 
+def test_a_comparison_is_written_for_latex(files, run_cli):
+    code, out, err = run_cli("compare", "qrels.txt", "good.run", "bad.run", "-m", "RR,P@2", "--format", "latex")
+    assert code == 0
+    assert "run & RR & P@2 \\\\\n\\midrule\ngood & \\textbf{.5000} & \\textbf{.3333} \\\\\n" in out
+    assert DIALECTS["trec"].describe() in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -6,7 +6,7 @@ import pytest
 
 from searchlab.evaluation.dialects import DIALECTS
 from searchlab.evaluation.formatting import FORMATS
-from searchlab.evaluation.measure_families import FAMILIES
+from searchlab.evaluation.measure_families import FAMILIES, MEASURE_SETS
 from tests.cli.commands.evaluation.run_files import GOOD, QRELS
 
 
@@ -27,6 +27,13 @@ def test_runs_are_evaluated_side_by_side_with_their_rules(files, run_cli):
         "warning: good: 1 topic without relevant documents: 3; they count 0",
         "warning: bad: 1 topic without relevant documents: 3; they count 0",
     ]
+
+
+def test_measures_may_be_a_list_with_commas_and_a_set(files, run_cli):
+    out = run_cli("eval", "qrels.txt", "good.run", "-m", "RR,RBP(p=0.5,rel=2)", "-m", "P@2")[1]
+    assert out.splitlines()[0].split() == ["run", "RR", "RBP(p=0.5,rel=2)", "P@2", "topics"]
+    out = run_cli("eval", "qrels.txt", "good.run", "-m", "all_trec", "--format", "trec")[1]
+    assert [line.split()[0] for line in out.splitlines()] == list(MEASURE_SETS["all_trec"])
 
 
 def test_every_topic_is_printed_as_trec_eval_does(files, run_cli):
@@ -75,7 +82,7 @@ def test_evaluations_are_written_as_csv_json_and_latex(files, run_cli):
     record = json.loads(run_cli("eval", "qrels.txt", "good.run", "-m", "RR", "--format", "json")[1])
     assert record["runs"][0]["means"] == {"RR": 0.5}
     assert record["runs"][0]["missing"] == ["4"]
-    assert "\\begin{tabular}{lr}" in run_cli("eval", "qrels.txt", "good.run", "-m", "RR", "--format", "latex")[1]
+    assert "\\begin{tabular}{@{}lr@{}}" in run_cli("eval", "qrels.txt", "good.run", "-m", "RR", "--format", "latex")[1]
 
 
 def test_ties_that_could_move_a_mean_are_warned_of(files, run_cli):
