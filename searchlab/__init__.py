@@ -18,7 +18,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from searchlab.corpus import Collection as Collection
+    from searchlab.corpus import Qrels as Qrels
     from searchlab.corpus import ReadingNotes as ReadingNotes
+    from searchlab.corpus import Run as Run
     from searchlab.corpus import find_collection as find_collection
     from searchlab.corpus import read_documents as read_documents
     from searchlab.corpus import read_qrels as read_qrels
@@ -47,7 +49,6 @@ if TYPE_CHECKING:
     from searchlab.rankers.rerank import rerank as rerank
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
-    from searchlab.records import Qrels as Qrels
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
@@ -77,7 +78,9 @@ if TYPE_CHECKING:
     from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
-    "searchlab.corpus": "Collection ReadingNotes find_collection read_documents read_qrels read_run read_topics",
+    "searchlab.corpus": (
+        "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
+    ),
     "searchlab.errors": "QueryWarning SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.retrieval.fusion": "fuse",
@@ -102,7 +105,7 @@ _HOMES = {
     "searchlab.rankers.rerank": "rerank",
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.retrieval.composition.combinations": "Fusion",
-    "searchlab.records": "Document Qrels Ranking TermStats Topic",
+    "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import gzip
+import io
 import os
 import re
 import secrets
@@ -20,7 +22,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from searchlab.errors import DurabilityWarning, WriteFailed
 
@@ -30,10 +32,10 @@ CANNOT_SYNC_FOLDERS = (errno.EINVAL, errno.ENOTSUP)
 
 
 @contextmanager
-def open_atomic(path: str | Path) -> Iterator[TextIO]:
+def open_atomic(path: str | Path, *, compress: bool = False) -> Iterator[TextIO]:
     """A UTF-8 text file that replaces `path` when the block ends; if the block fails, `path` is unchanged.
 
-    A pipe or a device is written to directly.
+    With `compress` it is gzipped. A pipe or a device is written to directly.
     """
     path = Path(path)
     with _write_errors(path):
@@ -41,14 +43,27 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             raise WriteFailed(f"{path}: cannot be written (a folder, expected a file)")
         is_device = path.exists() and not path.is_file()
     if is_device:
-        with path.open("w", encoding="utf-8", newline="\n") as file:
+        with path.open("wb") as device, _text(device, compress) as file:
             yield file
         return
     with (
         _replacing(path, durable=True) as (descriptor, _),
-        open(descriptor, "w", encoding="utf-8", newline="\n", closefd=False) as file,
+        open(descriptor, "wb", closefd=False) as written,
+        _text(written, compress) as file,
     ):
         yield file
+
+
+@contextmanager
+def _text(binary: BinaryIO, compress: bool) -> Iterator[TextIO]:
+    """A text file over a binary one, which stays open; compressed bytes depend only on the text."""
+    stream: Any = gzip.GzipFile("", "wb", fileobj=binary, mtime=0) if compress else binary
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+    yield text
+    text.flush()
+    text.detach()
+    if compress:
+        stream.close()
 
 
 @contextmanager

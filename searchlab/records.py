@@ -1,15 +1,15 @@
-"""Values that all rooms share: documents, topics, judgments, rankings and term statistics.
+"""Values that all rooms share: documents, topics, rankings and term statistics.
 
 Names are those of TREC: `docno` identifies a document, `qid` a topic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# Relevance grades by qid, then docno: the type of all arguments that are judgments; `Qrels` is one.
+# Relevance grades by qid, then docno: the type of all arguments that are judgments; `corpus.Qrels` is one.
 Judgments = Mapping[str, Mapping[str, int]]
 
 
@@ -36,27 +36,6 @@ class Topic:
     text: str
     fields: Mapping[str, str] = field(default_factory=dict)
     location: str = field(default="", compare=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Qrels(Mapping[str, Mapping[str, int]]):
-    """Judgments: the grades by qid, then docno, in the order of the file; `qrels["7"]["doc-3"]` is a grade."""
-
-    grades: Mapping[str, Mapping[str, int]]
-
-    def __getitem__(self, qid: str) -> Mapping[str, int]:
-        return self.grades[qid]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.grades)
-
-    def __len__(self) -> int:
-        return len(self.grades)
-
-    @property
-    def n_judgments(self) -> int:
-        """The number of judged pairs."""
-        return sum(map(len, self.grades.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ ROOMS = [
     "web",
     "cli",
 ]
-SHARED = {"array_ranges", "atomic_file", "errors", "json_numbers", "records", "types"}
+SHARED = {"array_ranges", "atomic_file", "dataframes", "errors", "json_numbers", "records", "row_groups", "types"}
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [
@@ -74,6 +74,10 @@ ALLOWED_IMPORTERS = {
     "uvicorn": ["web/server.py"],
     "matplotlib": ["report/*.py"],
     "rich": ["cli/progress.py"],
+    "pandas": ["dataframes.py"],
+    "polars": ["dataframes.py"],
+    "ranx": ["corpus/trec/evaluation_tools.py"],
+    "ir_measures": ["corpus/trec/evaluation_tools.py"],
     "prompt_toolkit": ["cli/session/prompt.py"],
 }
 

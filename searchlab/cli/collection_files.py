@@ -10,8 +10,8 @@ from searchlab.cli.messages import note, warn_of_latin1
 from searchlab.errors import SettingError, SourceError
 
 if TYPE_CHECKING:
-    from searchlab.corpus import ReadingNotes
-    from searchlab.records import Qrels, Topic
+    from searchlab.corpus import Qrels, ReadingNotes
+    from searchlab.records import Topic
 
 
 def default_topics(folder: Path) -> str:

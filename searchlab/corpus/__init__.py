@@ -7,10 +7,9 @@ formats. `find_collection` finds the files of a test collection in a folder.
 from searchlab.corpus.collection import Collection, find_collection
 from searchlab.corpus.documents import DOCUMENT_FORMATS, read_documents
 from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
-from searchlab.corpus.trec.qrels import read_qrels
-from searchlab.corpus.trec.runs import read_run
+from searchlab.corpus.trec.qrels import Qrels, read_qrels
+from searchlab.corpus.trec.runs import Run, read_run
 from searchlab.corpus.trec.topics import TOPIC_FORMATS, read_topics
-from searchlab.records import Qrels
 
 __all__ = [
     "DOCUMENT_FORMATS",
@@ -18,6 +17,7 @@ __all__ = [
     "Collection",
     "Qrels",
     "ReadingNotes",
+    "Run",
     "SkippedFile",
     "find_collection",
     "read_documents",

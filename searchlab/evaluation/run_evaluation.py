@@ -6,7 +6,7 @@ number equals trec_eval's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
@@ -21,6 +21,7 @@ from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
 from searchlab.evaluation.measures import Measure, parse_measure
 from searchlab.evaluation.score_evaluation import round_to_float32
 from searchlab.records import Judgments, Ranking
+from searchlab.row_groups import order_by_score
 from searchlab.types import Floats, Ints
 
 # The lowest AP in a geometric mean, as in trec_eval: a topic with an AP of 0 would make the whole mean 0.
@@ -185,7 +186,7 @@ def grade_run(
         scores = round_to_float32(scores)
     by_docno = dialect.ties == "docno"
     order = (
-        _rank_rows_by_docno(scores, offsets, lambda q: chosen[q].docnos)
+        order_by_score(scores, offsets, lambda q: chosen[q].docnos)
         if by_docno
         else measure_kernels.rank_rows(scores, offsets)
     )
@@ -223,27 +224,3 @@ def _check_nan(scores: Floats, offsets: Ints, chosen: list[Ranking], name: str) 
         q = int(np.searchsorted(offsets, row, "right")) - 1
         docno = chosen[q].docnos[row - int(offsets[q])]
         raise RecordError(name, f"the score of document {docno} of topic {chosen[q].qid} is not a number (NaN)")
-
-
-def _rank_rows_by_docno(scores: Floats, offsets: Ints, docnos_of: Callable[[int], Sequence[str]]) -> Ints | None:
-    """The rows by descending score, equal scores by descending docno; None if they are in this order already."""
-    starts = np.zeros(len(scores) + 1, np.bool_)
-    starts[offsets] = True
-    if ((scores[1:] < scores[:-1]) | starts[1:-1]).all():
-        return None
-    if ((scores[1:] <= scores[:-1]) | starts[1:-1]).all():
-        order: Ints = np.arange(len(scores), dtype=np.int64)
-    else:
-        order = measure_kernels.rank_rows(scores, offsets)
-    ordered = scores[order]
-    # A group of ties begins where the score or the topic changes.
-    begins = np.flatnonzero(np.concatenate([starts[:1], (ordered[1:] != ordered[:-1]) | starts[1:-1], [True]]))
-    sizes = np.diff(begins)
-    topics = np.searchsorted(offsets, begins[:-1], "right") - 1
-    for group in np.flatnonzero(sizes > 1).tolist():
-        begin, q = int(begins[group]), int(topics[group])
-        rows = order[begin : begin + int(sizes[group])]
-        docnos, start = docnos_of(q), int(offsets[q])
-        # Python compares code points, trec_eval bytes of UTF-8: the order is the same.
-        order[begin : begin + len(rows)] = sorted(rows.tolist(), key=lambda row: docnos[row - start], reverse=True)
-    return order

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import DuplicateError, RecordError, SettingError, unknown_name
+from searchlab.row_groups import find_duplicate, group_rows
 from searchlab.types import Array
 
 
@@ -220,32 +221,6 @@ def check_names(names: Iterable[str]) -> tuple[str, ...]:
         duplicate = next(name for number, name in enumerate(checked) if name in checked[:number])
         raise SettingError(f"two features are called {duplicate}, expected distinct names")
     return checked
-
-
-def group_rows(qids: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64] | None]:
-    """The offsets of each query's rows, and the order that makes them adjacent; None if they are already."""
-    if not len(qids):
-        return np.zeros(1, np.int64), None
-    starts = np.concatenate([[0], np.flatnonzero(qids[1:] != qids[:-1]) + 1, [len(qids)]]).astype(np.int64)
-    heads = qids[starts[:-1]].tolist()
-    numbers = {qid: number for number, qid in enumerate(dict.fromkeys(heads))}
-    if len(numbers) == len(heads):
-        return starts, None
-    codes = np.repeat([numbers[qid] for qid in heads], np.diff(starts))
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes))]).astype(np.int64)
-    return offsets, np.argsort(codes, kind="stable")
-
-
-def find_duplicate(docnos: Array, offsets: npt.NDArray[np.int64]) -> tuple[int, int] | None:
-    """Two rows of one query with the same docno, if there are any; empty docnos are ignored."""
-    for start, end in pairwise(offsets.tolist()):
-        group = docnos[start:end].tolist()
-        if len(set(group)) < len(group):
-            seen: dict[str, int] = {}
-            for row, docno in enumerate(group, start):
-                if docno and seen.setdefault(docno, row) != row:
-                    return seen[docno], row
-    return None
 
 
 def _strings(column: Sequence[str] | Array) -> Array:

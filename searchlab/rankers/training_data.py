@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError
-from searchlab.features.feature_table import group_rows
 from searchlab.rankers.solvers.pair_weights import GradePair, count_pairs
+from searchlab.row_groups import group_rows
 from searchlab.types import Array, Floats, Ints
 
 

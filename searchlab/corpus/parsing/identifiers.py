@@ -31,15 +31,20 @@ def is_column(name: str) -> bool:
     return name.split() == [name] and clean(name) == name and not name.startswith(BYTE_ORDER_MARK)
 
 
-def require_columns(kind: str, names: Sequence[str]) -> None:
-    """Raise SettingError if a docno or qid (`kind`) cannot be a column of a TREC file."""
+def find_non_column(names: Sequence[str]) -> int | None:
+    """The position of the first name that cannot be a column of a TREC file; None if all can."""
     line = " ".join(names)
     # The only white space of printable text is the blank, and it has no control characters: one test for most rankings.
     if line.isprintable() and line.split() == list(names):
-        return
-    for name in names:
-        if not is_column(name):
-            raise SettingError(f"{kind} is {excerpt(name)}, expected a word without blanks and control characters")
+        return None
+    return next((position for position, name in enumerate(names) if not is_column(name)), None)
+
+
+def require_columns(kind: str, names: Sequence[str]) -> None:
+    """Raise SettingError if a docno or qid (`kind`) cannot be a column of a TREC file."""
+    wrong = find_non_column(names)
+    if wrong is not None:
+        raise SettingError(f"{kind} is {excerpt(names[wrong])}, expected a word without blanks and control characters")
 
 
 def path_docno(relative: str) -> str:

@@ -1,44 +1,154 @@
-"""Judgments (qrels): the grade of documents for topics, mostly 0, 1 or 2; negative grades (junk, spam) are in use too.
+"""Judgments (qrels) as one value, read from and written to TREC files and other tools' values.
 
-Columns are separated by blanks or tabs; all lines have as many columns as the first:
-
-    qid iteration docno grade    TREC; the iteration is ignored
-    qid docno grade              also with the header of BEIR: query-id corpus-id score
-    qid docno 0 0                SMART, as CISI and CACM: only relevant documents are listed, which get the grade 1
-
-A pair may occur twice if its grade is the same.
+A pair of topic and document may occur twice if its grade is the same.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from searchlab.atomic_file import open_atomic
 from searchlab.corpus.ir_datasets import find_dataset, is_dataset, read_dataset_qrels
+from searchlab.corpus.parsing.identifiers import require_columns
+from searchlab.corpus.parsing.table_columns import (
+    DOCNO_NAMES,
+    GRADE_NAMES,
+    QID_NAMES,
+    attributes,
+    check_grades,
+    check_ids,
+    choose_columns,
+    flatten,
+)
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
-from searchlab.corpus.source_files import OpenedFile, SourceFile, open_source_file
+from searchlab.corpus.source_files import SourceFile, open_source_file
 from searchlab.corpus.sources import single_file
-from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.fast_lines import read_beginning, read_plain_lines
-from searchlab.errors import DuplicateError, RecordError, SourceError
-from searchlab.records import Qrels
-
-BEIR_HEADER = ["query-id", "corpus-id", "score"]
-TREC_COLUMNS = 4
-_COLUMNS = {3: "qid, docno, grade", 4: "qid, iteration, docno, grade"}
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+from searchlab.corpus.trec.evaluation_tools import import_ir_measures, import_ranx
+from searchlab.corpus.trec.qrels_lines import read_qrels_lines
+from searchlab.errors import DuplicateError, SettingError, SourceError
 
 
-@dataclass(frozen=True, slots=True)
-class _Judgment:
-    qid: str
-    docno: str
-    grade: int
-    line: int
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Qrels(Mapping[str, Mapping[str, int]]):
+    """Judgments: the grades by qid, then docno, in their original order; `qrels["7"]["doc-3"]` is a grade."""
+
+    grades: Mapping[str, Mapping[str, int]]
+
+    @classmethod
+    def from_columns(cls, qids: Any, docnos: Any, grades: Any) -> Qrels:
+        """The judgments of three columns; ids may be whole numbers, which become text."""
+        columns = (check_ids("qid", qids).tolist(), check_ids("docno", docnos).tolist(), check_grades(grades).tolist())
+        if len(set(map(len, columns))) > 1:
+            found = f"{len(columns[0])} qids, {len(columns[1])} docnos and {len(columns[2])} grades"
+            raise SettingError(f"the columns of judgments differ in length: {found}")
+        return _freeze(_group(zip(*columns, strict=True)))
+
+    @classmethod
+    def from_dict(cls, grades: Mapping[Any, Mapping[Any, int]]) -> Qrels:
+        """The judgments of grades by qid, then docno; a topic without grades is kept."""
+        judged = cls.from_columns(*flatten("qrels", grades))
+        qids = check_ids("qid", list(grades)).tolist()
+        return judged if len(judged) == len(qids) else _freeze({qid: judged.get(qid, {}) for qid in qids})
+
+    @classmethod
+    def from_dataframe(cls, frame: Any) -> Qrels:
+        """The judgments of a DataFrame of pandas or polars: a qid, a docno and a grade a row, by their known names."""
+        from searchlab.dataframes import column, column_names, require_dataframe
+
+        require_dataframe(frame)
+        wanted = {"qid": QID_NAMES, "docno": DOCNO_NAMES, "grade": GRADE_NAMES}
+        return cls.from_columns(*(column(frame, name) for name in choose_columns(column_names(frame), wanted)))
+
+    @classmethod
+    def from_ranx(cls, qrels: Any) -> Qrels:
+        """The judgments of a `ranx.Qrels`."""
+        if not hasattr(qrels, "to_dict"):
+            raise SettingError(f"expected a ranx.Qrels, found a {type(qrels).__name__}")
+        return cls.from_dict(qrels.to_dict())
+
+    @classmethod
+    def from_ir_measures(cls, qrels: Any) -> Qrels:
+        """The judgments of ir_measures: named tuples `Qrel(query_id, doc_id, relevance, …)`, or a DataFrame."""
+        from searchlab.dataframes import is_dataframe
+
+        if is_dataframe(qrels):
+            return cls.from_dataframe(qrels)
+        return cls.from_columns(*attributes(qrels, ("query_id", "doc_id", "relevance")))
+
+    @classmethod
+    def read(cls, source: str | Path | SourceFile, *, notes: ReadingNotes | None = None, strict: bool = True) -> Qrels:
+        """The judgments of a file, gzipped or not, of standard input (`-`) or of a dataset (`ir_datasets:…`).
+
+        A malformed line is an error, unless `strict` is false: then it is noted and skipped.
+        """
+        notes = ReadingNotes() if notes is None else notes
+        if not isinstance(source, SourceFile) and is_dataset(source):
+            name, grades = str(source), _read_dataset(source)
+        else:
+            file = single_file(source)
+            name = file.name
+            notes.bytes_total += file.size
+            with open_source_file(file, ReadingContext(notes, strict)) as opened:
+                grades = read_qrels_lines(opened)
+        if not grades:
+            raise SourceError(name, "holds no judgments")
+        notes.n_files += 1
+        return _freeze(grades)
+
+    def to_dict(self) -> dict[str, dict[str, int]]:
+        """The grades by qid, then docno."""
+        return {qid: dict(judged) for qid, judged in self.grades.items()}
+
+    def to_dataframe(self, *, polars: bool = False) -> Any:
+        """A DataFrame of pandas, or of polars, with the columns qid, docno and relevance."""
+        from searchlab.dataframes import make_dataframe
+
+        qids, docnos, grades = self._columns()
+        return make_dataframe({"qid": qids, "docno": docnos, "relevance": grades}, polars=polars)
+
+    def to_ranx(self) -> Any:
+        """A `ranx.Qrels`."""
+        return import_ranx().Qrels(self.to_dict())
+
+    def to_ir_measures(self) -> list[Any]:
+        """A list of ir_measures' `Qrel(query_id, doc_id, relevance, iteration)`."""
+        return list(map(import_ir_measures().Qrel, *self._columns()))
+
+    def write(self, path: str | Path) -> None:
+        """Write a TREC file, gzipped if its name ends in `.gz`."""
+        with open_atomic(path, compress=str(path).endswith(".gz")) as file:
+            for qid, judged in self.grades.items():
+                require_columns("qid", [qid])
+                require_columns("docno", list(judged))
+                file.writelines(f"{qid} 0 {docno} {grade}\n" for docno, grade in judged.items())
+
+    def __getitem__(self, qid: str) -> Mapping[str, int]:
+        return self.grades[qid]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.grades)
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    def __repr__(self) -> str:
+        return f"<Qrels: {len(self)} topics, {self.n_judgments} judgments>"
+
+    @property
+    def n_judgments(self) -> int:
+        """The number of judged pairs."""
+        return sum(map(len, self.grades.values()))
+
+    def _columns(self) -> tuple[list[str], list[str], list[int]]:
+        judged = self.grades.values()
+        qids = list(chain.from_iterable(repeat(qid, len(grades)) for qid, grades in self.grades.items()))
+        return qids, list(chain.from_iterable(judged)), list(chain.from_iterable(each.values() for each in judged))
 
 
 def read_qrels(source: str | Path | SourceFile, *, notes: ReadingNotes | None = None, strict: bool = True) -> Qrels:
@@ -46,20 +156,10 @@ def read_qrels(source: str | Path | SourceFile, *, notes: ReadingNotes | None = 
 
     A malformed line is an error, unless `strict` is false: then it is noted and skipped.
     """
-    notes = ReadingNotes() if notes is None else notes
-    if not isinstance(source, SourceFile) and is_dataset(source):
-        name, grades = str(source), _read_dataset(source)
-    else:
-        file = single_file(source)
-        name = file.name
-        notes.bytes_total += file.size
-        with open_source_file(file, ReadingContext(notes, strict)) as opened:
-            data, unread = read_beginning(opened)
-            plain = _read_large(data)
-            grades = _read_lines(unread) if plain is None else plain
-    if not grades:
-        raise SourceError(name, "holds no judgments")
-    notes.n_files += 1
+    return Qrels.read(source, notes=notes, strict=strict)
+
+
+def _freeze(grades: Mapping[str, Mapping[str, int]]) -> Qrels:
     return Qrels(MappingProxyType({qid: MappingProxyType(judged) for qid, judged in grades.items()}))
 
 
@@ -70,67 +170,11 @@ def _read_dataset(source: str | Path) -> dict[str, dict[str, int]]:
     return grades
 
 
-def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
-    """The judgments of a large, regular file with the columns of TREC; None for any other file."""
-    first = data[: data.find(b"\n") + 1].decode("utf-8", "replace").split()
-    if _is_smart(first):
-        return None
-    lines = read_plain_lines(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)
-    if lines is None:
-        return None
+def _group(rows: Iterable[tuple[str, str, int]]) -> dict[str, dict[str, int]]:
     grades: dict[str, dict[str, int]] = {}
-    for qid, docnos, numbers in lines.by_topic():
-        grades.setdefault(qid, {}).update(zip(docnos, map(int, numbers.tolist()), strict=True))
-    # A pair that occurs twice may have different grades.
-    return grades if sum(map(len, grades.values())) == len(lines.docnos) else None
-
-
-def _read_lines(opened: OpenedFile) -> dict[str, dict[str, int]]:
-    grades: dict[str, dict[str, int]] = {}
-    lines: dict[str, dict[str, int]] = {}
-    for judgment in _judgments(opened):
-        grade = grades.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.grade)
-        line = lines.setdefault(judgment.qid, {}).setdefault(judgment.docno, judgment.line)
-        if grade != judgment.grade:
-            pair = f"document {judgment.docno} of topic {judgment.qid}"
-            message = f"{pair} has the grade {judgment.grade}, but {grade} at {opened.location(line)}"
-            raise DuplicateError(opened.location(judgment.line), message)
+    for number, (qid, docno, grade) in enumerate(rows, start=1):
+        first = grades.setdefault(qid, {}).setdefault(docno, grade)
+        if first != grade:
+            pair = f"document {docno} of topic {qid}"
+            raise DuplicateError(f"row {number}", f"{pair} has the grade {grade}, but {first} in an earlier row")
     return grades
-
-
-def _judgments(opened: OpenedFile) -> Iterator[_Judgment]:
-    n_columns = 0
-    is_smart = None
-    for number, line in opened.records():
-        columns = line.split()
-        if not columns:
-            continue
-        if is_smart is None:
-            is_smart = _is_smart(columns)
-        if is_smart and _is_smart(columns):
-            yield _Judgment(columns[0], columns[1], 1, number)
-            continue
-        if not n_columns and [column.lower() for column in columns] == BEIR_HEADER:
-            n_columns = len(columns)
-            continue
-        try:
-            judgment = _judgment(columns, n_columns, number, opened.location(number))
-        except RecordError as error:
-            opened.reading.reject(error)
-        else:
-            n_columns = len(columns)
-            yield judgment
-
-
-def _is_smart(columns: list[str]) -> bool:
-    """Whether a line ends in two zeros; in TREC's order that would be a document "0" in an iteration other than 0."""
-    return len(columns) == 4 and columns[1] != "0" and columns[2] == "0" and columns[3].rstrip("0") in ("", "0.", ".")
-
-
-def _judgment(columns: list[str], n_columns: int, number: int, location: str) -> _Judgment:
-    if len(columns) not in _COLUMNS or len(columns) != (n_columns or len(columns)):
-        expected = [f"{n} columns ({names})" for n, names in _COLUMNS.items() if n == (n_columns or n)]
-        raise RecordError(location, f"expected {' or '.join(expected)}, found {len(columns)}")
-    if not _WHOLE_NUMBER.fullmatch(columns[-1]):
-        raise RecordError(location, f"expected a whole number as grade, found {excerpt(columns[-1])}")
-    return _Judgment(columns[0], columns[-2], int(columns[-1]), number)

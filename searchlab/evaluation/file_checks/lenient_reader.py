@@ -19,7 +19,7 @@ from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.corpus.trec.qrels import BEIR_HEADER
+from searchlab.corpus.trec.qrels_lines import BEIR_HEADER
 from searchlab.corpus.trec.topics import TOPIC_FORMATS
 from searchlab.errors import SourceError
 from searchlab.evaluation.number_text import format_count

@@ -18,9 +18,10 @@ from searchlab.corpus.parsing.identifiers import check_name
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import DuplicateError, RecordError, SourceError
-from searchlab.features.feature_table import FeatureTable, check_names, find_duplicate, group_rows
+from searchlab.features.feature_table import FeatureTable, check_names
 from searchlab.features.letor import parse_kernels as lines
 from searchlab.features.letor.line_errors import MAX_FEATURES, fault_of
+from searchlab.row_groups import find_duplicate, group_rows
 from searchlab.types import Array
 
 ROWS_AT_ONCE = 8_192

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
 from searchlab.errors import SettingError
-from searchlab.features.feature_table import group_rows
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.training_data import TrainingData, check_qids, check_rows
+from searchlab.row_groups import group_rows
 from searchlab.types import Floats
 
 

@@ -3,9 +3,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from searchlab.corpus import ReadingNotes
-from searchlab.corpus.trec.qrels import read_qrels
+from searchlab.corpus.trec.qrels import Qrels, read_qrels
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SourceError
-from searchlab.records import Qrels
 
 WORDS = st.text("abcXYZ019.-_é", min_size=1, max_size=6)
 

@@ -18,12 +18,12 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 def test_documents_are_ordered_by_score_then_docno_and_ranks_mean_nothing(write, name):
     # By hand: 2.5 comes first although its rank is 9; of the ties, "b" follows "a" in bytes, and "é" both.
     path = write(name, "7 Q0 a 1 1.5 x\n7 Q0 é 2 1.5 x\r\n\n7\tQ0\tc\t9\t25e-1\tx\n7 Q0 b one 1.5 x\n")
-    assert read_run(path) == [Ranking("7", ["c", "é", "b", "a"], [2.5, 1.5, 1.5, 1.5])]
+    assert list(read_run(path)) == [Ranking("7", ["c", "é", "b", "a"], [2.5, 1.5, 1.5, 1.5])]
 
 
 def test_interleaved_topics_come_together_in_the_order_of_their_first_lines(write):
     path = write("run", "2 Q0 a 1 3 x\n1 Q0 a 1 -1 x\n2 Q0 b 2 4 x\n")
-    assert read_run(path) == [Ranking("2", ["b", "a"], [4.0, 3.0]), Ranking("1", ["a"], [-1.0])]
+    assert list(read_run(path)) == [Ranking("2", ["b", "a"], [4.0, 3.0]), Ranking("1", ["a"], [-1.0])]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_malformed_line_is_named_with_its_number_or_passed_over(write, message
     path = write("run", f"1 Q0 a 1 2.0 x\n{line}\n")
     assert message(RecordError, read_run, path) == f"{path}:2: {complaint}"
     notes = ReadingNotes()
-    assert read_run(path, strict=False, notes=notes) == [Ranking("1", ["a"], [2.0])]
+    assert list(read_run(path, strict=False, notes=notes)) == [Ranking("1", ["a"], [2.0])]
     assert [str(error) for error in notes.bad_records] == [f"{path}:2: {complaint}"]
 
 
@@ -74,7 +74,7 @@ def test_what_is_written_is_read(tmp_path, found):
     write_run(file, rankings)
     path = tmp_path / "run"
     path.write_text(file.getvalue(), encoding="utf-8")
-    assert read_run(path) == rankings
+    assert list(read_run(path)) == rankings
 
 
 @given(content=st.binary(max_size=100) | st.lists(st.sampled_from([b"1 ", b"\t", b"\n", b"a ", b"\xff"])).map(b"".join))

@@ -25,10 +25,11 @@ from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
+    from searchlab.corpus import Qrels
     from searchlab.features.candidates import Candidates
     from searchlab.features.feature_sets import FeatureSet
     from searchlab.features.feature_table import FeatureTable
-    from searchlab.records import Qrels, Topic
+    from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
 
 

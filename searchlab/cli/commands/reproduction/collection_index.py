@@ -12,8 +12,8 @@ from searchlab.cli.messages import warn_of_latin1
 from searchlab.cli.progress import reading_bar
 
 if TYPE_CHECKING:
-    from searchlab.corpus import Collection
-    from searchlab.records import Qrels, Topic
+    from searchlab.corpus import Collection, Qrels
+    from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
 
 

@@ -1,0 +1,94 @@
+"""DataFrames of pandas and polars: their columns as arrays, and columns as a DataFrame.
+
+Both packages are optional. A DataFrame is recognised by its type, so that neither is imported unless one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from searchlab.errors import SettingError
+from searchlab.types import Array
+
+LIBRARIES = ("pandas", "polars")
+# The kinds of NumPy arrays that hold plain numbers: flags, signed and unsigned whole numbers, floats.
+NUMBER_KINDS = "biuf"
+
+Columns = Mapping[str, Any]
+
+
+def is_dataframe(value: object) -> bool:
+    """Whether a value is a DataFrame of pandas or polars."""
+    return _library(value) in LIBRARIES and type(value).__name__ == "DataFrame"
+
+
+def require_dataframe(value: object) -> None:
+    """Raise SettingError if a value is no DataFrame."""
+    if not is_dataframe(value):
+        hint = " (call its method collect() first)" if type(value).__name__ == "LazyFrame" else ""
+        raise SettingError(f"expected a DataFrame of pandas or polars, found a {type(value).__name__}{hint}")
+
+
+def column_names(frame: Any) -> list[Any]:
+    """The names of the columns, which in pandas need not be strings."""
+    return list(frame.columns)
+
+
+def column(frame: Any, name: Any) -> Array:
+    """A column as an array: of numbers if it has only these, otherwise of Python objects, with None for missing values.
+
+    The NaN of a column of floats stays as it is.
+    """
+    if column_names(frame).count(name) > 1:
+        raise SettingError(f"the DataFrame has two columns {name!r}, expected one")
+    series = frame[name]
+    return _polars_column(series) if _library(frame) == "polars" else _pandas_column(series)
+
+
+def _polars_column(series: Any) -> Array:
+    numeric = series.dtype.is_numeric() and not series.dtype.is_decimal()
+    return np.asarray(series.to_numpy()) if numeric and not series.null_count() else objects(series.to_list())
+
+
+def _pandas_column(series: Any) -> Array:
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS:
+        return np.asarray(series.to_numpy())
+    values: Array = series.to_numpy(dtype=object)
+    missing = series.isna().to_numpy()
+    if missing.any():
+        values = values.copy()
+        values[missing] = None
+    return values
+
+
+def make_dataframe(columns: Columns, *, polars: bool = False) -> Any:
+    """A DataFrame of pandas, or of polars, with these columns."""
+    try:
+        if polars:
+            import polars as pl
+
+            # polars makes columns of objects from arrays of objects, and columns of strings from lists.
+            return pl.DataFrame({name: _as_list(values) for name, values in columns.items()})
+        import pandas as pd
+    except ImportError:
+        found = f"{'polars' if polars else 'pandas'} is not installed"
+        raise SettingError(f"{found}, expected it for a DataFrame: `pip install searchlab[dataframes]`") from None
+    return pd.DataFrame(dict(columns))
+
+
+def objects(values: list[Any]) -> Array:
+    """A list as an array of objects, also if the objects are sequences."""
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+def _as_list(values: Any) -> Any:
+    return values.tolist() if isinstance(values, np.ndarray) and values.dtype == object else values
+
+
+def _library(value: object) -> str:
+    return type(value).__module__.partition(".")[0]
