@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
     from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
+    from searchlab.experiments.system_experiment import experiment as experiment
     from searchlab.features.extraction import extract as extract
     from searchlab.features.feature_table import FeatureTable as FeatureTable
     from searchlab.features.letor.folds import read_folds as read_folds
@@ -89,6 +90,7 @@ _HOMES = {
     "searchlab.training.from_index": "train_from_index",
     "searchlab.training.from_table": "train_from_table",
     "searchlab.training.recipe": "Recipe",
+    "searchlab.experiments.system_experiment": "experiment",
     "searchlab.features.extraction": "extract",
     "searchlab.features.letor.folds": "read_folds",
     "searchlab.features.letor.letor_files": "read_letor write_letor",

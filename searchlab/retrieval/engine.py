@@ -21,10 +21,11 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from searchlab.corpus import Run
 from searchlab.errors import unknown_name
 from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
@@ -41,7 +42,7 @@ from searchlab.scorers.execution.bound_scorer import QueryScorer
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.scoring_plan import ScoringPlan
 from searchlab.scorers.registry import as_scorer
-from searchlab.types import Array
+from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
     from searchlab.retrieval.expansion import RM3
@@ -135,6 +136,26 @@ class SearchEngine:
         if parsed is not query:
             warn_of_remarks(parsed)
         return Hits(self.snapshot, parsed, *columns, seconds, compiled=self.compiled, count=count)
+
+    def search_many(
+        self,
+        topics: Any,
+        *,
+        k: int | None = 1000,
+        scorer: Scorer | str | None = None,
+        expansion: RM3 | str | None = None,
+        stream: str = "both",
+        syntax: str = "plain",
+        filters: Filters = (),
+        jobs: int | None = None,
+        progress: Progress = no_progress,
+    ) -> Run:
+        """The k best documents for each topic, on all processors; topics are anything that `make_topics` takes.
+
+        `jobs` is the number of threads. The run is the same, to the last bit, as topics searched one by one.
+        """
+        pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
+        return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, progress=progress)
 
     def retriever(
         self, scorer: Scorer | str | None = None, *, stream: str = "both", expansion: RM3 | str | None = None

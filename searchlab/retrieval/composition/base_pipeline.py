@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from searchlab.corpus import Run
+from searchlab.corpus.values.conversion import make_topics
 from searchlab.errors import SettingError
-from searchlab.records import Ranking, Topic
 from searchlab.retrieval.composition.steps import Step, require_cutoff
-from searchlab.retrieval.composition.topic_batch import choose_jobs, search_numbered
+from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, warn_of_remarks
-from searchlab.types import Array, Progress, no_progress
+from searchlab.types import Array, Floats, Progress, no_progress
 
 if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
@@ -92,33 +93,32 @@ class BasePipeline(ABC):
 
     def run(
         self,
-        topics: Iterable[Topic],
+        topics: Any,
         k: int | None = 1000,
         *,
         syntax: str = "plain",
         filters: Filters = (),
         jobs: int | None = None,
         progress: Progress = no_progress,
-    ) -> list[Ranking]:
-        """The k best documents for each topic.
+    ) -> Run:
+        """The k best documents for each topic; topics are anything that `make_topics` takes.
 
-        `jobs` is the number of threads, by default one for each processor. The results are those of searching the
-        topics one by one.
+        `jobs` is the number of threads, by default one for each processor. The run is the same, to the last bit, as if
+        the topics were searched one by one.
         """
         require_k(k)
         n_jobs = choose_jobs(jobs)
-        listed = list(topics)
-        wanted = parse_filters(filters)
+        listed, wanted = make_topics(topics), parse_filters(filters)
 
-        def search_topic(number: int) -> Hits:
+        def search_topic(number: int) -> tuple[Query, list[str], Floats]:
             hits = self.start(listed[number].text, syntax=syntax, filters=wanted).hits(k)
-            _ = hits.docnos
-            return hits
+            return hits.query, hits.docnos, hits.scores
 
         found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
-        for hits in found:
-            warn_of_remarks(hits.query)
-        return [Ranking(t.qid, h.docnos, h.scores.tolist()) for t, h in zip(listed, found, strict=True)]
+        for query, _, _ in found:
+            warn_of_remarks(query)
+        ranked = [(docnos, scores) for _, docnos, scores in found]
+        return make_pipeline_run([topic.qid for topic in listed], ranked, name="".join(self.label.split()))
 
     def explain(
         self,

@@ -1,4 +1,4 @@
-"""Many searches at once: a function of numbered queries, on several threads.
+"""Many searches at once: a function of numbered queries, on several threads, and their results as a run.
 
 The compiled kernels release Python's lock, so that threads search at the same time; each search is the same as alone.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from searchlab.errors import SettingError
-from searchlab.types import Progress, no_progress
+import numpy as np
+
+from searchlab.corpus import Run
+from searchlab.errors import DuplicateError, SettingError
+from searchlab.types import Floats, Progress, no_progress
 
 # Fewer queries than this are searched one by one.
 MIN_PARALLEL = 8
@@ -52,7 +55,11 @@ def search_numbered(search: Callable[[int], T], n: int, *, jobs: int, progress: 
                 number = pending.popleft()
             except IndexError:  # another thread took the last one
                 return
-            found[number] = search(number)
+            try:
+                found[number] = search(number)
+            except BaseException:
+                pending.clear()
+                raise
 
     with ThreadPoolExecutor(min(jobs, n), thread_name_prefix="search") as pool:
         futures = {pool.submit(work) for _ in range(min(jobs, n))}
@@ -68,3 +75,14 @@ def search_numbered(search: Callable[[int], T], n: int, *, jobs: int, progress: 
         future.result()
     progress(STAGE, n, n)
     return [found[number] for number in range(n)]
+
+
+def make_pipeline_run(qids: Sequence[str], ranked: Sequence[tuple[list[str], Floats]], *, name: str) -> Run:
+    """The run of docnos and scores that are in order already, a pair for each topic."""
+    if len(set(qids)) < len(qids):
+        twice = next(qid for number, qid in enumerate(qids) if qid in qids[:number])
+        raise DuplicateError("", f"topic {twice} occurs twice, expected different qids")
+    offsets = np.cumsum([0, *(len(docnos) for docnos, _ in ranked)])
+    docnos = np.array([docno for docnos, _ in ranked for docno in docnos], object)
+    scores = np.concatenate([np.zeros(0), *(scores for _, scores in ranked)])
+    return Run(tuple(qids), offsets, docnos, scores, name)
