@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
     from searchlab.corpus.trec.runs import write_run as write_run
+    from searchlab.corpus.values.conversion import make_qrels as make_qrels
+    from searchlab.corpus.values.conversion import make_run as make_run
+    from searchlab.corpus.values.conversion import make_topics as make_topics
     from searchlab.errors import QueryWarning as QueryWarning
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
@@ -109,6 +112,7 @@ _HOMES = {
     "searchlab.retrieval.composition.combinations": "Fusion",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
+    "searchlab.corpus.values.conversion": "make_qrels make_run make_topics",
     "searchlab.retrieval.engine": "SearchEngine open",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.pipeline": "Pipeline",

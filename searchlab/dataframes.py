@@ -5,7 +5,7 @@ Both packages are optional. A DataFrame is recognised by its type, so that neith
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from searchlab.types import Array
 LIBRARIES = ("pandas", "polars")
 # The kinds of NumPy arrays that hold plain numbers: flags, signed and unsigned whole numbers, floats.
 NUMBER_KINDS = "biuf"
+ROWS_AT_ONCE = 10_000
 
 Columns = Mapping[str, Any]
 
@@ -64,6 +65,19 @@ def _pandas_column(series: Any) -> Array:
     return values
 
 
+def rows(frame: Any) -> Iterator[dict[Any, Any]]:
+    """The rows as dicts, read in pieces, so that a large DataFrame is never held twice.
+
+    A column of floats with missing values, and otherwise whole numbers, gives whole numbers: so pandas stores them.
+    """
+    names = column_names(frame)
+    for start in range(0, len(frame), ROWS_AT_ONCE):
+        end = start + ROWS_AT_ONCE
+        piece = frame[start:end] if _library(frame) == "polars" else frame.iloc[start:end]
+        columns = [_whole_if_possible(column(piece, name)).tolist() for name in names]
+        yield from (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
+
+
 def make_dataframe(columns: Columns, *, polars: bool = False) -> Any:
     """A DataFrame of pandas, or of polars, with these columns."""
     try:
@@ -84,6 +98,16 @@ def objects(values: list[Any]) -> Array:
     array = np.empty(len(values), object)
     array[:] = values
     return array
+
+
+def _whole_if_possible(values: Array) -> Array:
+    """The column of whole numbers and None that pandas has made one of floats because some are missing."""
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.zeros(0, np.bool_)
+    if not missing.any() or not (np.mod(values[~missing], 1) == 0).all():
+        return values
+    whole = objects([None] * len(values))
+    whole[~missing] = list(map(int, values[~missing].tolist()))
+    return whole
 
 
 def _as_list(values: Any) -> Any:

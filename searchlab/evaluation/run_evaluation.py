@@ -10,9 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, repeat
+from typing import Any
 
 import numpy as np
 
+from searchlab.corpus import Run
+from searchlab.corpus.values.conversion import make_qrels, make_rankings
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.kernels import measure_kernels
@@ -121,21 +124,26 @@ class GradedRun:
 
 
 def evaluate_run(
-    qrels: Judgments,
-    rankings: Iterable[Ranking],
+    qrels: Any,
+    rankings: Any,
     measures: Sequence[str | Measure] | str | Measure,
     *,
     dialect: str | Dialect = "trec",
     complete: bool = False,
-    name: str = "run",
+    name: str | None = None,
 ) -> Evaluation:
     """Evaluate the rankings of a run against judgments, where qrels[qid][docno] is a grade.
 
+    Judgments and run are anything that `make_qrels` and `make_run` take: files, dicts, DataFrames, values.
+
     Documents are ordered by score, whatever their order in the ranking; the dialect orders equal scores. Judged topics
-    that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages.
+    that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages, by default
+    the run's.
     """
     plan = make_plan(measures, dialect)
-    run = grade_run(qrels, rankings, dialect=plan.dialect, complete=complete, name=name)
+    found = make_rankings(rankings)
+    own_name = found.name if isinstance(found, Run) else "run"
+    run = grade_run(make_qrels(qrels), found, dialect=plan.dialect, complete=complete, name=name or own_name)
     return evaluate_graded_run(run, plan)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from searchlab.corpus.values.conversion import make_qrels, make_rankings, make_topics
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.records import Ranking, Topic
+from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList
 from searchlab.retrieval.engine import SearchEngine
@@ -78,21 +80,21 @@ class Candidates:
         return [topic.qid for topic in topics if not len(self.of(topic.qid))]
 
 
-def judged(engine: SearchEngine, qrels: Mapping[str, Mapping[str, float]]) -> Candidates:
-    """The documents that have a grade, in the order of the judgments."""
-    return _look_up(engine.snapshot, qrels)
+def judged(engine: SearchEngine, qrels: Any) -> Candidates:
+    """The documents that have a grade, in the order of the judgments (see `make_qrels`)."""
+    return _look_up(engine.snapshot, make_qrels(qrels))
 
 
-def ranked(engine: SearchEngine, rankings: Iterable[Ranking], *, k: int | None = None) -> Candidates:
-    """The documents of a run, in its order; only the first k of each topic, if k is given."""
+def ranked(engine: SearchEngine, rankings: Any, *, k: int | None = None) -> Candidates:
+    """The documents of a run (see `make_run`), in its order; only the first k of each topic, if k is given."""
     if k is not None and k < 1:
         raise SettingError(f"k is {k}, expected 1 or more")
-    return _look_up(engine.snapshot, {ranking.qid: ranking.docnos[:k] for ranking in rankings})
+    return _look_up(engine.snapshot, {ranking.qid: ranking.docnos[:k] for ranking in make_rankings(rankings)})
 
 
-def searched(pipeline: BasePipeline, topics: Iterable[Topic], *, k: int = 100) -> Candidates:
-    """The k best documents of a pipeline, best first."""
-    hits = {topic.qid: pipeline.search(topic.text, k=k) for topic in topics}
+def searched(pipeline: BasePipeline, topics: Any, *, k: int = 100) -> Candidates:
+    """The k best documents of a pipeline for topics (see `make_topics`), best first."""
+    hits = {topic.qid: pipeline.search(topic.text, k=k) for topic in make_topics(topics)}
     return Candidates(
         {qid: DocumentList.of(each) for qid, each in hits.items()},
         searches={qid: each.search.retrieval for qid, each in hits.items()},

@@ -12,10 +12,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from searchlab.corpus.values.conversion import make_qrels, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates
 from searchlab.features.catalogue import Feature, compute_features
@@ -65,11 +66,11 @@ class TopicSpace(Protocol):
 
 def extract(
     engine: SearchEngine,
-    topics: Iterable[Topic],
+    topics: Any,
     candidates: Candidates,
     features: str | Path | Iterable[str] | FeatureSet,
     *,
-    qrels: Mapping[str, Mapping[str, float]] | None = None,
+    qrels: Any = None,
     unjudged: str = "zero",
     strict: bool = False,
     progress: Progress = no_progress,
@@ -78,12 +79,13 @@ def extract(
 ) -> FeatureTable:
     """The features of each topic's candidates, in the order of topics and candidates.
 
+    Topics and judgments are anything that `make_topics` and `make_qrels` take.
     `features` is a set or its name, a TOML file, or names of features. Grades come from `qrels`; candidates that have
     none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates that the index does not hold, which
     are left out otherwise. The semantic space and the topic model are opened if they are needed and not given.
     """
     wanted = make_feature_set(features).features
-    topics = list(topics)
+    topics, qrels = make_topics(topics), None if qrels is None else make_qrels(qrels)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
     if strict and candidates.only(topics).n_missing:

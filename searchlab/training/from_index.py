@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from searchlab.corpus.values.conversion import make_qrels, make_topics
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
@@ -124,8 +125,8 @@ def _rank(qid: str, hits: Hits) -> Ranking:
 
 def train_from_index(
     engine: SearchEngine,
-    topics: Iterable[Topic],
-    qrels: Judgments,
+    topics: Any,
+    qrels: Any,
     features: str | FeatureSet = "semantic",
     *,
     recipe: Recipe | None = None,
@@ -133,9 +134,12 @@ def train_from_index(
     source: str = "",
     progress: Progress = no_progress,
 ) -> Bundle:
-    """A model for this index, compared with the search that it re-ranks."""
+    """A model for this index, compared with the search that it re-ranks.
+
+    Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values.
+    """
     first_stage = first_stage or FirstStage()
-    data = prepare_training(engine, topics, qrels, features, first_stage, progress)
+    data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress)
     return train_prepared(engine, data, recipe or Recipe(**USUAL), first_stage, source=source, progress=progress)
 
 

@@ -49,7 +49,7 @@ def read_topics(
         topics = _read_dataset(path, notes)
     else:
         topics = _read_file(path, chosen, notes)
-    _check_qids(topics)
+    check_qids(topics)
     return compose_topics(topics, [fields] if isinstance(fields, str) else fields)
 
 
@@ -77,7 +77,8 @@ def _read_file(
     return topics
 
 
-def _check_qids(topics: Sequence[TopicParts]) -> None:
+def check_qids(topics: Sequence[TopicParts]) -> None:
+    """Raise DuplicateError if two topics have the same qid."""
     locations: dict[str, str] = {}
     for topic in topics:
         if topic.qid in locations:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.reading_context import MAX_RECORD_MB
+from searchlab.corpus.values.document_values import split_sources
 from searchlab.errors import (
     IndexCorrupt,
     IndexMissing,
@@ -88,9 +90,10 @@ class AnalysisOptions:
 
 
 def index(
-    sources: str | Path | Sequence[str | Path],
+    sources: Any,
     folder: str | Path | None = None,
     *,
+    fields: Mapping[str, str] | None = None,
     format: str | None = None,
     stemmer: str | None = None,
     stop_list: str | None = None,
@@ -104,9 +107,14 @@ def index(
     notes: ReadingNotes | None = None,
     progress: Progress = no_progress,
 ) -> BuildSummary:
-    """Index files or folders of documents; `folder` is `indexes/<name of the source>` if not given.
+    """Index files or folders of documents, or documents: an iterable of dicts or `Document`s, or a DataFrame.
 
-    `folder` can also be a name without a slash, which stands for a folder in `indexes/`.
+    `folder` is `indexes/<name of the source>` if not given, which it must be for documents that are values. It can also
+    be a name without a slash, which stands for a folder in `indexes/`.
+
+    Documents that are values are streamed; the keys of dicts and the columns of a DataFrame are read as those of JSON
+    lines, and `fields` has other names for them, such as {"title": "Article Title"}. An item that is not a document is
+    an error. None and NaN are left out.
 
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
@@ -116,15 +124,21 @@ def index(
     is error, keep-first or keep-last. A malformed record, or one of more than `max_record_mb` megabytes, is noted and
     skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be removed.
     """
-    paths = [sources] if isinstance(sources, str | Path) else list(sources)
-    if not paths:
+    paths, values = split_sources(sources, fields)
+    if not paths and values is None:
         raise SettingError("no sources: expected files or folders of documents")
     if on_duplicate == "keep-last" and "-" in map(str, paths):
         raise SettingError("keep-last reads the source twice, and standard input can be read only once")
+    if values is not None and folder is None:
+        raise SettingError("folder is missing, expected one for documents that are given as values")
+    if values is not None and on_duplicate == "keep-last" and not values.can_repeat:
+        raise SettingError("keep-last reads the documents twice, and an iterator can be read only once")
     reading_notes = ReadingNotes() if notes is None else notes
 
     def read() -> Iterator[Document]:
         reading_notes.clear()
+        if values is not None:
+            return values.read()
         return read_documents(
             paths, format=format, notes=reading_notes, strict=strict or prune, max_record_mb=max_record_mb
         )

@@ -1,0 +1,111 @@
+"""Documents that are given as values: dicts, `Document`s, or the rows of a DataFrame.
+
+Keys are chosen as in JSON lines (see `keyed_records`), or named by the caller. Documents are streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from searchlab.corpus.parsing.identifiers import check_name
+from searchlab.corpus.parsing.keyed_records import keyed_document
+from searchlab.corpus.text_cleaning import clean
+from searchlab.corpus.values.plain_values import named, plain_record
+from searchlab.errors import RecordError, SettingError, SourceError, name_some
+from searchlab.records import Document
+
+EXPECTED = "expected files, folders, or documents: dicts, Documents or a DataFrame"
+
+
+@dataclass(frozen=True)
+class DocumentValues:
+    """Documents given as values; `fields` has the key of the docno, the title, the body or another field, by its name.
+
+    `can_repeat` is whether they can be read twice.
+    """
+
+    read_items: Callable[[], Iterable[Any]]
+    fields: Mapping[str, str]
+    can_repeat: bool
+
+    def read(self) -> Iterator[Document]:
+        """Stream the documents; an item that is no document is an error that names its position."""
+        unseen = set(self.fields.values())
+        n_items = 0
+        for n_items, item in enumerate(self.read_items(), start=1):
+            if unseen and isinstance(item, Mapping):
+                unseen.difference_update(item)
+            yield self._document(item, f"document {n_items}")
+        if unseen and n_items:
+            raise SourceError("fields", f"no document has {name_some(sorted(unseen))}, expected the keys of documents")
+
+    def _document(self, item: Any, location: str) -> Document:
+        if isinstance(item, Document):
+            return _check_document(item, location)
+        if not isinstance(item, Mapping):
+            raise RecordError(location, f"expected a dict or a Document, found {named(item)}")
+        renamed = {key: value for key, value in item.items() if key not in self.fields.values()}
+        renamed |= {name: item[key] for name, key in self.fields.items() if key in item}
+        return keyed_document(location, plain_record(renamed, location))
+
+
+def split_sources(
+    sources: Any, fields: Mapping[str, str] | None = None
+) -> tuple[list[str | Path], DocumentValues | None]:
+    """What is to be indexed: the paths of files and folders, or documents given as values."""
+    from searchlab.dataframes import column_names, is_dataframe, rows
+
+    wanted = _check_fields(fields)
+    if isinstance(sources, str | Path):
+        return _check_paths([sources], wanted), None
+    if is_dataframe(sources):
+        missing = [key for key in wanted.values() if key not in column_names(sources)]
+        if missing:
+            found = ", ".join(map(str, column_names(sources)))
+            raise SettingError(f"fields names {name_some(missing)}, but the DataFrame has the columns {found}")
+        return [], DocumentValues(lambda: rows(sources), wanted, can_repeat=True)
+    if isinstance(sources, Mapping | Document | bytes) or not isinstance(sources, Iterable):
+        raise SettingError(f"{EXPECTED}; found {named(sources)}, not a list of them")
+    items = iter(sources)
+    first = next(items, None)
+    if first is None or isinstance(first, str | Path):
+        return _check_paths([] if first is None else [first, *items], wanted), None
+    if items is sources:
+        return [], DocumentValues(lambda: chain([first], items), wanted, can_repeat=False)
+    return [], DocumentValues(lambda: sources, wanted, can_repeat=True)
+
+
+def _check_paths(paths: list[Any], fields: Mapping[str, str]) -> list[str | Path]:
+    if fields:
+        raise SettingError("fields is for documents that are given as values, but the sources are files")
+    for position, path in enumerate(paths, start=1):
+        if not isinstance(path, str | Path):
+            raise SettingError(f"source {position} is {named(path)}, expected a path, as the first one")
+    return paths
+
+
+def _check_fields(fields: Any) -> dict[str, str]:
+    if fields is None:
+        return {}
+    if not isinstance(fields, Mapping) or not all(isinstance(part, str) for item in fields.items() for part in item):
+        raise SettingError(f"fields is {fields!r}, expected a dict of names and keys such as {{'title': 'Title'}}")
+    return dict(fields)
+
+
+def _check_document(document: Document, location: str) -> Document:
+    for name in ("docno", "title", "body"):
+        if not isinstance(getattr(document, name), str):
+            raise RecordError(location, f"expected text as {name}, found {named(getattr(document, name))}")
+    if not isinstance(document.fields, Mapping):
+        raise RecordError(location, f"expected a dict as fields, found {named(document.fields)}")
+    return Document(
+        check_name("docno", document.docno, location),
+        clean(document.title),
+        clean(document.body),
+        plain_record(document.fields, location),
+        document.location or location,
+    )
