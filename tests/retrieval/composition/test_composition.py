@@ -234,7 +234,7 @@ def test_parts_of_different_indexes_are_refused(engine, build):
         (lambda a: None | a, r"found None on one side of \|"),
         (lambda a: Fusion(a), "expected a list of pipelines"),
         (lambda a: Fusion([]), "no runs: expected at least one"),
-        (lambda a: Fusion([a, 3]), "found 3 among those to fuse"),
+        (lambda a: Fusion([a, 3]), "found 3 among those to fuse"),  # type: ignore[list-item]
         (lambda a: Fusion([a], "rff"), r"unknown method 'rff' \(did you mean rrf\?\)"),
         (lambda a: Fusion([a, a], weights=[1]), "found 1 weights for 2 runs"),
         (lambda a: (a % 3).search("heat", k=0), "k is 0"),

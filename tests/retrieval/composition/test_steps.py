@@ -39,10 +39,10 @@ def test_a_label_has_the_settings_that_are_not_the_defaults(value, label):
     [
         (lambda: RM3().search("heat"), "RM3 alone cannot search: it follows a retriever"),
         (lambda: rerank(lengths).run([]), r"rerank\(lengths\) alone cannot search"),
-        (lambda: RM3() >> 3, "3 follows the step RM3: a pipeline begins with what searches"),
+        (lambda: RM3() >> 3, "3 follows the step RM3: a pipeline begins with what searches"),  # type: ignore[operator]
         (lambda: 3 >> RM3(), "3 cannot come before RM3"),
         (lambda: RM3() % 0, "k is 0, expected 1 or more"),
-        (lambda: RM3() % None, "the cut-off is None"),
+        (lambda: RM3() % None, "the cut-off is None"),  # type: ignore[operator]
     ],
 )
 def test_what_steps_cannot_do_is_refused(mistake, message):
