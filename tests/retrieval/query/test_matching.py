@@ -771,7 +771,8 @@ def test_an_index_without_live_documents_finds_nothing(build, tmp_path, query, s
         commit_manifest(folder, Manifest(manifest.settings, (), (), manifest.generation + 1))
     for compiled in (True, False):
         engine = SearchEngine(folder, compiled=compiled)
-        hits = engine.search(query, syntax="full", scorer=POSTING_SCORERS[scorer](), filters=["docno=med-1"])
+        parsed = engine.parse(query, syntax="full")
+        hits = engine.search(parsed, scorer=POSTING_SCORERS[scorer](), filters=["docno=med-1"])
         assert (len(hits), hits.docnos) == (0, [])
 
 
