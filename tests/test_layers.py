@@ -41,7 +41,17 @@ ROOMS = [
     "web",
     "cli",
 ]
-SHARED = {"array_ranges", "atomic_file", "dataframes", "errors", "json_numbers", "records", "row_groups", "types"}
+SHARED = {
+    "array_ranges",
+    "atomic_file",
+    "dataframes",
+    "errors",
+    "json_numbers",
+    "notebook_html",
+    "records",
+    "row_groups",
+    "types",
+}
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,7 @@ from searchlab.evaluation.significance import (
     randomisation_test,
     sign_test,
 )
+from searchlab.notebook_html import html_block, html_table, one_line
 from searchlab.types import Floats
 
 # The significance level: a difference with a p-value below it is called significant.
@@ -102,6 +104,43 @@ class ComparisonTable:
         """One sentence for each pair and measure."""
         return [comparison.sentence() for comparison in self.comparisons]
 
+    def to_dataframe(self, *, polars: bool = False) -> Any:
+        """A DataFrame of pandas, or of polars, with a row for each pair and measure.
+
+        `low` and `high` bound the confidence interval of the difference; `p` is corrected if there were several pairs.
+        """
+        from searchlab.dataframes import make_dataframe
+
+        names = ("measure", "name_a", "name_b", "mean_a", "mean_b", "difference", "wins", "ties", "losses")
+        columns: dict[str, Any] = {name: [getattr(each, name) for each in self.comparisons] for name in names}
+        columns["low"] = [each.interval.low for each in self.comparisons]
+        columns["high"] = [each.interval.high for each in self.comparisons]
+        columns["p"] = [each.p if each.p_corrected is None else each.p_corrected for each in self.comparisons]
+        columns["significant"] = [each.significant for each in self.comparisons]
+        return make_dataframe(columns, polars=polars)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                each.measure,
+                each.name_a,
+                each.mean_a,
+                each.name_b,
+                each.mean_b,
+                one_line(f"{format_difference(each.difference)} {_mark(each)}"),
+                one_line(f"[{format_difference(each.interval.low)}, {format_difference(each.interval.high)}]"),
+                one_line(format_p_value(each.p if each.p_corrected is None else each.p_corrected)),
+                one_line(f"{each.wins:,} / {each.ties:,} / {each.losses:,}"),
+            )
+            for each in self.comparisons
+        ]
+        header = ("measure", "system", "mean", "against", "mean", "difference", "interval", "", "better/equal/worse")
+        return html_block(
+            f"Comparison on {format_count(self.n_topics, 'topic')}",
+            html_table(header, rows),
+            note="▲▼ significant (p < .05, randomisation test, corrected over all pairs)",
+        )
+
 
 def compare_evaluations(
     evaluations: Iterable[Evaluation],
@@ -173,6 +212,10 @@ def compare_values(
         randomisation_test(differences, seed=seed),
         bootstrap_interval(differences, seed=seed),
     )
+
+
+def _mark(comparison: Comparison) -> str:
+    return ("▲" if comparison.difference > 0 else "▼") if comparison.significant else ""
 
 
 def check_comparable(measure: str) -> None:

@@ -22,7 +22,9 @@ from searchlab.evaluation.kernels import measure_kernels
 from searchlab.evaluation.measure_families import GEOMETRIC, TOTAL
 from searchlab.evaluation.measure_plan import MeasurePlan, make_plan
 from searchlab.evaluation.measures import Measure, parse_measure
+from searchlab.evaluation.number_text import format_count
 from searchlab.evaluation.score_evaluation import round_to_float32
+from searchlab.notebook_html import Cell, html_block, html_table
 from searchlab.records import Judgments, Ranking
 from searchlab.row_groups import order_by_score
 from searchlab.types import Floats, Ints
@@ -87,6 +89,19 @@ class Evaluation:
         """The number of topics of the run without judgments."""
         return len(self.unjudged)
 
+    def to_dataframe(self, *, per_topic: bool = False, polars: bool = False) -> Any:
+        """A DataFrame of pandas, or of polars: the means in one row, or a row for each topic."""
+        from searchlab.dataframes import make_dataframe
+
+        if not per_topic:
+            means = {name: [self.means[name]] for name in self.measures}
+            return make_dataframe({"system": [self.name], **means}, polars=polars)
+        columns = {name: self.values[:, column] for column, name in enumerate(self.measures)}
+        return make_dataframe({"qid": list(self.qids)} | columns, polars=polars)
+
+    def _repr_html_(self) -> str:
+        return evaluations_html([self])
+
     def _column(self, name: str) -> int:
         if name in self.measures:
             return self.measures.index(name)
@@ -95,6 +110,21 @@ class Evaluation:
             if parse_measure(evaluated) == wanted:
                 return column
         raise SettingError(f"measure {name} was not evaluated; there is: {', '.join(self.measures)}")
+
+
+def evaluations_html(evaluations: Sequence[Evaluation]) -> str:
+    """The means of systems that were evaluated by the same measures, for a notebook."""
+    first = evaluations[0]
+    rows: list[list[Cell]] = [
+        [each.name, *(each.means[name] for name in first.measures), each.n_topics] for each in evaluations
+    ]
+    lacking = [each for each in evaluations if each.missing]
+    notes = [f"{each.name}: {format_count(each.n_missing, 'judged topic')} missing" for each in lacking]
+    return html_block(
+        f"Means in the dialect {first.dialect.name}",
+        html_table(("system", *first.measures, "topics"), rows),
+        note="; ".join(notes),
+    )
 
 
 @dataclass(frozen=True, eq=False)

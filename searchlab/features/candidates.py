@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from searchlab.corpus.values.conversion import make_qrels, make_rankings, make_topics
+from searchlab.corpus.values.conversion import make_grades, make_rankings, make_topics
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Topic
@@ -82,7 +82,7 @@ class Candidates:
 
 def judged(engine: SearchEngine, qrels: Any) -> Candidates:
     """The documents that have a grade, in the order of the judgments (see `make_qrels`)."""
-    return _look_up(engine.snapshot, make_qrels(qrels))
+    return _look_up(engine.snapshot, make_grades(qrels))
 
 
 def ranked(engine: SearchEngine, rankings: Any, *, k: int | None = None) -> Candidates:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from searchlab.corpus.values.conversion import make_qrels, make_topics
+from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates
 from searchlab.features.catalogue import Feature, compute_features
@@ -85,7 +85,7 @@ def extract(
     are left out otherwise. The semantic space and the topic model are opened if they are needed and not given.
     """
     wanted = make_feature_set(features).features
-    topics, qrels = make_topics(topics), None if qrels is None else make_qrels(qrels)
+    topics, qrels = make_topics(topics), None if qrels is None else make_grades(qrels)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
     if strict and candidates.only(topics).n_missing:

@@ -143,6 +143,19 @@ class FeatureTable:
             None if self.comments is None else self.comments[chosen],
         )
 
+    def to_dataframe(self, *, polars: bool = False) -> Any:
+        """A DataFrame of pandas, or of polars: qid, docno, relevance if there are grades, and the features."""
+        from searchlab.dataframes import make_dataframe
+
+        columns: dict[str, Any] = {"qid": self.qids, "docno": self.docnos}
+        if self.grades is not None:
+            columns["relevance"] = self.grades
+        for number, name in enumerate(self.names):
+            if name in columns:
+                raise SettingError(f"a feature is called {name}, as another column of the DataFrame; expected another")
+            columns[name] = self.values[:, number]
+        return make_dataframe(columns, polars=polars)
+
     def equals(self, other: FeatureTable) -> bool:
         """Whether both tables are equal, with NaN equal to NaN."""
         return (

@@ -28,6 +28,7 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.json_numbers import without_nan
+from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.explanation import explain_parts
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.base_model import Model
@@ -115,6 +116,16 @@ class Bundle:
             for part in self.model.influences()
         ]
         return sorted(influences, key=lambda influence: (-abs(influence.amount), influence.label))
+
+    def _repr_html_(self) -> str:
+        means = dict(self.trial["means"]) if self.trial else {}
+        measures = list(next(iter(means.values()), {}))
+        rows = [(name, *(float(found[measure]) for measure in measures)) for name, found in means.items()]
+        parts = [html_table(("cross-validation", *measures), rows)] if rows else []
+        verdict = str(self.trial["verdict"]) if self.trial else "Not validated: it was not made by training."
+        return html_block(
+            f"Model {self.label}, {len(self.features):,} features. {self.recipe_text}", *parts, note=verdict
+        )
 
     def has_learnt_from(
         self, topics: Iterable[Topic], index_name: str, collection_topics: Callable[[], Iterable[Topic]]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from html import escape
 from typing import Any, overload
 
 import numpy as np
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
+from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.highlight.snippets import (
     SNIPPET_NGRAMS,
@@ -178,6 +180,26 @@ class Hits(Sequence[Hit]):
             self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled, count=lambda: self.n_matches
         )
 
+    def to_dataframe(self, fields: Sequence[str] = (), *, polars: bool = False) -> Any:
+        """A DataFrame of pandas, or of polars: rank, docno, score, title, and these fields of the documents."""
+        from searchlab.dataframes import make_dataframe
+
+        hits = list(self)
+        columns: dict[str, Any] = {
+            "rank": [hit.rank for hit in hits],
+            "docno": [hit.docno for hit in hits],
+            "score": [hit.score for hit in hits],
+            "title": [hit.title for hit in hits],
+        }
+        further = {name: [hit.document.fields.get(name) for hit in hits] for name in fields if name not in columns}
+        return make_dataframe(columns | further, polars=polars)
+
+    def _repr_html_(self) -> str:
+        rows = [(hit.rank, Markup(_hit_html(hit)), hit.score) for hit in self[:MAX_ROWS]]
+        more = f"… and {len(self) - len(rows):,} more" if len(self) > len(rows) else ""
+        caption = f"{len(self):,} {'document' if len(self) == 1 else 'documents'} for “{self.query.text}”"
+        return html_block(caption, html_table(("", "document", "score"), rows), note=more)
+
     @cached_property
     def docnos(self) -> list[str]:
         """The docnos of the hits, without reading the documents."""
@@ -188,6 +210,12 @@ class Hits(Sequence[Hit]):
                 names[rows] = shard.columns.docnos.take(self.docs[rows])
         docnos: list[str] = names.tolist()
         return docnos
+
+
+def _hit_html(hit: Hit) -> str:
+    title = marked_html(hit.marked_title.text, hit.marked_title.marks) or "(untitled)"
+    docno, snippet = escape(hit.docno), marked_html(hit.snippet.text, hit.snippet.marks)
+    return f'<b>{title}</b> <span class="sl-soft">{docno}</span><br>{snippet}'
 
 
 @dataclass(frozen=True)
@@ -223,6 +251,22 @@ class Explanation:
     score: float
     parts: tuple[Contribution, ...]
     found: bool | None = None
+
+    def _repr_html_(self) -> str:
+        shown = list(self.parts[:MAX_ROWS])
+        if len(self.parts) > len(shown):
+            others = self.score - sum(part.amount for part in shown)
+            shown.append(Contribution(f"{len(self.parts) - len(shown):,} others", others))
+        ends = [0.0]
+        for part in shown:
+            ends.append(ends[-1] + part.amount)
+        scale = min(ends), max(ends)
+        rows: list[tuple[Cell, ...]] = [
+            (part.label, part.raw, part.amount, html_bar(start, end, *scale))
+            for part, start, end in zip(shown, ends, ends[1:], strict=False)
+        ]
+        rows.append((Markup("<b>score</b>"), None, self.score, html_bar(0.0, self.score, *scale)))
+        return html_block(f"Score of {self.docno}", html_table(("", "value", "adds", "sum"), rows))
 
     def to_json(self) -> dict[str, Any]:
         """The explanation as JSON values, the same on the command line and in the JSON API."""

@@ -5,6 +5,7 @@ A pair of topic and document may occur twice if its grade is the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -32,6 +33,7 @@ from searchlab.corpus.sources import single_file
 from searchlab.corpus.trec.evaluation_tools import import_ir_measures, import_ranx
 from searchlab.corpus.trec.qrels_lines import read_qrels_lines
 from searchlab.errors import DuplicateError, SettingError, SourceError
+from searchlab.notebook_html import html_block, html_table
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -139,6 +141,13 @@ class Qrels(Mapping[str, Mapping[str, int]]):
 
     def __repr__(self) -> str:
         return f"<Qrels: {len(self)} topics, {self.n_judgments} judgments>"
+
+    def _repr_html_(self) -> str:
+        counts = Counter(chain.from_iterable(judged.values() for judged in self.grades.values()))
+        topics = Counter(chain.from_iterable(set(judged.values()) for judged in self.grades.values()))
+        rows = [(grade, counts[grade], topics[grade]) for grade in sorted(counts, reverse=True)]
+        caption = f"Judgments: {self.n_judgments:,} of {len(self):,} topics"
+        return html_block(caption, html_table(("grade", "documents", "topics"), rows))
 
     @property
     def n_judgments(self) -> int:

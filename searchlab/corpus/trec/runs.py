@@ -32,6 +32,7 @@ from searchlab.corpus.sources import single_file
 from searchlab.corpus.trec.evaluation_tools import import_ir_measures, import_ranx
 from searchlab.corpus.trec.run_lines import read_run_lines
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
+from searchlab.notebook_html import MAX_ROWS, html_block, html_table
 from searchlab.records import Ranking
 
 if TYPE_CHECKING:
@@ -212,6 +213,19 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run {self.name}: {len(self)} topics, {self.n_rows} documents>"
+
+    def _repr_html_(self) -> str:
+        import numpy as np
+
+        lengths = np.diff(self.group_offsets).tolist()
+        starts = self.group_offsets[:MAX_ROWS].tolist()
+        rows = [
+            (qid, length, self.docnos[start] if length else "", float(self.scores[start]) if length else None)
+            for qid, length, start in zip(self.query_ids, lengths, starts, strict=False)
+        ]
+        more = f"… and {len(self) - len(rows):,} more topics" if len(self) > len(rows) else ""
+        caption = f"Run {self.name}: {len(self):,} topics, {self.n_rows:,} documents"
+        return html_block(caption, html_table(("qid", "documents", "best", "score"), rows), note=more)
 
     @property
     def n_rows(self) -> int:

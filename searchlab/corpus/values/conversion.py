@@ -78,6 +78,11 @@ def make_run(run: Any, *, name: str = "run") -> Run:
     return Run.from_columns(*_triples(items, RUN_EXPECTED), name=name)
 
 
+def make_grades(qrels: Any) -> Mapping[str, Mapping[str, float]]:
+    """The grades of judgments: those of `make_qrels`, but a mapping is passed on as it is, with any numbers."""
+    return qrels if isinstance(qrels, Mapping) else make_qrels(qrels)
+
+
 def make_rankings(run: Any) -> Iterable[Ranking]:
     """The rankings of a run: those of `make_run`, but rankings are passed on as they are, in any order of documents."""
     if isinstance(run, list | tuple) and all(isinstance(item, Ranking) for item in run):

@@ -6,7 +6,7 @@ import pytest
 
 import searchlab
 from searchlab.corpus import Qrels, Run
-from searchlab.corpus.values.conversion import make_qrels, make_rankings, make_run, make_topics
+from searchlab.corpus.values.conversion import make_grades, make_qrels, make_rankings, make_run, make_topics
 from searchlab.errors import DuplicateError, RecordError, SearchlabError, SettingError
 from searchlab.records import Ranking, Topic
 
@@ -123,6 +123,12 @@ def test_rankings_are_passed_on_as_they_are():
     assert make_rankings(unsorted) is unsorted
     assert make_rankings(iter(unsorted)) == unsorted
     assert list(make_rankings({"7": {"a": 1.5, "b": 2.5}})) == [Ranking("7", ["b", "a"], [2.5, 1.5])]
+
+
+def test_grades_of_features_may_be_any_numbers(files):
+    halves = {"7": {"a": 0.5}}
+    assert make_grades(halves) is halves
+    assert make_grades(files / "qrels.txt") == {"7": {"a": 1, "b": 0}}
 
 
 def test_an_evaluation_has_the_name_of_its_run(files):
