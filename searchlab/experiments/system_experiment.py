@@ -58,6 +58,10 @@ class SystemExperiment:
         first = self.evaluations[0]
         return f"<SystemExperiment: {len(self.runs)} systems, {first.n_topics} topics, {', '.join(first.measures)}>"
 
+    def _repr_html_(self) -> str:
+        shown = self.evaluations[0] if self.comparison is None else self.comparison
+        return shown._repr_html_()
+
     def to_dataframe(self, *, per_topic: bool = False, polars: bool = False) -> Any:
         """A DataFrame of pandas, or of polars, with a row for each system, or for each system and topic.
 

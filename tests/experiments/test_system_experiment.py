@@ -86,6 +86,7 @@ def test_a_table_is_a_dataframe_a_text_and_latex(engine, qrels):
     assert per_topic.groupby("system")["AP"].mean()["TFIDF"] == pytest.approx(means[1])
     assert str(table).splitlines()[0].split() == ["run", "AP", "topics"]
     assert "95% interval" in str(table)
+    assert table._repr_html_() == table.comparison._repr_html_()
     assert "\\begin{tabular}" in table.to_latex()
     assert repr(table) == "<SystemExperiment: 3 systems, 5 topics, AP>"
 
@@ -94,6 +95,7 @@ def test_one_system_is_evaluated_and_compared_with_nothing(engine, qrels):
     table = experiment([engine.retriever()], TOPICS, qrels, "P@5")
     assert table.comparison is None
     assert str(table).count("\n") == 1
+    assert table._repr_html_() == table.evaluations[0]._repr_html_()
     assert "\\begin{tabular}" in table.to_latex()
 
 
