@@ -80,7 +80,7 @@ def main() -> None:
                 ways: dict[str, Callable[[], Any]] = {
                     "a loop of searches": loop,
                     "search_many, 1 thread": lambda depth=depth: engine.search_many(topics, k=depth, jobs=1),
-                    f"search_many, {jobs} threads": lambda depth=depth: engine.search_many(topics, k=depth),
+                    f"search_many, {jobs} threads": lambda depth=depth: engine.search_many(topics, k=depth, jobs=jobs),
                 }
                 if options.index is None:
                     ways |= make_bm25s(collection, queries, depth)

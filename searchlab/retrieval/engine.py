@@ -147,12 +147,12 @@ class SearchEngine:
         stream: str = "both",
         syntax: str = "plain",
         filters: Filters = (),
-        jobs: int | None = None,
+        jobs: int | None = 1,
         progress: Progress = no_progress,
     ) -> Run:
-        """The k best documents for each topic, on all processors; topics are anything that `make_topics` takes.
+        """The k best documents for each topic; topics are anything that `make_topics` takes.
 
-        `jobs` is the number of threads. The run is the same, to the last bit, as topics searched one by one.
+        `jobs` is the number of threads, None for one a processor. The run is the same, to the last bit, whatever it is.
         """
         pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
         return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, progress=progress)

@@ -98,13 +98,13 @@ class BasePipeline(ABC):
         *,
         syntax: str = "plain",
         filters: Filters = (),
-        jobs: int | None = None,
+        jobs: int | None = 1,
         progress: Progress = no_progress,
     ) -> Run:
         """The k best documents for each topic; topics are anything that `make_topics` takes.
 
-        `jobs` is the number of threads, by default one for each processor. The run is the same, to the last bit, as if
-        the topics were searched one by one.
+        `jobs` is the number of threads, None for one a processor: whether several are faster depends on the index and
+        the machine (`benchmarks/batch.py` measures it). The run is the same, to the last bit, whatever it is.
         """
         require_k(k)
         n_jobs = choose_jobs(jobs)

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def choose_jobs(jobs: int | None) -> int:
-    """The number of threads: by default one for each processor that this process may use."""
+    """The number of threads; None is one for each processor that this process may use."""
     if jobs is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
