@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from searchlab.corpus.values.conversion import make_qrels as make_qrels
     from searchlab.corpus.values.conversion import make_run as make_run
     from searchlab.corpus.values.conversion import make_topics as make_topics
+    from searchlab.errors import QueryWarning as QueryWarning
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
-    from searchlab.evaluation.fusion import fuse as fuse
     from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
     from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
+    from searchlab.experiments.system_experiment import experiment as experiment
     from searchlab.features.extraction import extract as extract
     from searchlab.features.feature_table import FeatureTable as FeatureTable
     from searchlab.features.letor.folds import read_folds as read_folds
@@ -52,15 +53,18 @@ if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
     from searchlab.rankers.ranker_registry import make_ranker as make_ranker
+    from searchlab.rankers.rerank import rerank as rerank
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
     from searchlab.records import Ranking as Ranking
     from searchlab.records import TermStats as TermStats
     from searchlab.records import Topic as Topic
+    from searchlab.retrieval.composition.combinations import Fusion as Fusion
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
     from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
+    from searchlab.retrieval.fusion import fuse as fuse
     from searchlab.retrieval.pipeline import Pipeline as Pipeline
     from searchlab.retrieval.query.filters import Filter as Filter
     from searchlab.scorers.absolute_discount import AbsoluteDiscount as AbsoluteDiscount
@@ -84,14 +88,15 @@ _HOMES = {
     "searchlab.corpus": (
         "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
     ),
-    "searchlab.errors": "SearchlabError",
+    "searchlab.errors": "QueryWarning SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
-    "searchlab.evaluation.fusion": "fuse",
+    "searchlab.retrieval.fusion": "fuse",
     "searchlab.evaluation.run_evaluation": "evaluate_run",
     "searchlab.evaluation.score_evaluation": "evaluate_scores",
     "searchlab.training.from_index": "train_from_index",
     "searchlab.training.from_table": "train_from_table",
     "searchlab.training.recipe": "Recipe",
+    "searchlab.experiments.system_experiment": "experiment",
     "searchlab.features.extraction": "extract",
     "searchlab.features.letor.folds": "read_folds",
     "searchlab.features.letor.letor_files": "read_letor write_letor",
@@ -108,7 +113,9 @@ _HOMES = {
     "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
     "searchlab.rankers.ranker_registry": "make_ranker",
+    "searchlab.rankers.rerank": "rerank",
     "searchlab.rankers.reranking": "Reranker",
+    "searchlab.retrieval.composition.combinations": "Fusion",
     "searchlab.records": "Document Ranking TermStats Topic",
     "searchlab.corpus.trec.runs": "write_run",
     "searchlab.corpus.values.conversion": "make_qrels make_run make_topics",

@@ -91,6 +91,10 @@ class WriteFailed(StoreError):
     """A write failed."""
 
 
+class QueryWarning(UserWarning):
+    """A query could not be understood as it is written; the message says how it was."""
+
+
 class DurabilityWarning(UserWarning):
     """A file is written, but could be lost if the machine loses power."""
 
@@ -98,7 +102,7 @@ class DurabilityWarning(UserWarning):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
     """The error for an unknown name, with the most similar known name and a list of all."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
     hint = f" (did you mean {near[0]}?)" if near else ""
     return SettingError(f"unknown {kind} {name!r}{hint}; there is: {', '.join(names)}")
 

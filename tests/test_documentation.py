@@ -15,11 +15,11 @@ import pytest
 
 from searchlab.analysis.stemmers import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
-from searchlab.evaluation.fusion import METHODS
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.mixtures.latent_topic_training import DEFAULT_MCE
 from searchlab.mixtures.weight_training import PER_DOCUMENT_MCE, SHARED_MCE
+from searchlab.retrieval.fusion import METHODS
 from searchlab.scorers.registry import SCORERS
 
 ROOT = Path(__file__).parents[1]

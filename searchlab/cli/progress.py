@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from searchlab.corpus import ReadingNotes
 
-# Fewer topics are searched before a bar could be read.
-MIN_TRACKED_TOPICS = 20
-
 
 @contextmanager
 def reading_bar(notes: ReadingNotes) -> Iterator[Callable[[str, int, int], None]]:
@@ -73,17 +70,6 @@ def stage_bar() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(task, description=printable(stage), completed=done, total=total or None)
 
         yield show
-
-
-def tracked(topics: list[Any]) -> Iterator[Any]:
-    """The topics, with a bar that moves with each."""
-    if not _shows_bars() or len(topics) < MIN_TRACKED_TOPICS:
-        yield from topics
-        return
-    from rich.progress import Progress
-
-    with _bar(*Progress.get_default_columns()) as bar:
-        yield from bar.track(topics, description="searching")
 
 
 def _shows_bars() -> bool:

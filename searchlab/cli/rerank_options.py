@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from searchlab.features.user_defined.external_features import ExternalFeature
     from searchlab.rankers.reranking import Reranker
     from searchlab.records import Topic
+    from searchlab.retrieval.composition.base_pipeline import PipelineHits
     from searchlab.retrieval.engine import SearchEngine
-    from searchlab.retrieval.pipeline import PipelineHits
     from searchlab.retrieval.results import Explanation
 
 # Options of the first stage, which a model determines.
@@ -66,8 +66,9 @@ def warn_of_known_topics(reranker: Reranker, topics: Sequence[Topic], *, of_coll
 def explain_hits(hits: PipelineHits) -> list[Explanation | None]:
     """Why hits have their scores; None for hits below the candidates that a model re-ranks."""
     explainable = hits.docnos
-    if hits.search.pipeline.model is not None:
-        candidates = set(hits.search.reranked.documents.docnos)
+    search = hits.search.retrieval
+    if search.pipeline.model is not None:
+        candidates = set(search.reranked.documents.docnos)
         explainable = [docno for docno in hits.docnos if docno in candidates]
     explanations = dict(zip(explainable, hits.search.explain(explainable), strict=True))
     return [explanations.get(docno) for docno in hits.docnos]

@@ -17,9 +17,10 @@ from searchlab.corpus.values.conversion import make_grades, make_rankings, make_
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Topic
+from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
+from searchlab.retrieval.pipeline import PipelineSearch
 
 # How many missing documents a message names.
 MAX_NAMED = 5
@@ -91,12 +92,12 @@ def ranked(engine: SearchEngine, rankings: Any, *, k: int | None = None) -> Cand
     return _look_up(engine.snapshot, {ranking.qid: ranking.docnos[:k] for ranking in make_rankings(rankings)})
 
 
-def searched(pipeline: Pipeline, topics: Any, *, k: int = 100) -> Candidates:
+def searched(pipeline: BasePipeline, topics: Any, *, k: int = 100) -> Candidates:
     """The k best documents of a pipeline for topics (see `make_topics`), best first."""
     hits = {topic.qid: pipeline.search(topic.text, k=k) for topic in make_topics(topics)}
     return Candidates(
         {qid: DocumentList.of(each) for qid, each in hits.items()},
-        searches={qid: each.search for qid, each in hits.items()},
+        searches={qid: each.search.retrieval for qid, each in hits.items()},
     )
 
 

@@ -8,7 +8,6 @@ Candidates are found as in training, their features are computed and prepared as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,11 +24,12 @@ from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.composition.base_pipeline import BaseSearch
+from searchlab.retrieval.document_list import DocumentList, best_first
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
+from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.query.syntax_tree import Range, positive_leaves
-from searchlab.retrieval.results import Explanation, Query
+from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.types import Array, Floats
 
 
@@ -75,13 +75,22 @@ class Reranker:
         """How candidates are found, in a few words."""
         return self.first_stage.label
 
-    def score(self, search: PipelineSearch, documents: DocumentList) -> ScoredTable:
+    @property
+    def label(self) -> str:
+        """The ranker of the model."""
+        return f"rerank({self.bundle.label})"
+
+    def score_hits(self, search: BaseSearch, hits: Hits) -> ScoredTable:
+        """Compute the features of the hits of a search, and score them."""
+        return self.score(search, DocumentList.of(hits))
+
+    def score(self, search: BaseSearch, documents: DocumentList) -> ScoredTable:
         """Compute the features of candidates, and score them."""
         values = np.zeros((0, len(self._features)))
         if len(documents):
             qid = self._qids.get(search.query.text) if self.external else None
             query = QueryContext(
-                self.engine, _words(search.query), documents, self._space, self._topic_model, search, qid
+                self.engine, _words(search.query), documents, self._space, self._topic_model, search.retrieval, qid
             )
             values = extract_query(query, self._features.features)
         table = FeatureTable(self._features.names, ["q"] * len(documents), documents.docnos, values)
@@ -142,10 +151,3 @@ def _words(query: Query) -> str:
         return query.text
     leaves = [leaf for leaf, _ in positive_leaves(query.node) if leaf.field is None or leaf.field in STREAMS]
     return " ".join(leaf.text for leaf in leaves if not isinstance(leaf, Range))
-
-
-def best_first(scores: Floats, docnos: Sequence[str]) -> Array:
-    """The rows by score, best first; equal scores by docno, descending in byte order, as in all rankings."""
-    names = np.array([docno.encode() for docno in docnos], dtype=object)
-    by_name = np.argsort(names, kind="stable")[::-1] if len(names) else np.zeros(0, np.int64)
-    return np.asarray(by_name[np.argsort(-scores[by_name], kind="stable")])

@@ -15,11 +15,13 @@ from typing import ClassVar, Protocol
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.reranking import Reranker
+from searchlab.retrieval.composition.base_pipeline import PipelineHits
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
-from searchlab.retrieval.pipeline import Filters, Pipeline, PipelineHits, PipelineSearch
+from searchlab.retrieval.pipeline import Pipeline, PipelineSearch
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Explanation, Hits, Query
+from searchlab.retrieval.search_arguments import Filters
 from searchlab.scorers.registry import make_scorer
 
 MODEL = "model:"

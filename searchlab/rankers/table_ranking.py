@@ -5,8 +5,8 @@ from __future__ import annotations
 from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.reranking import best_first
 from searchlab.records import Ranking
+from searchlab.retrieval.document_list import best_first
 
 
 def name_rows(table: FeatureTable) -> list[str]:

@@ -1,4 +1,4 @@
-"""Lists of documents of an index, such as the candidates of a query."""
+"""Lists of documents of an index, such as the candidates of a query, and their order by scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from searchlab.retrieval.results import Hits
-from searchlab.types import Array
+from searchlab.types import Array, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,13 @@ class DocumentList:
             np.concatenate([self.shards, new.shards]),
             np.concatenate([self.docs, new.docs]),
         )
+
+
+def best_first(scores: Floats, docnos: Sequence[str]) -> Array:
+    """The rows by score, best first; equal scores by docno, descending in byte order, as in all rankings."""
+    names = np.array([docno.encode() for docno in docnos], dtype=object)
+    by_name = np.argsort(names, kind="stable")[::-1] if len(names) else np.zeros(0, np.int64)
+    return np.asarray(by_name[np.argsort(-scores[by_name], kind="stable")])
 
 
 NO_DOCUMENTS = DocumentList((), np.zeros(0, np.int64), np.zeros(0, np.int64))

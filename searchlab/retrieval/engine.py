@@ -18,28 +18,35 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.corpus import Run
+from searchlab.errors import unknown_name
 from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
+from searchlab.retrieval.expansion import as_expansion
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
+from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, require_text, warn_of_remarks
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.bound_scorer import QueryScorer
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.scoring_plan import ScoringPlan
-from searchlab.types import Array
+from searchlab.scorers.registry import as_scorer
+from searchlab.types import Array, Progress, no_progress
 
-DEFAULT_SCORER = BM25()
+if TYPE_CHECKING:
+    from searchlab.retrieval.expansion import RM3
+    from searchlab.retrieval.pipeline import Pipeline
 
 # Some documents of a shard, and their scores.
 ScoredDocuments = tuple[Array, Array]
@@ -90,42 +97,89 @@ class SearchEngine:
         query: str | Query,
         *,
         k: int | None = 10,
-        scorer: Scorer | None = None,
+        scorer: Scorer | str | None = None,
+        expansion: RM3 | str | None = None,
         stream: str = "both",
         syntax: str = "plain",
-        filters: Sequence[Filter | str] = (),
+        filters: Filters = (),
     ) -> Hits:
         """The k best documents for a query; k=None gives all that match.
 
-        With `plain` syntax a query is only words, with `full` syntax it may have phrases, patterns, operators and
-        fields. Only documents that pass all `filters`, given as `Filter`s or written `field=value`, are found.
+        The scorer, BM25 by default, and the expansion, by default none, are values or their names. With `plain` syntax
+        a query is only words, with `full` syntax it may have phrases, patterns, operators and fields. Only documents
+        that pass all `filters`, given as `Filter`s or written `field=value`, are found.
+
+        If a text cannot be read as the syntax demands, it is searched as words, with a `QueryWarning`.
         """
         began = time.perf_counter()
+        if expansion is not None:
+            pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
+            return pipeline.search(query, k=k, syntax=syntax, filters=filters)
         scorer = self._check_scorer(scorer, stream)
-        if k is not None and k < 1:
-            raise SettingError(f"k is {k}, expected 1 or more")
+        require_k(k)
+        wanted = self._check_filters(filters)
         with self.snapshot.report_damage():
-            parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
-            limit = len(self) if k is None else min(k, len(self))
+            parsed = self._read_query(query, stream, syntax)
+            limit = len(self) if k is None else min(int(k), len(self))
             shards = docs = np.zeros(0, np.int64)
             scores = np.zeros(0)
-            by_shard = list(self._search_shards(parsed, limit, scorer, stream, self._check_filters(filters)))
+            by_shard = list(self._search_shards(parsed, limit, scorer, stream, wanted))
             if by_shard:
                 shards = np.repeat(np.arange(len(by_shard)), [len(found) for found, _ in by_shard])
                 docs = np.concatenate([found for found, _ in by_shard])
                 scores = np.concatenate([found for _, found in by_shard])
             order = self._rank(shards, docs, scores, limit)
         seconds = time.perf_counter() - began
-        return Hits(self.snapshot, parsed, shards[order], docs[order], scores[order], seconds, compiled=self.compiled)
+        columns = shards[order], docs[order], scores[order]
+        found_all = len(order) < limit or limit == len(self)
+        count = None if found_all else partial(self._count_matches, parsed, scorer, stream, wanted)
+        if parsed is not query:
+            warn_of_remarks(parsed)
+        return Hits(self.snapshot, parsed, *columns, seconds, compiled=self.compiled, count=count)
 
-    def parse(self, query: str, scorer: Scorer | None = None, stream: str = "both", syntax: str = "plain") -> Query:
+    def search_many(
+        self,
+        topics: Any,
+        *,
+        k: int | None = 1000,
+        scorer: Scorer | str | None = None,
+        expansion: RM3 | str | None = None,
+        stream: str = "both",
+        syntax: str = "plain",
+        filters: Filters = (),
+        jobs: int | None = 1,
+        progress: Progress = no_progress,
+    ) -> Run:
+        """The k best documents for each topic; topics are anything that `make_topics` takes.
+
+        `jobs` is the number of threads, None for one a processor. The run is the same, to the last bit, whatever it is.
+        """
+        pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
+        return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, progress=progress)
+
+    def retriever(
+        self, scorer: Scorer | str | None = None, *, stream: str = "both", expansion: RM3 | str | None = None
+    ) -> Pipeline:
+        """A pipeline that searches by a scorer, to compose with others: `engine.retriever("bm25") >> RM3()`."""
+        from searchlab.retrieval.pipeline import Pipeline
+
+        return Pipeline(self, as_scorer(scorer), stream, as_expansion(expansion))
+
+    def matching(self, query: Query, scorer: Scorer, stream: str, filters: Filters) -> Iterator[Array]:
+        """For each shard, whether each of its documents is live, passes all filters, and matches the query."""
+        scoring = self.reader.bind(scorer, stream).prepare(query)
+        return self._match_shards(scoring, query, stream, parse_filters(filters))
+
+    def parse(
+        self, query: str, scorer: Scorer | str | None = None, stream: str = "both", syntax: str = "plain"
+    ) -> Query:
         """The terms of a query, in the order of their first occurrence, and its syntax tree, if it has one.
 
         A query with a syntax error is read as plain words, with a remark that says why.
         """
         self._check_scorer(scorer, stream)
         with self.snapshot.report_damage():
-            return self._analyzer.parse(query, stream, syntax)
+            return self._read_query(require_text(query), stream, syntax)
 
     def interpret(self, node: Node, stream: str = "both", *, text: str | None = None) -> Query:
         """The query of a syntax tree, to be searched as any other; `text` is how it was written."""
@@ -137,14 +191,14 @@ class SearchEngine:
         query: str | Query,
         docno: str,
         *,
-        scorer: Scorer | None = None,
+        scorer: Scorer | str | None = None,
         stream: str = "both",
         syntax: str = "plain",
     ) -> Explanation:
         """What each term of the query adds to the score of a document."""
         scorer = self._check_scorer(scorer, stream)
         with self.snapshot.report_damage():
-            parsed = query if isinstance(query, Query) else self._analyzer.parse(query, stream, syntax)
+            parsed = self._read_query(query, stream, syntax)
             shard_index, doc = self.snapshot.locate(docno)
             terms = self.reader.bind(scorer, stream).prepare(parsed).explain(shard_index, doc)
             # The sort is stable: equal contributions stay in the order of the query.
@@ -152,32 +206,31 @@ class SearchEngine:
             parts = [Contribution(term.term, term.weight, term.tf, term.query_count) for term in largest_first]
             return Explanation(docno, float(sum(term.weight for term in terms)), tuple(parts))
 
-    def _check_scorer(self, scorer: Scorer | None, stream: str) -> Scorer:
-        """The scorer, or the default one; raises SettingError if it is none, or cannot search the stream."""
-        if scorer is None:
-            scorer = DEFAULT_SCORER
-        elif not isinstance(scorer, Scorer):
-            raise SettingError(f"scorer is {scorer!r}, expected a scorer such as BM25() or make_scorer('bm25')")
-        self.snapshot.require_stream(stream)
-        scorer.check_stream(stream)
-        return scorer
+    def _read_query(self, query: str | Query, stream: str, syntax: str) -> Query:
+        return query if isinstance(query, Query) else self._analyzer.parse(require_text(query), stream, syntax)
 
-    def _check_filters(self, filters: Sequence[Filter | str]) -> list[Filter]:
-        if not filters:
-            return []
-        parsed = [Filter.parse(each) if isinstance(each, str) else each for each in filters]
-        known = self._analyzer.fields - {"title", "body"}
-        for each in parsed:
-            if each.field not in known:
-                raise unknown_name("field", each.field, known)
+    def _check_scorer(self, scorer: Scorer | str | None, stream: str) -> Scorer:
+        """The scorer, or the default one; raises SettingError if it is none, or cannot search the stream."""
+        chosen = as_scorer(scorer)
+        self.snapshot.require_stream(stream)
+        chosen.check_stream(stream)
+        return chosen
+
+    def _check_filters(self, filters: Filters) -> tuple[Filter, ...]:
+        parsed = parse_filters(filters)
+        if parsed:
+            known = self._analyzer.fields - {"title", "body"}
+            for each in parsed:
+                if each.field not in known:
+                    raise unknown_name("field", each.field, known)
         return parsed
 
     def _search_shards(
-        self, query: Query, limit: int, scorer: Scorer, stream: str, filters: list[Filter]
+        self, query: Query, limit: int, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
     ) -> Iterator[ScoredDocuments]:
         """For each shard, documents among which are its best, at most `limit` and ties."""
         scoring = self.reader.bind(scorer, stream).prepare(query)
-        if query.node is None and not query.terms and not scoring.has_further_units:
+        if _asks_for_nothing(query, scoring):
             return iter(())
         plan = scoring.plan() if self.compiled and not filters else None
         if plan is None:
@@ -216,13 +269,10 @@ class SearchEngine:
             )
 
     def _score_matching(
-        self, scoring: QueryScorer, query: Query, limit: int, stream: str, filters: list[Filter]
+        self, scoring: QueryScorer, query: Query, limit: int, stream: str, filters: tuple[Filter, ...]
     ) -> Iterator[ScoredDocuments]:
         """The best of each shard's matching documents, by NumPy."""
-        for shard_index in range(self.reader.n_shards):
-            matcher = Matcher(self.reader, self._analyzer, shard_index, stream)
-            further = scoring.further_documents(shard_index)
-            found = matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
+        for shard_index, found in enumerate(self._match_shards(scoring, query, stream, filters)):
             docs = np.flatnonzero(found)
             scores = scoring.score(shard_index, docs)
             if limit < len(docs):
@@ -230,6 +280,24 @@ class SearchEngine:
                 best = np.flatnonzero(scores >= np.partition(scores, -limit)[-limit])
                 docs, scores = docs[best], scores[best]
             yield docs, scores
+
+    def _match_shards(
+        self, scoring: QueryScorer, query: Query, stream: str, filters: tuple[Filter, ...]
+    ) -> Iterator[Array]:
+        for shard_index in range(self.reader.n_shards):
+            matcher = Matcher(self.reader, self._analyzer, shard_index, stream)
+            further = scoring.further_documents(shard_index)
+            yield matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
+
+    def _count_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> int:
+        """The number of documents that match a query and pass all filters."""
+        with self.snapshot.report_damage():
+            scoring = self.reader.bind(scorer, stream).prepare(query)
+            if _asks_for_nothing(query, scoring):
+                return 0
+            if query.node is None and len(query.terms) == 1 and not (filters or scoring.has_further_units):
+                return len(self) if scoring.scores_every_document else query.terms[0].stats.doc_freq
+            return sum(int(np.count_nonzero(found)) for found in self._match_shards(scoring, query, stream, filters))
 
     def _rank(self, shards: Array, docs: Array, scores: Array, limit: int) -> Array:
         """The positions of the best: by score, and by docno (descending) where scores are equal."""
@@ -257,3 +325,8 @@ class SearchEngine:
         ranks = np.empty(len(docs), np.int64)
         ranks[sorted(range(len(docnos)), key=docnos.__getitem__)] = np.arange(len(docnos))
         return ranks
+
+
+def _asks_for_nothing(query: Query, scoring: QueryScorer) -> bool:
+    """Whether a query has neither a syntax tree nor anything that scores: it finds nothing."""
+    return query.node is None and not query.terms and not scoring.has_further_units

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import QueryTerm, TermStats
+from searchlab.retrieval.composition.steps import Step, setting_label
 from searchlab.retrieval.results import Hits, Query
 from searchlab.types import Array
 
 if TYPE_CHECKING:
+    from searchlab.retrieval.composition.base_pipeline import BasePipeline
     from searchlab.retrieval.engine import SearchEngine
 
 # A relevance model of more documents is a model of the collection, and a query of more terms is a document.
@@ -41,7 +43,7 @@ class RelevanceModel:
 
 
 @dataclass(frozen=True)
-class RM3:
+class RM3(Step):
     """A query mixed with the relevance model of its best documents (Lavrenko, Croft 2001; Abdul-Jaleel et al. 2004).
 
     weight(w) = |Q| · (λ·P(w|Q) + (1 - λ)·P(w|R)),   λ = `weight`, P(w|Q) = count/|Q|, |Q| the query's words
@@ -70,6 +72,15 @@ class RM3:
         _require_count("RM3: terms", self.terms, MAX_TERMS)
         if isinstance(self.weight, bool) or not isinstance(self.weight, int | float) or not 0 <= self.weight <= 1:
             raise SettingError(f"RM3: weight is {self.weight!r}, expected a number from 0 to 1")
+
+    @property
+    def label(self) -> str:
+        """RM3 with the settings that are not the defaults."""
+        return setting_label(self)
+
+    def follow(self, pipeline: BasePipeline) -> BasePipeline:
+        """A retriever whose query is expanded, and searched again by the same scorer."""
+        return pipeline.expanded_by(self)
 
     def estimate(self, engine: SearchEngine, hits: Hits, *, stream: str = "both") -> RelevanceModel:
         """The relevance model of the best hits of a first search."""
@@ -109,6 +120,21 @@ class RM3:
             weights[term] += (1 - self.weight) * n_words * share / total
         terms = [replace(term, count=weight) for term, weight in weights.items() if weight > 0]
         return replace(query, terms=tuple(terms))
+
+
+# Expansions by their names.
+EXPANSIONS: dict[str, type[RM3]] = {"rm3": RM3}
+
+
+def as_expansion(expansion: RM3 | str | None) -> RM3 | None:
+    """An expansion, given as such or by its name; None stays None."""
+    if isinstance(expansion, str):
+        if expansion not in EXPANSIONS:
+            raise unknown_name("expansion", expansion, EXPANSIONS)
+        return EXPANSIONS[expansion]()
+    if expansion is not None and not isinstance(expansion, RM3):
+        raise SettingError(f"expansion is {expansion!r}, expected RM3(), its name 'rm3', or None")
+    return expansion
 
 
 def similar_query(engine: SearchEngine, docno: str, *, terms: int = 25, stream: str = "both") -> Query:

@@ -11,56 +11,38 @@ A query passes these steps, of which a pipeline has the first two, and the other
     expansion       RM3 adds terms of the best documents to the query, which is searched again
     re-ranking      the model scores the candidates: the best documents of both searches
 
-A `PipelineSearch` computes each step when it is first needed, and keeps the result; hits keep the search that they come
-from. So explaining hits, or asking for more of them, repeats no search, no estimation and no feature extraction. The
-best k documents of a search are the beginning of any deeper search: a pipeline needs at most two searches for a query.
+A `PipelineSearch` computes each step when it is first needed, and keeps the result. The best k documents of a search
+are the beginning of any deeper search: a pipeline needs at most two searches for a query. Pipelines compose with each
+other and with further steps: see `composition/`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 
 from searchlab.errors import SettingError
-from searchlab.records import Ranking, Topic
+from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
+from searchlab.retrieval.composition.reranked import ScoredCandidates
+from searchlab.retrieval.composition.steps import setting_label
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.expansion import RM3, RelevanceModel
+from searchlab.retrieval.expansion import RM3, RelevanceModel, as_expansion
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import DOCNO
 from searchlab.retrieval.results import Explanation, Hits, Query
+from searchlab.retrieval.search_arguments import Filters, require_k, require_text
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.bm25 import BM25
+from searchlab.scorers.registry import DEFAULT_SCORER, as_scorer
 from searchlab.types import Array, Floats
-
-Filters = Sequence[Filter | str]
 
 # Searches go at least this deep: it costs next to nothing, and features of the ten best need no second search.
 MIN_DEPTH = 10
-
-
-class ScoredCandidates(Protocol):
-    """The candidates of one query with the scores of a model."""
-
-    @property
-    def documents(self) -> DocumentList:
-        """The candidates, in the order in which the searches found them."""
-
-    @property
-    def scores(self) -> Floats:
-        """The score of each candidate."""
-
-    @property
-    def order(self) -> Array:
-        """The rows of the candidates, best first."""
-
-    def explain(self, row: int) -> Explanation:
-        """Why the candidate in a row has its score."""
 
 
 class RerankingModel(Protocol):
@@ -74,94 +56,87 @@ class RerankingModel(Protocol):
     def candidates_label(self) -> str:
         """How candidates are found, in a few words."""
 
-    def score(self, search: PipelineSearch, documents: DocumentList) -> ScoredCandidates:
+    @property
+    def label(self) -> str:
+        """The model in a few words."""
+
+    def score(self, search: BaseSearch, documents: DocumentList) -> ScoredCandidates:
         """Score the candidates of a search."""
 
 
-@dataclass(frozen=True)
-class Pipeline:
+@dataclass(frozen=True, repr=False)
+class Pipeline(BasePipeline):
     """What ranks documents for a query: the first search, and the expansion and the model if there are any.
 
-    Without a model, hits are the best documents for the expanded query. With a model, candidates are the best
-    documents for the query itself and for the expanded query; the model orders them, and what the first search found
-    beyond them follows in its order, with scores that only continue the list.
+    Scorer and expansion are values, or their names. Without a model, hits are the best documents for the expanded
+    query. With a model, candidates are the best documents for the query itself and for the expanded query; the model
+    orders them, and what the first search found beyond them follows in its order, with scores that only continue the
+    list.
+
+    Without a model, the parts of explanations are the terms of the expanded query. With a model, they are its features,
+    and only its candidates can be explained.
     """
 
     engine: SearchEngine
-    scorer: Scorer = field(default_factory=BM25)
+    scorer: Scorer = DEFAULT_SCORER
     stream: str = "both"
     expansion: RM3 | None = None
     model: RerankingModel | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.engine, SearchEngine):
+            raise SettingError(f"engine is {self.engine!r}, expected an open index, as searchlab.open gives")
+        object.__setattr__(self, "scorer", as_scorer(self.scorer))
+        object.__setattr__(self, "expansion", as_expansion(self.expansion))
         self.engine.snapshot.require_stream(self.stream)
+
+    @property
+    def label(self) -> str:
+        """The steps as they could be written; a stream other than both stands behind the scorer."""
+        stream = "" if self.stream == "both" else f"[{self.stream}]"
+        steps = [setting_label(self.scorer) + stream]
+        steps += [step.label for step in (self.expansion, self.model) if step is not None]
+        return " >> ".join(steps)
 
     def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first search understands it; a query that is parsed already stays as it is."""
         if isinstance(query, Query):
             return query
-        return self.engine.parse(query, self.scorer, self.stream, syntax)
+        return self.engine.parse(require_text(query), self.scorer, self.stream, syntax)
 
     def start(
         self, query: str | Query | PipelineHits, *, syntax: str = "plain", filters: Filters = ()
     ) -> PipelineSearch:
-        """A search that has computed nothing yet; for hits of this pipeline, the search that they come from.
+        """A search that has computed nothing yet; for hits of this pipeline, the search that they come from."""
+        return super().start(query, syntax=syntax, filters=filters).retrieval
 
-        Hits bring their query and filters along: `syntax` and `filters` are for other queries.
-        """
-        if isinstance(query, PipelineHits):
-            earlier = query.search
-            return earlier if earlier.pipeline is self else PipelineSearch(self, earlier.query, earlier.filters)
-        return PipelineSearch(self, self.parse(query, syntax), filters)
+    def begin(self, request: SearchRequest) -> PipelineSearch:
+        """A search that has computed nothing yet; it shares the first search with parts that search alike."""
+        first = request.share((self.scorer, self.stream), _BestHits)
+        return PipelineSearch(self, self.parse(request.query, request.syntax), request.filters, first=first)
 
-    def search(
-        self,
-        query: str | Query | PipelineHits,
-        *,
-        k: int | None = 10,
-        syntax: str = "plain",
-        filters: Filters = (),
-    ) -> PipelineHits:
-        """The k best documents, all that match if k is None; given hits, their search goes on to this depth."""
-        began = time.perf_counter()
-        _require_k(k)
-        return self.start(query, syntax=syntax, filters=filters).hits(k, began=began)
-
-    def run(
-        self, topics: Iterable[Topic], *, k: int | None = 1000, syntax: str = "plain", filters: Filters = ()
-    ) -> Iterator[Ranking]:
-        """The ranking of each topic, in their order."""
-        for topic in topics:
-            hits = self.search(topic.text, k=k, syntax=syntax, filters=filters)
-            yield Ranking(topic.qid, hits.docnos, hits.scores.tolist())
-
-    def explain(
-        self,
-        query: str | Query | PipelineHits,
-        docnos: Sequence[str],
-        *,
-        syntax: str = "plain",
-        filters: Filters = (),
-    ) -> list[Explanation]:
-        """Why documents have their scores; hits of an earlier search are explained without searching again.
-
-        Without a model, the parts are the terms of the expanded query. With a model, they are its features, and only
-        its candidates can be explained.
-        """
-        return self.start(query, syntax=syntax, filters=filters).explain(docnos)
+    def expanded_by(self, expansion: RM3) -> Pipeline:
+        """This pipeline with a query expansion, if it has neither one nor a model."""
+        if self.expansion is None and self.model is None:
+            return replace(self, expansion=expansion)
+        raise SettingError(f"{expansion.label} follows {self.label}, expected a retriever without expansion before it")
 
 
-class PipelineSearch:
+class PipelineSearch(BaseSearch):
     """One query in a pipeline: each step is computed once, when it is first needed."""
 
     def __init__(
         self, pipeline: Pipeline, query: Query, filters: Filters = (), *, first: _BestHits | None = None
     ) -> None:
-        self.pipeline = pipeline
-        self.query = query
-        self.filters = tuple(filters)
+        super().__init__(pipeline, query, filters)
+        self.pipeline: Pipeline = pipeline
         self._first = first or _BestHits()
         self._expanded = self._first if pipeline.expansion is None else _BestHits()
+
+    @property
+    def retrieval(self) -> PipelineSearch:
+        """This search itself."""
+        return self
 
     def first(self, k: int | None) -> Hits:
         """The k best documents of the first search."""
@@ -211,16 +186,29 @@ class PipelineSearch:
     def hits(self, k: int | None, *, began: float | None = None) -> PipelineHits:
         """The k best documents; `began` is when the clock of `Hits.seconds` started."""
         began = time.perf_counter() if began is None else began
-        _require_k(k)
+        require_k(k)
         if self.pipeline.model is None:
             best = self.expanded(k)
             columns = best.shards, best.docs, best.scores
         else:
             columns = self._rerank(k, self.pipeline.model)
-        return PipelineHits(self, self.query, *columns, time.perf_counter() - began)
+        return PipelineHits(self, self.query, *columns, time.perf_counter() - began, self._count_hits)
+
+    def _count_hits(self) -> int:
+        """The number of hits for k=None: documents that match, and candidates that match the expanded query only."""
+        if self.pipeline.model is None:
+            return self.expanded(MIN_DEPTH).n_matches
+        n_matches = self.first(self.pipeline.model.n_candidates).n_matches
+        if self.expanded_query is self.query or self.query.node is not None:
+            return n_matches
+        engine, candidates = self.pipeline.engine, self.reranked.documents
+        with engine.snapshot.report_damage():
+            matching = list(engine.matching(self.query, self.pipeline.scorer, self.pipeline.stream, self.filters))
+        addresses = zip(candidates.shards.tolist(), candidates.docs.tolist(), strict=True)
+        return n_matches + sum(not matching[shard_index][doc] for shard_index, doc in addresses)
 
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
-        """Why documents have their scores (see `Pipeline.explain`)."""
+        """Why documents have their scores (see `Pipeline`)."""
         engine, model = self.pipeline.engine, self.pipeline.model
         if model is None:
             scorer, stream = self.pipeline.scorer, self.pipeline.stream
@@ -292,21 +280,6 @@ class PipelineSearch:
         return shards[:k], docs[:k], scores[:k]
 
 
-class PipelineHits(Hits):
-    """Hits of a pipeline, with the `search` that they come from."""
-
-    def __init__(
-        self, search: PipelineSearch, query: Query, shards: Array, docs: Array, scores: Array, seconds: float
-    ) -> None:
-        engine = search.pipeline.engine
-        super().__init__(engine.snapshot, query, shards, docs, scores, seconds, compiled=engine.compiled)
-        self.search = search
-
-    def with_expanded_query(self) -> PipelineHits:
-        """The same hits, with the terms of the expanded query marked in titles and snippets."""
-        return PipelineHits(self.search, self.search.expanded_query, self.shards, self.docs, self.scores, self.seconds)
-
-
 class _BestHits:
     """The best hits of one query; a deeper search replaces a shallower one."""
 
@@ -341,8 +314,3 @@ def tail_scores(scores: Floats, n: int) -> Floats:
     """Scores for n documents below those with these scores, given best first: they only continue the list."""
     lowest = float(scores[-1]) if len(scores) else 0.0
     return np.asarray(lowest - 1.0 - np.arange(n))
-
-
-def _require_k(k: int | None) -> None:
-    if k is not None and k < 1:
-        raise SettingError(f"k is {k}, expected 1 or more")

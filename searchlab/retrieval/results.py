@@ -108,6 +108,7 @@ class Hits(Sequence[Hit]):
         seconds: float,
         *,
         compiled: bool = False,
+        count: Callable[[], int] | None = None,
     ) -> None:
         self._snapshot = snapshot
         # Each document by its shard and its number there.
@@ -118,6 +119,15 @@ class Hits(Sequence[Hit]):
         self.seconds = seconds
         # Whether snippets are made by compiled code.
         self.compiled = compiled
+        self._count = count
+
+    @cached_property
+    def n_matches(self) -> int:
+        """The number of all documents that the search finds, whatever k: the length of its hits with k=None.
+
+        It is exact, and computed when it is first asked for.
+        """
+        return len(self) if self._count is None else self._count()
 
     def __repr__(self) -> str:
         return f"<Hits for {self.query.text!r}: {len(self)} documents>"
@@ -166,7 +176,9 @@ class Hits(Sequence[Hit]):
     def take(self, rows: slice | Array) -> Hits:
         """The hits in these rows, ranked from 1."""
         columns = self.shards[rows], self.docs[rows], self.scores[rows]
-        return Hits(self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled)
+        return Hits(
+            self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled, count=lambda: self.n_matches
+        )
 
     def to_dataframe(self, fields: Sequence[str] = (), *, polars: bool = False) -> Any:
         """A DataFrame of pandas, or of polars: rank, docno, score, title, and these fields of the documents."""

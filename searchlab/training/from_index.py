@@ -24,9 +24,8 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.reranking import best_first
 from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.document_list import DocumentList
+from searchlab.retrieval.document_list import DocumentList, best_first
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
 from searchlab.retrieval.results import Hits

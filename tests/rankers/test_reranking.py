@@ -15,8 +15,9 @@ from searchlab.rankers.bundle import Bundle, columns_of
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.voting_model import VotingModel
-from searchlab.rankers.reranking import Reranker, best_first
+from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Topic
+from searchlab.retrieval.document_list import best_first
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline

@@ -67,6 +67,7 @@ class NameModel:
 
     n_candidates: int = 4
     candidates_label: str = "the 4 best"
+    label: str = "names"
 
     def score(self, search, documents):
         return ByName(documents)
@@ -219,7 +220,7 @@ def test_a_search_that_found_all_is_not_made_again(engine, work):
 def test_a_model_needs_two_searches_however_many_hits_are_wanted(engine, work, k, n_candidates):
     pipeline = Pipeline(engine, expansion=RM3(documents=7), model=NameModel(n_candidates))
     hits = pipeline.search("heat flow", k=k)
-    candidates = hits.search.reranked.documents.docnos
+    candidates = hits.search.retrieval.reranked.documents.docnos
     pipeline.explain(hits, [docno for docno in hits.docnos if docno in candidates])
     assert work == {"searches": 2, "estimations": 1}
 

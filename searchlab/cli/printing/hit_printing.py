@@ -85,6 +85,8 @@ def hits_record(
         "index": str(engine.snapshot.folder),
         "scorer": scorer,
         "seconds": round(hits.seconds, 6),
+        "n_docs": len(engine),
+        "n_matches": hits.n_matches,
         "hits": [
             hit.to_json() | ({} if explanation is None else {"explanation": explanation.to_json()})
             for hit, explanation in zip(hits, explanations, strict=True)
@@ -110,8 +112,9 @@ def note_outcome(hits: Hits, engine: SearchEngine) -> None:
     if query.suggestions:
         note(f"did you mean: {', '.join(nearest for _, nearest in query.suggestions)}?")
     if hits:
-        results, documents = format_count(len(hits), "result"), format_count(len(engine), "document")
-        note(f"{results} from {documents} in {hits.seconds * 1000:.1f} ms")
+        results, documents = format_count(hits.n_matches, "result"), format_count(len(engine), "document")
+        shown = f"{len(hits):,} of " if len(hits) < hits.n_matches else ""
+        note(f"{shown}{results} from {documents} in {hits.seconds * 1000:.1f} ms")
 
 
 def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: bool = False) -> None:

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from searchlab.cli.messages import note, print_error
 from searchlab.cli.printing.hit_printing import note_outcome, print_hit
 from searchlab.cli.search_options import SearchOptions
@@ -131,10 +129,8 @@ class Session:
 
     def _find(self, search: PipelineSearch, without: str | None, k: int) -> Hits:
         """The k best hits, which become those of the last search."""
-        hits: Hits = search.hits(k if without is None else k + 1).with_expanded_query()
-        if without is not None:
-            shard_index, doc = self.engine.snapshot.locate(without)
-            hits = hits.take(np.flatnonzero((hits.shards != shard_index) | (hits.docs != doc))[:k])
+        found = search.hits(k if without is None else k + 1).with_expanded_query()
+        hits = found if without is None else found.without(without).take(slice(k))
         self.last = LastSearch(search, hits, without)
         return hits
 

@@ -72,7 +72,7 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
         chosen = index.system("bm25")
     document = find_document(index, docno)
     hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
-    answer = result_page(index, chosen, _without(index, hits, docno), f"like {docno}", k, page, [])
+    answer = result_page(index, chosen, hits.without(docno), f"like {docno}", k, page, [])
     answer |= {"suggestions": {}, "corrected_query": None, "topic": None}
     answer["similar_to"] = {"docno": docno, "title": document.title}
     return answer | {"seconds": time.perf_counter() - start}
@@ -146,6 +146,7 @@ def result_page(
         "page": page,
         "filters": filters,
         "n_docs": len(index.engine),
+        "n_matches": hits.n_matches,
         "more": len(hits) > first + k,
         "hits": [hit.to_json() | {"grade": None} for hit in hits[first : first + k]],
         "unknown": list(hits.query.unknown),
@@ -172,12 +173,6 @@ def _last_rank(k: int, page: int, limits: Limits) -> int:
     if k * page > limits.max_rank:
         raise HttpError(400, f"page {page} of {k} ends at rank {k * page:,}, expected at most {limits.max_rank:,}")
     return k * page
-
-
-def _without(index: OpenIndex, hits: Hits, docno: str) -> Hits:
-    others = [position for position, name in enumerate(hits.docnos) if name != docno]
-    snapshot = index.engine.snapshot
-    return Hits(snapshot, hits.query, hits.shards[others], hits.docs[others], hits.scores[others], hits.seconds)
 
 
 def _correction(query: Query, text: str) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def test_set_adds_to_the_settings_and_shows_them(ask):
 def test_k_changes_how_many_results_are_shown(ask):
     out, err = ask(":k 1", "alpha", ":k")
     assert (len(docnos(out)), out.splitlines()[-1]) == (1, "k: 1")
-    assert err.startswith("k: 1\n1 result ")
+    assert err.startswith("k: 1\n1 of 3 results ")
 
 
 def test_stream_chooses_the_text(ask):
@@ -279,7 +279,7 @@ def test_next_shows_the_ranking_piece_by_piece(ask):
     assert ranks(out) == [1, 2, 3, 4]
     assert re.sub(r" from.*", "", err).splitlines() == [
         "k: 1",
-        "1 result",
+        "1 of 4 results",
         "results 2 to 2",
         "k: 2",
         "results 3 to 4",

@@ -68,7 +68,7 @@ def test_a_typed_query_is_searched(show, press, wait):
     wait("document.querySelectorAll('.result').length === 10")
     assert shown.title == f"{QUERY} – searchlab"
     assert texts(shown, "h1") == [f"Results for {QUERY}"]
-    assert re.fullmatch(r"Results 1–10 in \d+\.\d ms from 160 documents", texts(shown, ".summary p")[0])
+    assert re.fullmatch(r"Results 1–10 of \d+ in \d+\.\d ms from 160 documents", texts(shown, ".summary p")[0])
     assert "depression" in texts(shown, ".result:first-child .snippet mark")
     assert shown.switch_to.active_element.tag_name == "body"
 

@@ -35,7 +35,7 @@ def fuse_command(
     tag: TagOption = None,
 ) -> None:
     """Fuse several runs into one."""
-    from searchlab.evaluation.fusion import METHODS, check_weights
+    from searchlab.retrieval.fusion import METHODS, check_weights
 
     if method not in METHODS:
         raise unknown_name("method", method, METHODS)

@@ -89,7 +89,7 @@ def _search_once(
     with searchlab.open(choose_index(index), compiled=False) as engine:
         reranker = open_reranker(model, engine) if model is not None else None
         pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
-        hits = pipeline.search(query, k=k, syntax=options.syntax, filters=options.filters)
+        hits = pipeline.start(query, syntax=options.syntax, filters=options.filters).hits(k)
         if reranker is None:
             hits = hits.with_expanded_query()
         explanations = explain_hits(hits) if explain else [None] * len(hits)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,7 +24,7 @@ from searchlab.cli.options import (
     split_names,
 )
 from searchlab.cli.output import destination, open_output
-from searchlab.cli.progress import tracked
+from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import (
     RerankOption,
     open_reranker,
@@ -92,7 +93,7 @@ def run_command(
 
     Without --tag, the run is named by its scorer, expansion and fusion, or by the ranker of its model.
     """
-    from searchlab.evaluation.fusion import METHODS
+    from searchlab.retrieval.fusion import METHODS
 
     if rerank is not None:
         refuse_first_stage_options(context)
@@ -122,8 +123,12 @@ def run_command(
             reranker = open_reranker(rerank, engine, read_external(external), wanted)
             pipelines, name = [reranker.pipeline()], reranker.bundle.ranker
             warn_of_known_topics(reranker, wanted, of_collection=topics is None)
-        runs = [each.run(tracked(wanted), k=k, syntax=syntax, filters=options.filters) for each in pipelines]
-        rankings = runs[0] if len(runs) == 1 else iter(searchlab.fuse(runs, fusion, k=k))
+        with stage_bar() as progress, warnings.catch_warnings():
+            warnings.simplefilter("ignore", searchlab.QueryWarning)
+            runs = [
+                each.run(wanted, k, syntax=syntax, filters=options.filters, progress=progress) for each in pipelines
+            ]
+        rankings = runs[0] if len(runs) == 1 else searchlab.fuse(runs, fusion, k=k)
         with open_output(output) as file:
             counted = _CountedRankings(rankings)
             searchlab.write_run(file, counted, tag or name)
@@ -136,7 +141,7 @@ def run_command(
 class _CountedRankings:
     """Rankings that are counted as they are written."""
 
-    def __init__(self, rankings: Iterator[Ranking]) -> None:
+    def __init__(self, rankings: Iterable[Ranking]) -> None:
         self._rankings = rankings
         self.n_results = 0
         self.empty: list[str] = []

@@ -1,6 +1,6 @@
 import pytest
 
-from searchlab.evaluation.fusion import METHODS
+from searchlab.retrieval.fusion import METHODS
 
 
 def test_runs_are_fused_and_written(files, run_cli):

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from searchlab.errors import SettingError
-from searchlab.evaluation.fusion import METHODS, fuse
 from searchlab.records import Ranking
+from searchlab.retrieval.fusion import METHODS, fuse
 
 ONE = [Ranking("1", ["a", "b", "c"], [9.0, 6.0, 3.0])]
 TWO = [Ranking("1", ["b", "d"], [0.8, 0.4]), Ranking("2", ["x"], [1.0])]

@@ -57,14 +57,6 @@ METHODS: dict[str, Points] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The ranking of a topic in one run, with the weight of the run."""
-
-    ranking: Ranking
-    weight: float
-
-
 def fuse(
     runs: Sequence[Iterable[Ranking]],
     method: str = "rrf",
@@ -76,19 +68,25 @@ def fuse(
 
     `weights` has a number for each run; by default each counts 1.
     """
-    if method not in METHODS:
-        raise unknown_name("method", method, METHODS)
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise SettingError(f"k is {k!r}, expected a whole number of at least 1")
-    if not runs:
-        raise SettingError("no runs: expected at least one to fuse")
-    checked = check_weights([1.0] * len(runs) if weights is None else weights, len(runs))
-    by_topic: dict[str, list[_Part]] = {}
-    for run, weight in zip(runs, checked, strict=True):
+    checked = check_fusion(len(runs), method, weights)
+    by_topic: dict[str, list[tuple[int, Ranking]]] = {}
+    for number, (run, weight) in enumerate(zip(runs, checked, strict=True)):
         if weight:
             for ranking in run:
-                by_topic.setdefault(ranking.qid, []).append(_Part(ranking, weight))
-    return [_fuse_topic(qid, parts, method, k, sum(checked)) for qid, parts in by_topic.items()]
+                by_topic.setdefault(ranking.qid, []).append((number, ranking))
+    fused = {qid: fuse_topic(qid, rankings, method, checked) for qid, rankings in by_topic.items()}
+    return [Ranking(qid, topic.docnos[:k], topic.totals[:k].tolist()) for qid, topic in fused.items()]
+
+
+def check_fusion(n_runs: int, method: str, weights: Sequence[float] | None = None) -> list[float]:
+    """The weight of each run, 1 by default; an error for an unknown method, no runs, or wrong weights."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise unknown_name("method", method, METHODS)
+    if not n_runs:
+        raise SettingError("no runs: expected at least one to fuse")
+    return check_weights([1.0] * n_runs if weights is None else weights, n_runs)
 
 
 def check_weights(weights: Sequence[float], n_runs: int) -> list[float]:
@@ -104,10 +102,23 @@ def check_weights(weights: Sequence[float], n_runs: int) -> list[float]:
     return [float(weight) for weight in weights]
 
 
-def _fuse_topic(qid: str, weighted: list[_Part], method: str, k: int, total_weight: float) -> Ranking:
+@dataclass(frozen=True, eq=False)
+class FusedTopic:
+    """The documents of a topic, best first, with their fused scores.
+
+    `points` has a row for each run and a column for each document, which adds up to its score.
+    """
+
+    docnos: list[str]
+    totals: Floats
+    points: Floats
+
+
+def fuse_topic(qid: str, rankings: Sequence[tuple[int, Ranking]], method: str, weights: Sequence[float]) -> FusedTopic:
+    """Fuse the rankings of one topic; each comes with the number of its run, by which `weights` has its weight."""
     numbers: dict[str, int] = {}
-    parts: list[tuple[Ints, Floats, float]] = []
-    for ranking, weight in ((part.ranking, part.weight) for part in weighted):
+    parts: list[tuple[int, Ints, Floats]] = []
+    for run, ranking in rankings:
         scores = np.array(ranking.scores, np.float64)
         if np.isnan(scores).any():
             raise SettingError(f"topic {qid}: a score is not a number (NaN)")
@@ -116,23 +127,25 @@ def _fuse_topic(qid: str, weighted: list[_Part], method: str, k: int, total_weig
         order = order[np.argsort(-scores[order], kind="stable")]
         documents = np.array([numbers.setdefault(docno, len(numbers)) for docno in ranking.docnos], np.int64)
         if len(scores):
-            parts.append((documents[order], scores[order], weight))
+            parts.append((run, documents[order], scores[order]))
     n_all = len(numbers)
-    points = np.zeros((len(parts), n_all))
+    points = np.zeros((len(weights), n_all))
     n_found = np.zeros(n_all)
-    for row, (documents, scores, weight) in zip(points, parts, strict=True):
-        row[documents] = weight * METHODS[method](scores, n_all)
+    for run, documents, scores in parts:
+        points[run, documents] += weights[run] * METHODS[method](scores, n_all)
         n_found[documents] += 1
     # Added in ascending order: the same points give the same sum to the last bit, whichever runs they come from.
-    total: Floats = np.sum(np.sort(points, axis=0), axis=0)
+    totals: Floats = np.sum(np.sort(points, axis=0), axis=0)
     if method == "combmnz":
-        total *= n_found
+        totals, points = totals * n_found, points * n_found
     if method == "borda":
         # The points of documents that a run did not retrieve; a run without the topic gives all documents the same.
-        without_topic = total_weight - sum(weight for _, _, weight in parts)
-        missed = [weight * (n_all - len(documents) + 1) / 2 for documents, _, weight in parts]
-        total += math.fsum([*missed, without_topic * (n_all + 1) / 2])
+        missed = np.array(weights) * (n_all + 1) / 2
+        for run, documents, _ in parts:
+            missed[run] = weights[run] * (n_all - len(documents) + 1) / 2
+        totals, points = totals + math.fsum(missed), points + missed[:, None]
     docnos = sorted(numbers, reverse=True)
-    totals = total[[numbers[docno] for docno in docnos]] if n_all else total
-    best = np.argsort(-totals, kind="stable")[:k]
-    return Ranking(qid, [docnos[i] for i in best], totals[best].tolist())
+    columns = np.array([numbers[docno] for docno in docnos], np.int64)
+    best = columns[np.argsort(-totals[columns], kind="stable")]
+    names = list(numbers)
+    return FusedTopic([names[column] for column in best.tolist()], totals[best], points[:, best])

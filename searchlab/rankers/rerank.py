@@ -1,0 +1,69 @@
+"""Re-ranking as a step of a pipeline: `bm25 >> rerank(model)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from searchlab.errors import SettingError
+from searchlab.rankers.bundle import Bundle, load_bundle
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.reranking import Reranker
+from searchlab.retrieval.composition.base_pipeline import BasePipeline
+from searchlab.retrieval.composition.reranked import CandidateModel, FunctionModel, Reranked, ScoreFunction
+from searchlab.retrieval.composition.steps import Step, require_cutoff
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.results import Hits
+
+# How many documents a function of the user re-ranks.
+DEFAULT_CANDIDATES = 100
+
+
+class HitScorer(Protocol):
+    """An object of the user that gives a score to each of the hits of a query."""
+
+    def score(self, query: str, hits: Hits) -> Any:
+        """As many numbers as there are hits; a higher one is better."""
+
+
+@dataclass(frozen=True, eq=False)
+class RerankStep(Step):
+    """Re-ranking behind a pipeline; `make_model` opens the model for an index."""
+
+    make_model: Callable[[SearchEngine], CandidateModel]
+    name: str
+    n_candidates: int
+
+    @property
+    def label(self) -> str:
+        """The step as it could be written."""
+        return f"rerank({self.name})"
+
+    def follow(self, pipeline: BasePipeline) -> Reranked:
+        """The best documents of the pipeline in the order of the model, which must fit the index."""
+        return Reranked(pipeline, self.make_model(pipeline.engine), self.n_candidates)
+
+
+def rerank(model: Bundle | str | Path | ScoreFunction | HitScorer, *, candidates: int | None = None) -> RerankStep:
+    """A step that re-ranks the best documents of a pipeline: `bm25 >> rerank(model)`.
+
+    The model is a `Bundle` or the path of one; a function `f(query, hits)` that gives a score to each of the hits, of
+    which `query` is the text; or an object with such a method, `score`. Only the `candidates` best documents of the
+    pipeline are scored and found: by default as many as the model was trained with, or 100 for a function.
+    """
+    if candidates is not None:
+        require_cutoff(candidates)
+    bundle = load_bundle(model) if isinstance(model, str | Path) else model
+    if isinstance(bundle, Bundle):
+        n = candidates or (bundle.first_stage or FirstStage()).k
+        return RerankStep(lambda engine: Reranker(engine, bundle), bundle.label, n)
+    function = getattr(bundle, "score", bundle)
+    if not callable(function) or isinstance(bundle, type):
+        raise SettingError(
+            f"rerank({model!r}): expected a model, the path of one, a function f(query, hits), "
+            "or an object with a method score(query, hits)"
+        )
+    name = getattr(bundle, "__name__", type(bundle).__name__)
+    return RerankStep(lambda engine: FunctionModel(function, name), name, candidates or DEFAULT_CANDIDATES)

@@ -1,0 +1,288 @@
+"""What all pipelines have in common: searching, running topics, explaining, and the operators that compose them.
+
+    a >> step     the step, such as RM3 or re-ranking, on what `a` finds
+    a % k         the k best of `a`
+    0.7 * a + b   the weighted sum of scores
+    a | b         reciprocal rank fusion
+
+A search computes each part when it is first needed, and keeps the result; hits keep the search that they come from. So
+explaining hits, or asking for more of them, repeats nothing. Parts of a pipeline that search alike share a search.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from searchlab.corpus import Run
+from searchlab.corpus.values.conversion import make_topics
+from searchlab.errors import SettingError
+from searchlab.retrieval.composition.steps import Step, require_cutoff
+from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
+from searchlab.retrieval.results import Explanation, Hits, Query
+from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, warn_of_remarks
+from searchlab.types import Array, Floats, Progress, no_progress
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.expansion import RM3
+    from searchlab.retrieval.pipeline import PipelineSearch
+
+# How many documents a sum or a fusion takes from each part that has no cut-off of its own.
+COMBINED_DEPTH = 1000
+
+T = TypeVar("T")
+
+
+class BasePipeline(ABC):
+    """What ranks the documents of an index for a query. Pipelines are values: operators give new ones."""
+
+    engine: SearchEngine
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The pipeline in a few words, as it could be written."""
+
+    @property
+    def depth(self) -> int | None:
+        """How many documents a sum or a fusion takes from this pipeline; None for all that it finds."""
+        return COMBINED_DEPTH
+
+    @abstractmethod
+    def parse(self, query: str | Query, syntax: str = "plain") -> Query:
+        """A query as the first search understands it; a query that is parsed already stays as it is."""
+
+    @abstractmethod
+    def begin(self, request: SearchRequest) -> BaseSearch:
+        """A search that has computed nothing yet."""
+
+    def __repr__(self) -> str:
+        return f"<Pipeline on {self.engine.snapshot.folder}: {self.label}>"
+
+    def start(self, query: str | Query | PipelineHits, *, syntax: str = "plain", filters: Filters = ()) -> BaseSearch:
+        """A search that has computed nothing yet; for hits of this pipeline, the search that they come from.
+
+        Hits bring their query and filters along: `syntax` and `filters` are for other queries.
+        """
+        if isinstance(query, PipelineHits):
+            earlier = query.search
+            if earlier.pipeline is self:
+                return earlier
+            return self.begin(SearchRequest(earlier.query, syntax, earlier.filters))
+        return self.begin(SearchRequest(query, syntax, filters))
+
+    def search(
+        self,
+        query: str | Query | PipelineHits,
+        k: int | None = 10,
+        *,
+        syntax: str = "plain",
+        filters: Filters = (),
+    ) -> PipelineHits:
+        """The k best documents, all that are found if k is None; given hits, their search goes on to this depth."""
+        began = time.perf_counter()
+        require_k(k)
+        search = self.start(query, syntax=syntax, filters=filters)
+        if isinstance(query, str):
+            warn_of_remarks(search.query)
+        return search.hits(k, began=began)
+
+    def run(
+        self,
+        topics: Any,
+        k: int | None = 1000,
+        *,
+        syntax: str = "plain",
+        filters: Filters = (),
+        jobs: int | None = 1,
+        progress: Progress = no_progress,
+    ) -> Run:
+        """The k best documents for each topic; topics are anything that `make_topics` takes.
+
+        `jobs` is the number of threads, None for one a processor: whether several are faster depends on the index and
+        the machine (`benchmarks/batch.py` measures it). The run is the same, to the last bit, whatever it is.
+        """
+        require_k(k)
+        n_jobs = choose_jobs(jobs)
+        listed, wanted = make_topics(topics), parse_filters(filters)
+
+        def search_topic(number: int) -> tuple[Query, list[str], Floats]:
+            hits = self.start(listed[number].text, syntax=syntax, filters=wanted).hits(k)
+            return hits.query, hits.docnos, hits.scores
+
+        found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
+        for query, _, _ in found:
+            warn_of_remarks(query)
+        ranked = [(docnos, scores) for _, docnos, scores in found]
+        return make_pipeline_run([topic.qid for topic in listed], ranked, name="".join(self.label.split()))
+
+    def explain(
+        self,
+        query: str | Query | PipelineHits,
+        docnos: Sequence[str],
+        *,
+        syntax: str = "plain",
+        filters: Filters = (),
+    ) -> list[Explanation]:
+        """Why documents have their scores; hits of an earlier search are explained without searching again."""
+        if isinstance(docnos, str):
+            raise SettingError(f"docnos is {docnos!r}, expected a list of docnos")
+        return self.start(query, syntax=syntax, filters=filters).explain(docnos)
+
+    def expanded_by(self, expansion: RM3) -> BasePipeline:
+        """This pipeline with a query expansion; only a retriever without one can have it."""
+        raise SettingError(f"{expansion.label} follows {self.label}, expected a retriever without expansion before it")
+
+    # Operators.
+
+    def __rshift__(self, step: Step) -> BasePipeline:
+        if not isinstance(step, Step):
+            found = step.label if isinstance(step, BasePipeline) else repr(step)
+            raise SettingError(
+                f"{found} follows {self.label}, expected a step, such as RM3(), which searches again by itself, "
+                "or rerank(model)"
+            )
+        return step.follow(self)
+
+    def __rrshift__(self, first: object) -> NoReturn:
+        raise SettingError(f"{first!r} comes before {self.label}: a pipeline begins with what searches")
+
+    def __mod__(self, k: int) -> BasePipeline:
+        from searchlab.retrieval.composition.combinations import Cutoff
+
+        require_cutoff(k)
+        return Cutoff(self, k)
+
+    def __mul__(self, weight: float) -> BasePipeline:
+        from searchlab.retrieval.composition.combinations import ScoreSum, require_weight
+
+        require_weight(weight)
+        return ScoreSum(tuple((weight * own, part) for own, part in self.summands))
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: BasePipeline) -> BasePipeline:
+        from searchlab.retrieval.composition.combinations import ScoreSum
+
+        return ScoreSum(self.summands + _require_pipeline(other, "+").summands)
+
+    def __radd__(self, other: object) -> NoReturn:
+        raise _not_a_pipeline(other, "+")
+
+    def __or__(self, other: BasePipeline) -> BasePipeline:
+        from searchlab.retrieval.composition.combinations import Fusion
+
+        return Fusion((*self.fused, *_require_pipeline(other, "|").fused))
+
+    def __ror__(self, other: object) -> NoReturn:
+        raise _not_a_pipeline(other, "|")
+
+    @property
+    def summands(self) -> tuple[tuple[float, BasePipeline], ...]:
+        """The weighted parts that a sum takes from this pipeline: itself, or the parts of a sum."""
+        return ((1.0, self),)
+
+    @property
+    def fused(self) -> tuple[BasePipeline, ...]:
+        """The parts that a reciprocal rank fusion takes from this pipeline: itself, or the parts of such a fusion."""
+        return (self,)
+
+
+class SearchRequest:
+    """A query with its filters, for all parts of a pipeline: what two of them search alike is shared."""
+
+    def __init__(self, query: str | Query, syntax: str, filters: Filters) -> None:
+        self.query = query
+        self.syntax = syntax
+        self.filters = parse_filters(filters)
+        self._shared: dict[Hashable, Any] = {}
+
+    def search_of(self, pipeline: BasePipeline) -> BaseSearch:
+        """The search of a part, which is begun once."""
+        return self.share(pipeline, lambda: pipeline.begin(self))
+
+    def share(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is made when it is first asked for by this key."""
+        if key not in self._shared:
+            self._shared[key] = make()
+        found: T = self._shared[key]
+        return found
+
+
+class BaseSearch(ABC):
+    """One query in a pipeline: each part is computed once, when it is first needed."""
+
+    def __init__(self, pipeline: BasePipeline, query: Query, filters: Filters = ()) -> None:
+        self.pipeline = pipeline
+        self.query = query
+        self.filters = tuple(filters)
+
+    @property
+    def expanded_query(self) -> Query:
+        """The query after expansion; the query itself if there is none."""
+        return self.query
+
+    @property
+    @abstractmethod
+    def retrieval(self) -> PipelineSearch:
+        """The search of a retriever that this one begins with."""
+
+    @abstractmethod
+    def hits(self, k: int | None, *, began: float | None = None) -> PipelineHits:
+        """The k best documents; `began` is when the clock of `Hits.seconds` started."""
+
+    @abstractmethod
+    def explain(self, docnos: Sequence[str]) -> list[Explanation]:
+        """Why documents have their scores (see `BasePipeline.explain`)."""
+
+    @abstractmethod
+    def finds(self, docno: str) -> bool:
+        """Whether a document is among the hits, at whatever rank."""
+
+
+class PipelineHits(Hits):
+    """Hits of a pipeline, with the `search` that they come from."""
+
+    def __init__(
+        self,
+        search: BaseSearch,
+        query: Query,
+        shards: Array,
+        docs: Array,
+        scores: Array,
+        seconds: float,
+        count: Callable[[], int] | None = None,
+    ) -> None:
+        engine = search.pipeline.engine
+        super().__init__(engine.snapshot, query, shards, docs, scores, seconds, compiled=engine.compiled, count=count)
+        self.search = search
+
+    def without(self, docno: str) -> PipelineHits:
+        """The other hits, if a document is among them; `n_matches` counts the others, too."""
+        rows = [row for row, found in enumerate(self.docnos) if found != docno]
+        columns = self.shards[rows], self.docs[rows], self.scores[rows]
+        count = partial(self._count_others, docno)
+        return PipelineHits(self.search, self.query, *columns, self.seconds, count)
+
+    def _count_others(self, docno: str) -> int:
+        return self.n_matches - self.search.finds(docno)
+
+    def with_expanded_query(self) -> PipelineHits:
+        """The same hits, with the terms of the expanded query marked in titles and snippets."""
+        columns = self.shards, self.docs, self.scores
+        return PipelineHits(self.search, self.search.expanded_query, *columns, self.seconds, lambda: self.n_matches)
+
+
+def _require_pipeline(value: BasePipeline, operator: str) -> BasePipeline:
+    if not isinstance(value, BasePipeline):
+        raise _not_a_pipeline(value, operator)
+    return value
+
+
+def _not_a_pipeline(value: object, operator: str) -> SettingError:
+    found = value.label if isinstance(value, Step) else repr(value)
+    return SettingError(f"found {found} on one side of {operator}, expected a pipeline")

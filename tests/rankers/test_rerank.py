@@ -1,0 +1,93 @@
+"""Re-ranking as a step: a model scores the candidates of any pipeline as it would score them alone."""
+
+import numpy as np
+import pytest
+
+from searchlab.errors import SearchlabError, SettingError
+from searchlab.features.candidates import searched
+from searchlab.features.extraction import extract
+from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.rerank import rerank
+from searchlab.rankers.reranking import Reranker
+from searchlab.records import Document, Topic
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
+from tests.rankers.test_reranking import FEATURES, by_hand, make_bundle
+from tests.retrieval.reference import random_documents
+
+
+@pytest.fixture(scope="module")
+def engine(build):
+    documents = random_documents(seed=9, n_docs=60, words=["heat", "flow", "wings", "cell", "lift"], longest=9)
+    with SearchEngine(build([Document(own.docno, own.title, own.body) for own in documents])) as opened:
+        yield opened
+
+
+def test_candidates_of_any_pipeline_are_scored_as_by_hand(engine):
+    bundle, text = make_bundle(), "heat flow"
+    bm25 = engine.retriever()
+    for first in (bm25, bm25 >> RM3(), 0.5 * bm25 + engine.retriever("tfidf"), bm25 | engine.retriever("jm")):
+        candidates = searched(first, [Topic("q", text)], k=9)
+        docnos, scores = by_hand(engine, bundle, text, candidates)
+        pipeline = first >> rerank(bundle, candidates=9)
+        hits = pipeline.search(text, k=None)
+        assert hits.docnos == docnos
+        assert hits.scores.tolist() == pytest.approx(scores)
+        for hit, each in zip(hits, pipeline.explain(hits, hits.docnos), strict=True):
+            assert sum(part.amount for part in each.parts) == pytest.approx(hit.score)
+
+
+def test_features_are_extracted_once_for_hits_and_explanations(engine, work):
+    pipeline = engine.retriever() >> rerank(make_bundle())
+    hits = pipeline.search("heat flow", k=3)
+    pipeline.explain(hits, hits.docnos)
+    pipeline.search(hits, k=20)
+    assert work["extractions"] == 1
+
+
+def test_a_model_brings_its_number_of_candidates(engine, tmp_path):
+    bundle = make_bundle(first_stage=FirstStage(7, expanded=False))
+    bundle.save(tmp_path / "model.json")
+    for model in (bundle, tmp_path / "model.json", str(tmp_path / "model.json")):
+        pipeline = engine.retriever() >> rerank(model)
+        hits = pipeline.search("heat flow", k=None)
+        assert len(hits) == hits.n_matches == 7
+        assert hits.docnos == Reranker(engine, bundle).pipeline().search("heat flow", k=7).docnos
+        assert pipeline.label == "BM25 >> rerank(own)"
+    assert len((engine.retriever() >> rerank(bundle, candidates=3)).search("heat flow", k=None)) == 3
+
+
+def test_a_model_that_does_not_fit_is_refused(engine):
+    bundle = make_bundle()
+    unknown = Bundle("own", {}, bundle.model, (*FEATURES[:-1], "unheard"), bundle.preprocessor)
+    with pytest.raises(SettingError, match="the model needs feature unheard"):
+        engine.retriever() >> rerank(unknown)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: rerank("nowhere.json"),
+        lambda: rerank(3),
+        lambda: rerank(None),
+        lambda: rerank(FirstStage),
+        lambda: rerank(len, candidates=0),
+        lambda: rerank(len, candidates="all"),
+    ],
+)
+def test_mistakes_are_our_errors(mistake):
+    with pytest.raises(SearchlabError) as caught:
+        mistake()
+    assert "\n" not in str(caught.value)
+
+
+def test_features_are_those_of_the_query_as_written(engine):
+    # Operators and filters restrict candidates; features see words only.
+    bundle = make_bundle()
+    hits = (engine.retriever() >> rerank(bundle)).search("heat AND flow", k=None, syntax="full")
+    candidates = searched(engine.retriever(), [Topic("q", "heat flow")], k=60)
+    table = extract(engine, [Topic("q", "heat flow")], candidates, FEATURES)
+    assert set(hits.docnos) == set(engine.search("heat AND flow", k=None, syntax="full").docnos)
+    assert set(hits.docnos) < set(table.docnos.tolist())
+    assert np.isfinite(hits.scores).all()

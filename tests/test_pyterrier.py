@@ -1,0 +1,121 @@
+"""Transformers for PyTerrier: results equal searchlab's own, and PyTerrier's operators and experiments work."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import searchlab
+from searchlab.errors import SettingError
+from searchlab.records import Document
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.expansion import RM3
+from tests.retrieval.reference import random_documents
+
+pd = pytest.importorskip("pandas")
+pt = pytest.importorskip("pyterrier")
+transformers = pytest.importorskip("searchlab.pyterrier")
+
+# PyTerrier itself uses what pandas deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+TOPICS = pd.DataFrame({"qid": ["1", "2", "3"], "query": ["heat flow", "wing", "unheard"], "note": ["a", "b", "c"]})
+
+
+@pytest.fixture(scope="module")
+def engine(build):
+    documents = random_documents(seed=3, n_docs=40, words=["heat", "flow", "wing", "cell"], longest=8)
+    with SearchEngine(build([Document(own.docno, own.title, own.body) for own in documents])) as opened:
+        yield opened
+
+
+def lengths(query, hits):
+    return [len(hit.document.body) for hit in hits]
+
+
+def test_a_retriever_finds_what_the_engine_finds(engine):
+    found = transformers.Retriever(engine, num_results=5)(TOPICS)
+    assert list(found.columns) == ["qid", "query", "note", "docno", "score", "rank"]
+    for qid, query in (("1", "heat flow"), ("2", "wing")):
+        hits, rows = engine.search(query, k=5), found[found.qid == qid]
+        assert rows.docno.tolist() == hits.docnos
+        assert rows.score.tolist() == hits.scores.tolist()
+        assert rows["rank"].tolist() == list(range(len(hits)))
+        assert set(rows["query"]) == {query}
+    assert set(found.qid) == {"1", "2"}
+
+
+def test_a_model_scores_the_documents_of_other_results(engine):
+    found = transformers.Retriever(engine)(TOPICS)
+    ranked = (transformers.Retriever(engine) >> transformers.Reranker(lengths, engine))(TOPICS)
+    assert sorted(zip(ranked.qid, ranked.docno, strict=True)) == sorted(zip(found.qid, found.docno, strict=True))
+    assert ranked.score.tolist() == [len(engine.document(docno).body) for docno in ranked.docno]
+    for _, rows in ranked.groupby("qid"):
+        assert rows["rank"].tolist() == list(range(len(rows)))
+        assert rows.score.tolist() == sorted(rows.score, reverse=True)
+
+
+def test_a_pipeline_scores_the_documents_of_other_results(engine):
+    dirichlet = engine.retriever("dirichlet")
+    results = pd.DataFrame({"qid": "1", "query": "heat flow", "docno": engine.search("wing", k=None).docnos})
+    ranked = transformers.Reranker(dirichlet)(results)
+    hits = dirichlet.search("heat flow", k=None)
+    scores = dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
+    lowest = min(scores.values())
+    assert lowest < 0
+    assert ranked.score.tolist() == [scores.get(docno, lowest) for docno in ranked.docno]
+    assert set(ranked.docno) - set(scores)
+    assert transformers.Reranker(engine.retriever())(results).score.min() == 0
+
+
+def test_operators_and_experiments_of_pyterrier_work_without_java(engine):
+    bm25 = transformers.Retriever(engine)
+    rerankers = transformers.Reranker(engine.retriever("tfidf")) ** transformers.Reranker(lengths, engine)
+    features = (bm25 % 4 >> rerankers)(TOPICS)
+    assert features.groupby("qid").size().tolist() == [4, 4]
+    scores = np.stack(features["features"].to_list())
+    assert scores[:, 1].tolist() == [len(engine.document(docno).body) for docno in features.docno]
+    best = engine.search("heat flow", k=3).docnos
+    qrels = pd.DataFrame({"qid": ["1"] * 3 + ["2"], "docno": [*best, engine.search("wing").docnos[1]], "label": 1})
+    systems = [bm25, bm25 % 2, transformers.Retriever(engine.retriever() >> RM3())]
+    table = pt.Experiment(systems, TOPICS[:2], qrels, ["map", "P_2"], names=["a", "b", "c"], validate="error")
+    own = searchlab.experiment(
+        [engine.retriever(), engine.retriever() % 2, engine.retriever() >> RM3()],
+        TOPICS[:2],
+        {"1": dict.fromkeys(best, 1), "2": {engine.search("wing").docnos[1]: 1}},
+        ["AP", "P@2"],
+    )
+    assert table["map"].tolist() == pytest.approx([each.means["AP"] for each in own.evaluations], abs=1e-9)
+    assert table["P_2"].tolist() == pytest.approx([each.means["P@2"] for each in own.evaluations], abs=1e-9)
+    assert not pt.java.started()
+
+
+def test_no_rows_stay_no_rows(engine):
+    pipeline = transformers.Retriever(engine) >> transformers.Reranker(lengths, engine)
+    assert list(pipeline(TOPICS[:0]).columns) == ["qid", "query", "note", "docno", "score", "rank"]
+    assert repr(pipeline).count("Re") == 2
+
+
+def test_mistakes_are_our_errors(engine):
+    with pytest.raises(SettingError, match="found 'medical', expected an engine or a pipeline"):
+        transformers.Retriever("medical")
+    with pytest.raises(SettingError, match="engine is None, expected the engine of the index"):
+        transformers.Reranker(lengths)
+    with pytest.raises(SettingError, match="holds no document 'nobody'"):
+        transformers.Reranker(lengths, engine)(pd.DataFrame({"qid": ["1"], "query": ["heat"], "docno": ["nobody"]}))
+    with pytest.raises(pt.validate.InputValidationError):
+        transformers.Retriever(engine)(pd.DataFrame({"qid": ["1"]}))
+
+
+def test_without_pyterrier_the_message_names_the_extra():
+    script = "import sys; sys.modules['pyterrier'] = None\nimport searchlab.pyterrier"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "SettingError: PyTerrier is not installed" in ended.stderr
+    assert "pip install searchlab[pyterrier]" in ended.stderr
+
+
+def test_topics_may_share_a_qid(engine):
+    doubled = pd.DataFrame({"qid": ["1", "1"], "query": ["heat", "wing"]})
+    found = transformers.Retriever(engine, 2)(doubled)
+    assert found["query"].tolist() == ["heat", "heat", "wing", "wing"]
