@@ -58,6 +58,7 @@ RANKERS: dict[str, RankerEntry] = {
         "the same with one loss for all queries",
         {"categories": False},
     ),
+    "lambdamart": RankerEntry("lambdamart", "LambdaMART", "LambdaMART: boosted trees on the gradients of NDCG (LightGBM)"),
     "svm": RankerEntry("classifiers", "SVMClassifier", "a classifier, relevant or not: support vector machine"),
     "maxent": RankerEntry("classifiers", "MaxEntClassifier", "a classifier, relevant or not: maximum entropy"),
     "linear": RankerEntry("baselines", "LinearRanker", "fixed weights, given by hand"),

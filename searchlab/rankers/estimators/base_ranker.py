@@ -41,6 +41,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     tuned_settings: Mapping[str, Any] = {}
     # Whether the model can be written to a file.
     storable: bool = True
+    # Whether features may be undefined (NaN).
+    accepts_nan: ClassVar[bool] = False
 
     model_: Model
     details_: dict[str, Any]
@@ -50,7 +52,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from rows X with grades y and their queries; a row of weight 2 counts as if it occurred twice."""
         # Settings are checked before the data, which may be large.
         self._check_settings()
-        return self.fit_data(TrainingData.of(X, y, qid, sample_weight))
+        return self.fit_data(TrainingData.of(X, y, qid, sample_weight, allow_nan=self.accepts_nan))
 
     def fit_data(self, training: TrainingData) -> Self:
         """`fit` on rows that have been checked."""
@@ -61,7 +63,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         """The score of each row. Without qids all rows are of one query, which matters to voting models."""
         if not hasattr(self, "model_"):
             raise SettingError(f"this {type(self).__name__} has learnt nothing yet, expected fit before predict")
-        rows = check_rows(X, self.n_features_in_)
+        rows = check_rows(X, self.n_features_in_, allow_nan=self.accepts_nan)
         if qid is None:
             return self.model_.score(rows, np.array([0, len(rows)], dtype=np.int64))
         offsets, order = group_rows(check_qids(qid, len(rows)))
@@ -109,3 +111,10 @@ def require_whole(name: str, value: Any, least: int = 1) -> None:
     """Raise SettingError unless a setting is a whole number from `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise SettingError(f"{name} is {value!r}, expected a whole number from {least}")
+
+
+def require_share(name: str, value: Any) -> None:
+    """Raise SettingError unless a setting is a number above 0 and up to 1."""
+    require_positive(name, value)
+    if value > 1:
+        raise SettingError(f"{name} is {value!r}, expected a number above 0 and up to 1")
