@@ -10,6 +10,7 @@ import typer.core
 
 from searchlab import __version__
 from searchlab.cli.messages import Verbosity, is_quiet, set_verbosity
+from searchlab.extensions import load_extensions
 
 # Every command under the section of the help that lists it, with the example at the end of its help.
 EXAMPLES = {
@@ -113,11 +114,21 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def print_version_or_help(
+def begin_command(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--extension",
+            metavar="MODULE",
+            help="Load your own features, scorers, …: a module or a .py file; repeatable; also from the environment, "
+            "as SEARCHLAB_EXTENSIONS, separated by commas",
+        ),
+    ] = None,
 ) -> None:
     """Index a corpus, search it with exact classic scorers, and run TREC-style experiments."""
+    load_extensions(extension or ())
     if version:
         print(f"searchlab {__version__}")
     elif context.invoked_subcommand is None:

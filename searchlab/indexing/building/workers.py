@@ -24,6 +24,7 @@ from typing import IO, Any
 
 from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, TermLookup
 from searchlab.errors import SearchlabError, WriteFailed
+from searchlab.extensions import load_extensions, process_environment
 from searchlab.indexing.building.shard_writer import ShardWriter
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
@@ -114,13 +115,11 @@ class Worker:
     """The parent's end of a worker process."""
 
     def __init__(self, folder: Path, prefix: str, settings: AnalysisSettings) -> None:
-        package_home = str(Path(__file__).parents[3])
-        path = os.pathsep.join([package_home, *filter(None, [os.environ.get("PYTHONPATH")])])
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from searchlab.indexing.building.workers import main; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": path},
+            env=process_environment(),
         )
         self._send((str(folder.absolute()), prefix, settings))
 
@@ -184,6 +183,7 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints must not get into the answer
     answer: object
     try:
+        load_extensions()
         folder, prefix, settings = pickle.load(inbox)
         shards = RollingShardWriter(Path(folder), prefix, settings)
         while (documents := pickle.load(inbox)) is not None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from searchlab.extensions import process_environment
 from searchlab.web.http_errors import HttpError, NotFound, without_folder
 from searchlab.web.jobs.training_process import TrainingTask
 
@@ -254,8 +255,7 @@ def _close_pipes_and_wait(process: subprocess.Popen[bytes]) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Environment of the process: where searchlab is, and half of the processors, so that searches find one free."""
-    path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    """Environment of the process: half of the processors, so that searches find one free."""
     threads = str(max(1, (os.cpu_count() or 1) // 2))
     defaults = {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
-    return defaults | dict(os.environ) | {"PYTHONPATH": path}
+    return defaults | process_environment()

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from searchlab.errors import SearchlabError
+from searchlab.extensions import load_extensions
 
 # How far the process yields to others; the maximum is 19.
 NICENESS = 15
@@ -132,6 +133,7 @@ def run_training_process() -> None:
             bundle.save(task.output)
 
     try:
+        load_extensions()
         task = TrainingTask.from_line(line)
         writer.write(result=train_model(task, writer.progress, save))
     except BrokenPipeError:
