@@ -10,6 +10,7 @@ import numpy as np
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
+from searchlab.extensions import origin_of
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable, concat
 from searchlab.rankers.bundle import Bundle, fingerprint_of
@@ -36,7 +37,6 @@ def train_from_table(
     Cross-validation runs over the queries of both tables.
     """
     measure = recipe.validation_measure()
-    require_storable(recipe)
     require_different_grades(train)
     both = train if valid is None else _concatenate(train, valid)
     result = None
@@ -54,7 +54,8 @@ def _compare_with_single_feature(
     recipe: Recipe, table: FeatureTable, measure: ValidationMeasure, progress: Progress
 ) -> CrossValidationResult:
     """Cross-validation of a recipe and of the best single feature, which is chosen on the training folds too."""
-    single = replace(recipe, ranker="single", settings={}, powers=None)
+    imputation = "query-minimum" if recipe.imputation == "none" else recipe.imputation
+    single = replace(recipe, ranker="single", settings={}, powers=None, imputation=imputation)
     values = {
         name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
         for name, each in ((recipe.label, recipe), (BASELINE, single))
@@ -78,8 +79,10 @@ def require_storable(recipe: Recipe) -> None:
     """Refuse a ranker whose model cannot be written to a file, before any work is done."""
     if not recipe.make_ranker().storable:
         settings = ", ".join(f"{name}={value}" for name, value in recipe.settings.items())
-        found = f"a model of {recipe.ranker} ({settings})"
-        raise SettingError(f"{found} cannot be written to a file, expected a variant that can")
+        found = f"a model of {recipe.ranker_name}{f' ({settings})' if settings else ''}"
+        raise SettingError(
+            f"{found} cannot be written to a file, expected a variant that can; in Python it trains and cross-validates"
+        )
 
 
 def require_different_grades(table: FeatureTable) -> None:
@@ -111,7 +114,7 @@ def make_bundle(
     was_validated = any(len(each.per_query) for each in choice.trials)
     by = "validation set" if valid is not None else f"{recipe.n_parts} parts of the training queries in turn"
     return Bundle(
-        ranker=recipe.ranker,
+        ranker=recipe.ranker_name,
         settings=_common_settings(choice.rankers),
         model=choice.model,
         features=train.names,
@@ -125,6 +128,7 @@ def make_bundle(
             "grades": {f"{grade:g}": size for grade, size in zip(distinct.tolist(), sizes.tolist(), strict=True)},
             "seed": recipe.seed,
             "details": [_plain(each.details_) for each in choice.rankers],
+            **_extension_record(recipe),
         },
         choice={
             "measure": measure.name,
@@ -139,6 +143,12 @@ def make_bundle(
         trial=None if result is None else result.to_json(),
         recipe=_recipe_record(recipe, choice),
     )
+
+
+def _extension_record(recipe: Recipe) -> dict[str, Any]:
+    """Where a ranker of a user's own comes from; the model is used without it."""
+    origin = origin_of("ranker", recipe.ranker_name)
+    return {} if origin is None else {"extension": origin.to_json()}
 
 
 def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
@@ -160,7 +170,7 @@ def _concatenate(train: FeatureTable, valid: FeatureTable) -> FeatureTable:
 
 def _common_settings(rankers: Sequence[Ranker]) -> dict[str, Any]:
     """The settings in which all rankers agree."""
-    first, *others = [_plain(each.get_params()) for each in rankers]
+    first, *others = [_plain(each.settings_record()) for each in rankers]
     return {name: value for name, value in first.items() if all(other[name] == value for other in others)}
 
 

@@ -24,6 +24,7 @@ IMPUTATIONS = {
     "query-minimum": "undefined values become the smallest of the query",
     "letor": "undefined values become the smallest of the query, or 0, as in LETOR",
     "zero": "undefined values become 0",
+    "none": "undefined values stay undefined",
     "indicator": "undefined values become the smallest of the query, and are marked",
 }
 NORMALISATIONS = {

@@ -20,6 +20,7 @@ from searchlab.types import Floats, Ints
 # Limits of LightGBM: rows of a query, and distinct grades. A gain of 2^grade must be a float of 32 bits.
 MAX_QUERY_ROWS = 10_000
 MAX_GRADES, HIGHEST_GRADE = 31, 30
+MAX_SEED = 2**31 - 1
 
 
 class LambdaMART(Ranker):
@@ -85,8 +86,9 @@ class LambdaMART(Ranker):
             require_whole(name, getattr(self, name))
         require_whole("seed", self.seed, 0)
         require_whole("leaves", self.leaves, 2)
-        if self.leaves > MAX_LEAVES:
-            raise SettingError(f"leaves is {self.leaves!r}, expected a whole number from 2 to {MAX_LEAVES}")
+        for name, least, most in (("leaves", 2, MAX_LEAVES), ("seed", 0, MAX_SEED)):
+            if getattr(self, name) > most:
+                raise SettingError(f"{name} is {getattr(self, name)!r}, expected a whole number from {least} to {most}")
         require_positive("learning_rate", self.learning_rate)
         if self.l2 != 0:
             require_positive("l2", self.l2)

@@ -17,15 +17,16 @@ from searchlab.rankers.models.tree_model import TreeModel
 from searchlab.types import Floats, Ints
 
 CATEGORICAL, DEFAULT_LEFT = 1, 2
-# The objectives whose raw scores are sums of leaf values, with the highest for the best document.
-UNSUPPORTED = {"num_class": "1", "num_tree_per_iteration": "1"}
+# One score for each row, with the highest for the best document.
+SINGLE_SCORE = {"num_class": "1", "num_tree_per_iteration": "1"}
+LARGEST = np.finfo(np.float64).max
 
 
 def read_lightgbm(text: str) -> TreeModel:
     """The trees of a model; raises SettingError if it has anything that `TreeModel` has not."""
     header, *paragraphs = text.split("end of trees")[0].split("\nTree=")
     settings = _entries(header)
-    for name, expected in UNSUPPORTED.items():
+    for name, expected in SINGLE_SCORE.items():
         if settings.get(name) != expected:
             raise SettingError(f"a model of LightGBM has {name}={settings.get(name)}, expected {expected}")
     if "average_output" in header.splitlines():
@@ -52,7 +53,8 @@ def _read_tree(entries: dict[str, str]) -> Tree:
     leaf_counts = _whole(entries, "leaf_count") if len(values) > 1 else np.ones(1, dtype=np.int64)
     return Tree(
         features=_whole(entries, "split_feature"),
-        thresholds=_floats(entries, "threshold"),
+        # A node that parts undefined values from all others has the threshold infinity.
+        thresholds=np.clip(_floats(entries, "threshold"), -LARGEST, LARGEST),
         missing=decisions >> 2,
         default_left=(decisions & DEFAULT_LEFT) > 0,
         left=_whole(entries, "left_child"),

@@ -71,7 +71,9 @@ class Tree:
         children = np.concatenate([self.left, self.right])
         parents = np.tile(np.arange(n_nodes), 2)
         is_inner = children >= 0
-        has_all = np.array_equal(np.sort(children), np.concatenate([np.arange(-self.n_leaves, 0), np.arange(1, n_nodes)]))
+        has_all = np.array_equal(
+            np.sort(children), np.concatenate([np.arange(-self.n_leaves, 0), np.arange(1, n_nodes)])
+        )
         if n_nodes and (not has_all or (children[is_inner] <= parents[is_inner]).any()):
             raise ValueError("nodes do not make a tree, expected children with higher numbers, each of one parent")
         self._check_counts()
@@ -92,7 +94,9 @@ class Tree:
         """For each node, whether a value of its feature goes left; `values` has one for each node."""
         is_nan = np.isnan(values)
         is_zero = np.abs(values) <= ZERO_THRESHOLD
-        takes_default = np.where(self.missing == NAN_MISSING, is_nan, (self.missing == ZERO_MISSING) & (is_nan | is_zero))
+        takes_default = np.where(
+            self.missing == NAN_MISSING, is_nan, (self.missing == ZERO_MISSING) & (is_nan | is_zero)
+        )
         compared = np.where(is_nan | is_zero, 0.0, values) <= self.thresholds
         return np.asarray(np.where(takes_default, self.default_left, compared))
 

@@ -116,7 +116,7 @@ class TreeBlock:
 
 
 def leaf_spans(tree: Tree) -> tuple[list[int], list[int], Ints]:
-    """For each node, its first leaf from the left and the number of leaves of its left child; the place of each leaf."""
+    """For each node, its first leaf and the number of leaves of its left child; for each leaf its place, from 0."""
     n_nodes = len(tree.features)
     left, right = tree.left.tolist(), tree.right.tolist()
     n_leaves = [0] * n_nodes

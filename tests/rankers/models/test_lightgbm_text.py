@@ -1,5 +1,7 @@
 """LightGBM's models are read from their text, and score and explain as LightGBM does."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,14 @@ def test_scores_and_contributions_are_those_of_lightgbm(settings):
         for part in parts:
             amounts[N_FEATURES if part.feature is None else part.feature] += part.amount
         assert amounts.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+def test_a_node_that_parts_undefined_values_from_all_others_has_a_finite_threshold():
+    text = train(7, n_trees=1, num_leaves=2)[0].model_to_string()
+    (threshold,) = re.findall(r"^threshold=(\S+)$", text, re.MULTILINE)
+    tree = read_lightgbm(text.replace(f"threshold={threshold}", "threshold=inf")).trees[0]
+    assert tree.thresholds.tolist() == [np.finfo(np.float64).max]
+    assert tree.goes_left(np.array([1e308])).tolist() == [True]
 
 
 def test_importances_are_those_of_lightgbm():

@@ -103,7 +103,10 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
     [
         ([1, 2], "a model is malformed .found list, expected names with values"),
         ({}, "unknown kind of model ''"),
-        ({"kind": "forest"}, "unknown kind of model 'forest'; there is: kernel, linear, neighbourhoods, rules, trees, votes"),
+        (
+            {"kind": "forest"},
+            "unknown kind of model 'forest'; there is: kernel, linear, neighbourhoods, rules, trees, votes",
+        ),
         ({"kind": ["linear"]}, "unknown kind of model"),
         ({"kind": "linear", "weights": [1, math.nan, 3]}, "expected finite numbers in 1 dimension"),
         ({"kind": "linear", "weights": [[1, 2, 3]]}, "expected finite numbers in 1 dimension"),

@@ -35,7 +35,9 @@ BY_HAND = make_tree([0, 1], [0.5, 2.0], [1, -1], [-3, -2], [1.0, 3.0, 10.0], [2,
 
 def random_tree(random, n_leaves, n_features):
     """A tree that grows as LightGBM's do: a random leaf is split, and its right half is a new leaf."""
-    left, right, parent = [], [], {0: None}
+    left: list[int] = []
+    right: list[int] = []
+    parent: dict[int, int | None] = {0: None}
     for node in range(n_leaves - 1):
         leaf = int(random.integers(0, node + 1))
         above = parent[leaf]
