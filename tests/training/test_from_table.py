@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Training from a table: the bundle records what was tried, chosen and found on held-out queries."""
 
 from dataclasses import replace

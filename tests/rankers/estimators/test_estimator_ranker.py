@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined"
 """Estimators of other libraries as rankers: they see the queries in their own way, and score as they do alone."""
 
 import numpy as np
@@ -26,7 +27,7 @@ X = RANDOM.normal(size=(N, 3)) + Y[:, None] * [0.8, 0.2, 0.0]
 MIXED = RANDOM.permutation(N)
 
 
-class Recorder(BaseEstimator):
+class Recorder(BaseEstimator):  # type: ignore[misc]
     """Remembers what `fit` was given."""
 
     seen: dict[str, object]

@@ -102,7 +102,7 @@ def test_the_tags_say_what_a_ranker_needs(name):
     assert not tags.input_tags.sparse
 
 
-class OneQuery(BaseEstimator):
+class OneQuery(BaseEstimator):  # type: ignore[misc]
     """A ranker whose rows are all of one query, for checks that know no queries."""
 
     def __init__(self, name="rsvm", settings=None):
