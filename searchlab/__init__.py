@@ -52,7 +52,22 @@ if TYPE_CHECKING:
     from searchlab.mixtures.weights import read_weights as read_weights
     from searchlab.rankers.bundle import Bundle as Bundle
     from searchlab.rankers.bundle import load_bundle as load_bundle
+    from searchlab.rankers.estimators.baselines import LinearRanker as LinearRanker
+    from searchlab.rankers.estimators.baselines import SingleFeatureRanker as SingleFeatureRanker
+    from searchlab.rankers.estimators.classifiers import MaxEntClassifier as MaxEntClassifier
+    from searchlab.rankers.estimators.classifiers import SVMClassifier as SVMClassifier
+    from searchlab.rankers.estimators.knn_ranksvm import KNNRankSVM as KNNRankSVM
+    from searchlab.rankers.estimators.lambdamart import LambdaMART as LambdaMART
+    from searchlab.rankers.estimators.ordrank import MHR as MHR
+    from searchlab.rankers.estimators.ordrank import OrdRank as OrdRank
+    from searchlab.rankers.estimators.query_dependent_rankboost import (
+        QueryDependentRankBoost as QueryDependentRankBoost,
+    )
+    from searchlab.rankers.estimators.rankboost import RankBoost as RankBoost
+    from searchlab.rankers.estimators.ranksvm import RankSVM as RankSVM
+    from searchlab.rankers.estimators.ranksvm import RankSVMIR as RankSVMIR
     from searchlab.rankers.ranker_registry import make_ranker as make_ranker
+    from searchlab.rankers.ranker_registry import ranker as ranker
     from searchlab.rankers.rerank import rerank as rerank
     from searchlab.rankers.reranking import Reranker as Reranker
     from searchlab.records import Document as Document
@@ -112,7 +127,15 @@ _HOMES = {
     "searchlab.scorers.word_topic_model": "WTM",
     "searchlab.topic_models.topic_model_store": "build_topic_model open_topic_model",
     "searchlab.rankers.bundle": "Bundle load_bundle",
-    "searchlab.rankers.ranker_registry": "make_ranker",
+    "searchlab.rankers.estimators.baselines": "LinearRanker SingleFeatureRanker",
+    "searchlab.rankers.estimators.classifiers": "MaxEntClassifier SVMClassifier",
+    "searchlab.rankers.estimators.knn_ranksvm": "KNNRankSVM",
+    "searchlab.rankers.estimators.lambdamart": "LambdaMART",
+    "searchlab.rankers.estimators.ordrank": "MHR OrdRank",
+    "searchlab.rankers.estimators.query_dependent_rankboost": "QueryDependentRankBoost",
+    "searchlab.rankers.estimators.rankboost": "RankBoost",
+    "searchlab.rankers.estimators.ranksvm": "RankSVM RankSVMIR",
+    "searchlab.rankers.ranker_registry": "make_ranker ranker",
     "searchlab.rankers.rerank": "rerank",
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.retrieval.composition.combinations": "Fusion",

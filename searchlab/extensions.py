@@ -142,6 +142,11 @@ def process_environment() -> dict[str, str]:
     return dict(os.environ) | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(path)), ENVIRONMENT: extensions}
 
 
+def loaded_extensions() -> tuple[str, ...]:
+    """The extensions of this process, as `load_extensions` takes them in another one."""
+    return tuple(filter(None, process_environment()[ENVIRONMENT].split(",")))
+
+
 def _load(name: str) -> str:
     """Load one extension; returns the name under which another process finds it."""
     if "," in name:

@@ -16,7 +16,9 @@ from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.models.tree_model import TreeModel
 from searchlab.records import Document
+from tests.rankers.models.tree_examples import random_tree
 
 PACKAGE = Path(searchlab.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
@@ -76,6 +78,7 @@ ALLOWED_IMPORTERS = {
         "mixtures/latent_topic_training.py",
     ],
     "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
+    "lightgbm": ["rankers/estimators/lambdamart.py"],
     "cvxopt": ["rankers/solvers/quadratic_programme.py"],
     "nltk": ["analysis/stemmers.py"],
     "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
@@ -173,15 +176,20 @@ def test_a_query_for_known_words_loads_neither_stemmer_nor_compiler(build, tmp_p
     assert loaded.isdisjoint({"numba", "nltk", "rich", "whoosh"})
 
 
-def test_a_query_that_a_model_reranks_loads_neither_learner_nor_compiler(build, tmp_path):
+@pytest.mark.parametrize("kind", ["linear", "trees"])
+def test_a_query_that_a_model_reranks_loads_neither_learner_nor_compiler(build, tmp_path, kind):
     documents = [Document(name, "Lymphomas", f"T-cells {name}") for name in ("one", "two", "three")]
     folder = build(documents, settings=AnalysisSettings())
     build_space(folder)
     features = FEATURE_SETS["semantic"]
-    bundle = Bundle("linear", {}, LinearModel(np.ones(len(features))), features, Preprocessor.named())
+    models = {
+        "linear": LinearModel(np.ones(len(features))),
+        "trees": TreeModel((random_tree(np.random.default_rng(0), 4, len(features)),), len(features)),
+    }
+    bundle = Bundle(kind, {}, models[kind], features, Preprocessor.named())
     bundle.save(tmp_path / "model.json")
     script = "from searchlab import cli\ntry:\n    cli.main()\nexcept SystemExit as end:\n    assert not end.code"
     arguments = ["query", "the Lymphomas of T cells", "-i", str(folder), "--rerank", "model.json", "--explain"]
     loaded = loaded_by(script, *arguments, cwd=tmp_path)
     assert "numpy" in loaded
-    assert loaded.isdisjoint({"sklearn", "numba", "scipy", "nltk", "rich", "whoosh"})
+    assert loaded.isdisjoint({"sklearn", "lightgbm", "numba", "scipy", "nltk", "rich", "whoosh"})

@@ -40,7 +40,7 @@ ImputeOption = Annotated[
     typer.Option(
         "--impute",
         metavar="NAME",
-        help="How undefined values are filled: indicator, letor, query-minimum or zero "
+        help="How undefined values are filled: indicator, letor, none, query-minimum or zero "
         "[default: query-minimum; from an index letor]",
     ),
 ]

@@ -121,7 +121,7 @@ def write_runs(results: ExperimentResults, folder: Path) -> list[str]:
         with open_atomic(folder / names[-1]) as file:
             write_run(file, outcome.rankings, slug)
         bundle = results.bundle(outcome)
-        if bundle is not None:
+        if bundle is not None and bundle.is_storable:
             names.append(f"models/{slug}.json")
             bundle.save(folder / names[-1])
     names.append(PER_QUERY)

@@ -62,6 +62,7 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.errors import SettingError
+from searchlab.extensions import origin_of
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.expansion import RM3
@@ -121,17 +122,18 @@ class SystemPlan:
             )
             settings = _in_brackets(self.settings)
             prepared = f"{self.recipe.imputation}, {self.recipe.normalisation}"
-            return f"{self.recipe.ranker}{settings} on {features}, {prepared}; {self.recipe.describe()}"
+            return f"{self.recipe.ranker_name}{settings} on {features}, {prepared}; {self.recipe.describe()}"
         chosen = f", {' and '.join(self.grid)} chosen on the other folds" if self.grid else ""
         return f"{self.scorer}{_in_brackets(self.settings)}{' with RM3' if self.expansion else ''}{chosen}"
 
     def to_json(self) -> dict[str, Any]:
         """The system as plain JSON."""
         if self.recipe is not None and self.features is not None:
-            recipe = self.recipe
+            recipe, origin = self.recipe, origin_of("ranker", self.recipe.ranker_name)
             return {
                 "name": self.name,
-                "ranker": recipe.ranker,
+                "ranker": recipe.ranker_name,
+                **({} if origin is None else {"extension": origin.to_json()}),
                 "settings": dict(self.settings),
                 "features": list(self.features.names),
                 "parts": recipe.n_parts,

@@ -24,6 +24,7 @@ from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan, SystemPlan
 from searchlab.experiments.scorer_tuning import choose_by_folds
+from searchlab.extensions import load_extensions, loaded_extensions
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
@@ -229,10 +230,21 @@ def _run_parallel(
     engine = inputs.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
     source = f"index {engine.snapshot.folder.name}"
+    extensions = loaded_extensions()
 
     def arguments(system: SystemPlan, number: int) -> tuple[Any, ...]:
         held_out = None if number == ALL_TOPICS else inputs.folds[number]
-        return system, number, tables[system.name], inputs.qrels, held_out, plan.first_stage, analyser, source
+        return (
+            system,
+            number,
+            tables[system.name],
+            inputs.qrels,
+            held_out,
+            plan.first_stage,
+            analyser,
+            source,
+            extensions,
+        )
 
     if n_jobs == 1 or len(jobs) < 2:
         for system, number in jobs:
@@ -253,7 +265,9 @@ def _run_job(
     first_stage: FirstStage,
     analyser: Any,
     source: str,
+    extensions: Sequence[str],
 ) -> tuple[SystemPlan, int, HeldOutFold | Bundle]:
+    load_extensions(extensions)
     recipe = system.recipe
     if recipe is None:
         raise SettingError(f"{system.name}: does not learn")
@@ -289,7 +303,8 @@ def _load_fold(cache: Cache, key: str) -> HeldOutFold | None:
 
 
 def _store_bundle(cache: Cache, key: str, bundle: Bundle) -> None:
-    bundle.save(cache.path("model", key, ".json"))
+    if bundle.is_storable:
+        bundle.save(cache.path("model", key, ".json"))
 
 
 def _load_bundle(cache: Cache, key: str) -> Bundle | None:

@@ -35,7 +35,7 @@ from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.explanation import explain_parts
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.base_model import Model
-from searchlab.rankers.models.model_kinds import model_from_json
+from searchlab.rankers.models.model_kinds import MODEL_KINDS, model_from_json
 from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.results import Contribution, Explanation
@@ -77,6 +77,11 @@ class Bundle:
     def label(self) -> str:
         """The ranker with the mark of its recipe."""
         return str(self.recipe.get("label", self.ranker))
+
+    @property
+    def is_storable(self) -> bool:
+        """Whether the model is plain numbers, which `save` writes."""
+        return self.model.kind in MODEL_KINDS
 
     @property
     def recipe_text(self) -> str:

@@ -1,21 +1,45 @@
 """Registry of rankers by their names on the command line.
 
-An entry is a class and the settings that its name implies. Further settings are given as text, such as `C=0.01`.
+An entry is a class and the settings that its name implies. Further settings are given as text, such as `C=0.01`. A
+ranker of a user's own is registered by a decorator:
+
+    @searchlab.ranker("forest")
+    def forest(trees=100):
+        return RandomForestRegressor(n_estimators=trees, random_state=0)
 """
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from searchlab.errors import SettingError, unknown_name
+from searchlab.extensions import register
 
 if TYPE_CHECKING:
     from searchlab.rankers.estimators.base_ranker import Ranker
+
+
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+
+
+class Entry(Protocol):
+    """How a ranker is made."""
+
+    @property
+    def description(self) -> str:
+        """The ranker in a few words."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The settings that the name implies."""
+
+    def load(self) -> Callable[..., Any]:
+        """A class or function that makes the ranker of its settings."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +51,31 @@ class RankerEntry:
     description: str
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    def load(self) -> Callable[..., Any]:
+        """The class."""
+        loaded: Callable[..., Any] = getattr(
+            import_module(f"searchlab.rankers.estimators.{self.module}"), self.class_name
+        )
+        return loaded
+
+
+@dataclass(frozen=True)
+class OwnRankerEntry:
+    """A class or function of a user's own."""
+
+    factory: Callable[..., Any]
+    description: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Callable[..., Any]:
+        """The class or function."""
+        return self.factory
+
 
 # RSVM-IR-GD stops earlier than the exact solver: near the optimum its steps gain little.
 GRADIENT_DESCENT = {"solver": "gd", "tolerance": 1e-3}
 
-RANKERS: dict[str, RankerEntry] = {
+RANKERS: dict[str, Entry] = {
     "rsvm": RankerEntry("ranksvm", "RankSVM", "Ranking SVM"),
     "rsvm-ir": RankerEntry("ranksvm", "RankSVMIR", "RSVM-IR: pairs weighed by grades (τ) and by query (μ)"),
     "rsvm-ir-gd": RankerEntry(
@@ -58,6 +102,9 @@ RANKERS: dict[str, RankerEntry] = {
         "the same with one loss for all queries",
         {"categories": False},
     ),
+    "lambdamart": RankerEntry(
+        "lambdamart", "LambdaMART", "LambdaMART: boosted trees on the gradients of NDCG (LightGBM)"
+    ),
     "svm": RankerEntry("classifiers", "SVMClassifier", "a classifier, relevant or not: support vector machine"),
     "maxent": RankerEntry("classifiers", "MaxEntClassifier", "a classifier, relevant or not: maximum entropy"),
     "linear": RankerEntry("baselines", "LinearRanker", "fixed weights, given by hand"),
@@ -65,26 +112,64 @@ RANKERS: dict[str, RankerEntry] = {
 }
 
 
+# The names that need no extension.
+BUILT_IN = tuple(RANKERS)
+
+
+def ranker(name: str, description: str = "") -> Callable[[Factory], Factory]:
+    """Register a class or function that makes a ranker: an estimator with `fit` and `predict`.
+
+    Its parameters are the ranker's settings. The description is by default the first line of its docstring.
+    """
+
+    def decorate(factory: Factory) -> Factory:
+        if not callable(factory):
+            raise SettingError(f"ranker {name} is {type(factory).__name__}, expected a class or function that makes it")
+        first_line = (inspect.getdoc(factory) or "").partition("\n")[0]
+        text = description or first_line or f"{factory.__module__}.{factory.__qualname__}"
+        register(RANKERS, "ranker", name, OwnRankerEntry(factory, text), factory)
+        return factory
+
+    return decorate
+
+
 def make_ranker(name: str, settings: Mapping[str, Any] | None = None) -> Ranker:
     """The ranker of this name; settings given as text are parsed as JSON where possible."""
     if name not in RANKERS:
         raise unknown_name("ranker", name, RANKERS)
     entry = RANKERS[name]
-    ranker_class: type[Ranker] = getattr(
-        import_module(f"searchlab.rankers.estimators.{entry.module}"), entry.class_name
-    )
-    known = inspect.signature(ranker_class).parameters
+    factory = entry.load()
+    known = inspect.signature(factory).parameters
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     chosen = dict(entry.settings)
     for key, value in (settings or {}).items():
-        if key not in known:
+        if key not in known and not takes_any:
             raise unknown_name(f"setting of {name}", key, known)
         chosen[key] = _parse_setting(value) if isinstance(value, str) else value
-    ranker = ranker_class(**chosen)
     try:
-        ranker._check_settings()
+        return as_ranker(factory(**chosen))
     except SettingError as error:
         raise SettingError(f"{name}: {error}") from None
-    return ranker
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def default_settings(name: str) -> dict[str, Any]:
+    """The settings of a ranker with their defaults, by name."""
+    entry = RANKERS[name]
+    known = inspect.signature(entry.load()).parameters.values()
+    defaults = {each.name: each.default for each in known if each.default is not each.empty}
+    return dict(sorted({**defaults, **entry.settings}.items()))
+
+
+def as_ranker(estimator: Any) -> Ranker:
+    """A ranker of searchlab as it is, another estimator as an `EstimatorRanker`; its settings are checked."""
+    from searchlab.rankers.estimators.base_ranker import Ranker
+    from searchlab.rankers.estimators.estimator_ranker import EstimatorRanker
+
+    made = estimator if isinstance(estimator, Ranker) else EstimatorRanker(estimator)
+    made._check_settings()
+    return made
 
 
 def _parse_setting(text: str) -> Any:

@@ -8,6 +8,7 @@ Candidates are found as in training, their features are computed and prepared as
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

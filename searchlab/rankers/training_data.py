@@ -39,6 +39,18 @@ class TrainingData:
         """Results that rankers have computed from these rows and may need again."""
         return {}
 
+    def repeated(self) -> TrainingData:
+        """The same rows without weights, each as often as its weight says, which must be a whole number."""
+        if self.weights is None:
+            return self
+        if not np.array_equal(self.weights, np.rint(self.weights)):
+            raise SettingError("sample_weight has fractions, expected whole numbers: rows are repeated")
+        times = self.weights.astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(times)])[self.offsets]
+        # Queries of which no row is left would be empty.
+        kept = np.concatenate([[True], np.diff(offsets) > 0])
+        return TrainingData(np.repeat(self.X, times, axis=0), np.repeat(self.grades, times), offsets[kept])
+
     @property
     def n_pairs(self) -> float:
         """The number of pairs of all queries."""
@@ -46,10 +58,16 @@ class TrainingData:
 
     @classmethod
     def of(
-        cls, X: npt.ArrayLike, y: npt.ArrayLike, qid: Any, sample_weight: npt.ArrayLike | None = None
+        cls,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        qid: Any,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        allow_nan: bool = False,
     ) -> TrainingData:
         """Check the arguments of `Ranker.fit`, and bring the rows of each query together."""
-        rows = check_rows(X)
+        rows = check_rows(X, allow_nan=allow_nan)
         grades = _as_numbers("y", y)
         if grades.shape != (len(rows),):
             raise SettingError(f"y has the shape {grades.shape}, expected {(len(rows),)}, a grade for each row of X")
@@ -70,8 +88,8 @@ class TrainingData:
         return cls(rows, grades, offsets, weights, order)
 
 
-def check_rows(X: npt.ArrayLike, n_features: int | None = None) -> Floats:
-    """X as a table of finite numbers, with `n_features` columns if that is given."""
+def check_rows(X: npt.ArrayLike, n_features: int | None = None, *, allow_nan: bool = False) -> Floats:
+    """X as a table of finite numbers, and NaN if that is allowed, with `n_features` columns if that is given."""
     rows = _as_numbers("X", X)
     if rows.ndim != 2:
         raise SettingError(f"X has {rows.ndim} dimensions, expected 2: a row for each document, a column a feature")
@@ -79,7 +97,10 @@ def check_rows(X: npt.ArrayLike, n_features: int | None = None) -> Floats:
         raise SettingError(f"X has {rows.shape[1]} features, expected the {n_features} of training")
     # isfinite of the whole table would allocate an eighth of its size; NaN makes the minimum NaN.
     if rows.size and not (np.isfinite(np.min(rows)) and np.isfinite(np.max(rows))):
-        row, column = np.argwhere(~np.isfinite(rows))[0]
+        wrong = np.isinf(rows) if allow_nan else ~np.isfinite(rows)
+        if not wrong.any():
+            return rows
+        row, column = np.argwhere(wrong)[0]
         raise SettingError(f"row {row + 1}, column {column + 1} is {rows[row, column]}, expected a finite number")
     return rows
 

@@ -22,12 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import SettingError
 from searchlab.evaluation.measure_families import FAMILIES
 from searchlab.evaluation.measures import parse_measure
+from searchlab.extensions import load_extensions, loaded_extensions
 from searchlab.features.feature_table import FeatureTable, concat
 from searchlab.features.letor.folds import read_folds
-from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.rankers.ranker_registry import BUILT_IN
 from searchlab.training.recipe import RECIPES, Recipe
 from searchlab.types import Floats, Progress, no_progress
 
@@ -43,8 +44,8 @@ EQ_20 = {f"NDCG@{k} (eq. 20)": f"nDCG(dcg='exp-log2')@{k}" for k in (1, 3, 5)}
 EQ_21 = "MAP (eq. 21)"
 # The documents of a query that Table 3 of Cao et al. shows.
 TOP_DOCUMENTS = 5
-# The ranker "linear" needs weights given by hand.
-DEFAULT_RANKERS = tuple(name for name in RANKERS if name != "linear")
+# The ranker "linear" needs weights given by hand, and "lambdamart" another package.
+DEFAULT_RANKERS = tuple(name for name in BUILT_IN if name not in ("linear", "lambdamart"))
 
 
 # The tables for training, validation and test; without the second, settings are chosen on parts of the first.
@@ -122,7 +123,7 @@ class RankerResult:
     @property
     def ranker(self) -> str:
         """The name of the ranker."""
-        return self.recipe.ranker
+        return self.recipe.ranker_name
 
     @property
     def label(self) -> str:
@@ -225,7 +226,7 @@ def read_data(folder: str | Path) -> FoldData:
 
 def reproduce(
     source: str | Path | FoldData,
-    rankers: Sequence[str] = DEFAULT_RANKERS,
+    rankers: Sequence[Any] = DEFAULT_RANKERS,
     *,
     recipe: Recipe | None = None,
     recipe_names: Sequence[str] = tuple(RECIPES),
@@ -235,7 +236,8 @@ def reproduce(
 ) -> dict[str, RankerResult]:
     """Train and evaluate every ranker by every recipe on every fold of a folder, or of data that was read before.
 
-    Results are by the labels of recipes. `recipe` has what is common to all, except ranker and name.
+    Rankers are names or estimators. Results are by the labels of recipes. `recipe` has what is common to all, except
+    ranker and name.
     """
     from joblib import Parallel, delayed
 
@@ -243,7 +245,7 @@ def reproduce(
     recipes = make_recipes(recipe or Recipe(), rankers, recipe_names, relevant_from)
     data = source if isinstance(source, FoldData) else read_data(source)
     measures = recorded_measures(relevant_from, data.highest_grade)
-    n_folds = len(data.names)
+    n_folds, extensions = len(data.names), loaded_extensions()
     # In reverse, because the slowest rankers are usually last: this keeps all cores busy to the end.
     work = [(label, number) for label in reversed(recipes) for number in range(n_folds)]
     jobs = min(n_jobs or os.cpu_count() or 1, len(work))
@@ -251,7 +253,7 @@ def reproduce(
     progress("training", 0, len(work))
     runner = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
     steps = (
-        delayed(_run_fold)(recipes[label], data.names[number], data.tables[number], number, measures)
+        delayed(_run_fold)(recipes[label], data.names[number], data.tables[number], number, measures, extensions)
         for label, number in work
     )
     for done, (label, number, result) in enumerate(runner(steps), start=1):
@@ -264,16 +266,17 @@ def reproduce(
 
 
 def make_recipes(
-    common: Recipe, rankers: Sequence[str], names: Sequence[str], relevant_from: int | None = None
+    common: Recipe, rankers: Sequence[Any], names: Sequence[str], relevant_from: int | None = None
 ) -> dict[str, Recipe]:
-    """The recipes of all rankers by their labels; where two recipes of a ranker do the same, the first alone."""
+    """The recipes of all rankers by their labels; where two recipes of a ranker do the same, the first alone.
+
+    Rankers are names or estimators.
+    """
     if relevant_from is not None and relevant_from < 1:
         raise SettingError(f"relevant_from is {relevant_from}, expected a grade from 1")
     measure = with_relevance(common.measure, relevant_from)
     recipes: dict[str, Recipe] = {}
     for ranker in rankers:
-        if ranker not in RANKERS:
-            raise unknown_name("ranker", ranker, RANKERS)
         by_name = [replace(common, ranker=ranker, name=name, measure=measure) for name in names]
         distinct = by_name[:1] if by_name[0].is_shared else by_name
         recipes |= {each.label: each for each in distinct}
@@ -299,8 +302,9 @@ def _require_disjoint(name: str, parts: FoldTables) -> None:
 
 
 def _run_fold(
-    recipe: Recipe, fold: str, parts: FoldTables, number: int, measures: Mapping[str, str]
+    recipe: Recipe, fold: str, parts: FoldTables, number: int, measures: Mapping[str, str], extensions: Sequence[str]
 ) -> tuple[str, int, FoldResult]:
+    load_extensions(extensions)
     train, valid, test = parts
     measure = recipe.validation_measure()
     began = time.perf_counter()

@@ -15,7 +15,6 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.number_text import format_p_value, format_value
 from searchlab.rankers.bundle import fingerprint_of
 from searchlab.rankers.estimators.ranksvm import STRENGTHS
-from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.report.content import Block, Cell, Paragraph, Report, Section, Table
 from searchlab.reproduction.letor import EQ_21, MEASURES, FoldData, RankerResult, results_of
 from searchlab.reproduction.letor_comparison import (
@@ -165,7 +164,7 @@ def _all_rankers(results: Results, retrieval: RetrievalModels, known: bool) -> l
     caption = f"All rankers on the test sets, recipe{'s' * (len(names) > 1)} {' and '.join(names)}"
     caption += ", and published results (below)" if known else ""
     about = tuple(
-        (label, RANKERS[each.ranker].description, each.recipe.rules.describe()) for label, each in results.items()
+        (label, each.recipe.ranker_description, each.recipe.rules.describe()) for label, each in results.items()
     )
     return [
         *blocks,

@@ -30,7 +30,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
 from searchlab.retrieval.results import Hits
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
-from searchlab.training.from_table import make_bundle, require_different_grades, require_storable
+from searchlab.training.from_table import make_bundle, require_different_grades
 from searchlab.training.recipe import Recipe
 from searchlab.types import Floats, Progress, no_progress
 
@@ -159,7 +159,6 @@ def train_prepared(
 ) -> Bundle:
     """A model trained on prepared data."""
     require_different_grades(data.table)
-    require_storable(recipe)
     measure = recipe.validation_measure(data.qrels)
     result = None
     if recipe.n_folds:

@@ -39,7 +39,6 @@ def train_from_table(
     Cross-validation runs over the queries of both tables.
     """
     measure = recipe.validation_measure()
-    require_storable(recipe)
     require_different_grades(train)
     both = train if valid is None else _concatenate(train, valid)
     result = None
@@ -57,7 +56,8 @@ def _compare_with_single_feature(
     recipe: Recipe, table: FeatureTable, measure: ValidationMeasure, progress: Progress
 ) -> CrossValidationResult:
     """Cross-validation of a recipe and of the best single feature, which is chosen on the training folds too."""
-    single = replace(recipe, ranker="single", settings={}, powers=None)
+    imputation = "query-minimum" if recipe.imputation == "none" else recipe.imputation
+    single = replace(recipe, ranker="single", settings={}, powers=None, imputation=imputation)
     values = {
         name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
         for name, each in ((recipe.label, recipe), (BASELINE, single))
@@ -81,8 +81,10 @@ def require_storable(recipe: Recipe) -> None:
     """Refuse a ranker whose model cannot be written to a file, before any work is done."""
     if not recipe.make_ranker().storable:
         settings = ", ".join(f"{name}={value}" for name, value in recipe.settings.items())
-        found = f"a model of {recipe.ranker} ({settings})"
-        raise SettingError(f"{found} cannot be written to a file, expected a variant that can")
+        found = f"a model of {recipe.ranker_name}{f' ({settings})' if settings else ''}"
+        raise SettingError(
+            f"{found} cannot be written to a file, expected a variant that can; in Python it trains and cross-validates"
+        )
 
 
 def require_different_grades(table: FeatureTable) -> None:
@@ -114,7 +116,7 @@ def make_bundle(
     was_validated = any(len(each.per_query) for each in choice.trials)
     by = "validation set" if valid is not None else f"{recipe.n_parts} parts of the training queries in turn"
     return Bundle(
-        ranker=recipe.ranker,
+        ranker=recipe.ranker_name,
         settings=_common_settings(choice.rankers),
         model=choice.model,
         features=train.names,
@@ -130,6 +132,7 @@ def make_bundle(
             "seed": recipe.seed,
             **({"missing_scores": missing} if (missing := count_missing_scores(train)) else {}),
             "details": [_plain(each.details_) for each in choice.rankers],
+            **_extension_record(recipe),
         },
         choice={
             "measure": measure.name,
@@ -153,6 +156,12 @@ def _definitions(names: Sequence[str]) -> dict[str, str]:
     return external | {name: feature.formula for name, feature in features.items() if feature is not None}
 
 
+def _extension_record(recipe: Recipe) -> dict[str, Any]:
+    """Where a ranker of a user's own comes from; the model is used without it."""
+    origin = origin_of("ranker", recipe.ranker_name)
+    return {} if origin is None else {"extension": origin.to_json()}
+
+
 def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
     """What the recipe has done; fewer models are averaged than it asks for if fewer values were tried."""
     n_averaged = len(choice.rankers)
@@ -172,7 +181,7 @@ def _concatenate(train: FeatureTable, valid: FeatureTable) -> FeatureTable:
 
 def _common_settings(rankers: Sequence[Ranker]) -> dict[str, Any]:
     """The settings in which all rankers agree."""
-    first, *others = [_plain(each.get_params()) for each in rankers]
+    first, *others = [_plain(each.settings_record()) for each in rankers]
     return {name: value for name, value in first.items() if all(other[name] == value for other in others)}
 
 

@@ -22,7 +22,7 @@ from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
-from searchlab.rankers.ranker_registry import make_ranker
+from searchlab.rankers.ranker_registry import RANKERS, as_ranker, make_ranker
 from searchlab.training.selection import N_BEST, Choice, select_model
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Progress, no_progress
@@ -85,9 +85,11 @@ class Recipe:
     `n_parts` of the training queries, held out in turn. `n_folds` is for the cross-validation of the whole procedure; 0
     skips it. With `from_search` the rows are candidates of a search, for which powers were not found to help: the tuned
     recipe adds none.
+
+    `ranker` is a registered name, or an estimator: one of searchlab's, or anything with `fit(X, y)` and `predict(X)`.
     """
 
-    ranker: str = "rsvm-ir"
+    ranker: Any = "rsvm-ir"
     settings: Mapping[str, Any] = field(default_factory=dict)
     imputation: str = "query-minimum"
     normalisation: str = "query-minmax"
@@ -108,7 +110,9 @@ class Recipe:
             raise SettingError(f"powers is {self.powers!r}, expected true or false")
         if self.n_best is not None:
             require_whole("n_best", self.n_best)
-        _ = self.make_ranker(), self.preprocessor, self.validation_measure()
+        _ = self.preprocessor, self.validation_measure()
+        if self.imputation == "none" and not self.make_ranker().accepts_nan:
+            raise SettingError(f"imputation is none, expected another: {self.ranker_name} takes no undefined values")
         for name, value, least in (("parts", self.n_parts, 2), ("folds", self.n_folds, 0), ("seed", self.seed, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least or (name, value) == ("folds", 1):
                 expected = "0, or a whole number from 2" if name == "folds" else f"a whole number from {least}"
@@ -119,7 +123,7 @@ class Recipe:
         """What this recipe does, with what was given by the user."""
         usual = self._usual_rules(self.name)
         ranker = self.make_ranker()
-        n_best = self.n_best if self.n_best is not None and _has_path(ranker, self.settings) else usual.n_averaged
+        n_best = self.n_best if self.n_best is not None and _has_path(ranker, self.given_settings) else usual.n_averaged
         powers = usual.powers if self.powers is None else self.powers
         return RecipeRules(powers, n_best, _tau_depth(ranker), ranker.tuned, _chosen_settings(ranker))
 
@@ -132,13 +136,32 @@ class Recipe:
     @property
     def label(self) -> str:
         """The ranker, marked as tuned if that differs from the paper's recipe, and with what was given otherwise."""
-        return ", ".join([self.ranker, *self._marks()])
+        return ", ".join([self.ranker_name, *self._marks()])
 
     @property
     def inline_label(self) -> str:
         """The label within a sentence: rsvm-ir (tuned)."""
         marks = self._marks()
-        return f"{self.ranker} ({', '.join(marks)})" if marks else self.ranker
+        return f"{self.ranker_name} ({', '.join(marks)})" if marks else self.ranker_name
+
+    @property
+    def ranker_name(self) -> str:
+        """The registered name of the ranker, or that of the estimator's class."""
+        return self.ranker if isinstance(self.ranker, str) else as_ranker(self.ranker).label
+
+    @property
+    def given_settings(self) -> Mapping[str, Any]:
+        """The settings given by the user, in `settings` or in a ranker of searchlab."""
+        if isinstance(self.ranker, str):
+            return self.settings
+        return {**as_ranker(self.ranker).changed_settings(), **self.settings}
+
+    @property
+    def ranker_description(self) -> str:
+        """The ranker in a few words."""
+        if isinstance(self.ranker, str):
+            return RANKERS[self.ranker].description
+        return " ".join(repr(self.ranker).split())
 
     def describe(self) -> str:
         """The recipe in a few words: recipe paper: no powers, one value of C, τ from NDCG@1."""
@@ -157,7 +180,7 @@ class Recipe:
 
     def make_ranker(self) -> Ranker:
         """The ranker, not fitted yet; if it is tuned by NDCG@k, pairs are weighted (τ) by it unless `depth` is set."""
-        return self._make_ranker(self.name, self.settings)
+        return self._make_ranker(self.name, self.given_settings)
 
     @property
     def preprocessor(self) -> Preprocessor:
@@ -187,7 +210,7 @@ class Recipe:
             valid=valid,
             n_parts=0 if valid is not None else self.n_parts,
             preprocessors=[self.preprocessor],
-            values=[None] if ranker.tuned in self.settings else None,
+            values=[None] if ranker.tuned in self.given_settings else None,
             n_best=self.rules.n_averaged,
             seed=self.seed,
             progress=progress,
@@ -201,7 +224,7 @@ class Recipe:
         return [TUNED, *rules.differences(self._usual_rules(TUNED))]
 
     def _make_ranker(self, name: str, settings: Mapping[str, Any]) -> Ranker:
-        ranker = make_ranker(self.ranker, settings)
+        ranker = self._given_ranker(settings)
         if name == TUNED:
             ranker.set_params(**{key: value for key, value in ranker.tuned_settings.items() if key not in settings})
         measure = parse_measure(self.measure)
@@ -209,10 +232,16 @@ class Recipe:
             ranker.set_params(depth=measure.cutoff or ranker.get_params()["depth"])
         return ranker
 
+    def _given_ranker(self, settings: Mapping[str, Any]) -> Ranker:
+        """The ranker by name or the given estimator, not fitted yet, with these settings."""
+        if isinstance(self.ranker, str):
+            return make_ranker(self.ranker, settings)
+        return as_ranker(self.ranker).with_settings(settings)
+
     def _usual_rules(self, name: str) -> RecipeRules:
         """What the recipe of this name does if nothing else is given."""
-        unusual = {"depth", *make_ranker(self.ranker, self.settings).tuned_settings}
-        settings = {key: value for key, value in self.settings.items() if key not in unusual}
+        unusual = {"depth", *self._given_ranker(self.given_settings).tuned_settings}
+        settings = {key: value for key, value in self.given_settings.items() if key not in unusual}
         ranker = self._make_ranker(name, settings)
         is_tuned = name == TUNED
         n_averaged = N_BEST if is_tuned and _has_path(ranker, settings) else 1

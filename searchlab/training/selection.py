@@ -11,7 +11,6 @@ from sample to sample.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,7 +89,7 @@ def select_model(
     if values is not None and not len(values):
         raise SettingError("values is empty, expected at least one to try")
     candidates = list(preprocessors) or [Preprocessor.named()]
-    if values is None and (ranker.tuned is None or not _is_default(ranker, ranker.tuned)):
+    if values is None and (ranker.tuned is None or ranker.tuned in ranker.changed_settings()):
         values = [None]
     has_choice = len(candidates) > 1 or values is None or len(values) > 1
     if valid is None and n_parts < 2 and has_choice:
@@ -166,12 +165,6 @@ class _Steps:
 
     def end(self) -> None:
         self.progress("training", self.n, self.n)
-
-
-def _is_default(ranker: Ranker, setting: str) -> bool:
-    default = inspect.signature(type(ranker)).parameters[setting].default
-    value = getattr(ranker, setting)
-    return value is default or bool(value == default)
 
 
 def _fit_path(ranker: Ranker, prepared: FeatureTable, values: Sequence[Any]) -> Iterator[Ranker]:

@@ -1,13 +1,18 @@
+# mypy: disable-error-code="attr-defined"
 """Training from a table: the bundle records what was tried, chosen and found on held-out queries."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import Ridge
 
+from searchlab import extensions
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import compare_values
 from searchlab.rankers.bundle import load_bundle
+from searchlab.rankers.ranker_registry import RANKERS, OwnRankerEntry
 from searchlab.training.cross_validation import cross_validate_table
 from searchlab.training.from_table import train_from_table
 from searchlab.training.recipe import Recipe
@@ -139,3 +144,50 @@ def test_there_are_no_more_folds_than_queries():
 def test_tables_that_cannot_be_learnt_from_are_refused(table, message):
     with pytest.raises(SettingError, match=message):
         train_from_table(Recipe("rsvm", QUICK), table)
+
+
+def test_an_estimator_is_trained_and_judged_but_not_written(tmp_path):
+    recipe = Recipe(RandomForestRegressor(20, min_samples_leaf=5, random_state=0), n_folds=3)
+    bundle = train_from_table(recipe, some_table(15))
+    assert bundle.trial["verdict"].startswith("RandomForestRegressor ")
+    assert (bundle.ranker, bundle.settings["n_estimators"]) == ("RandomForestRegressor", 20)
+    explanation = bundle.explain(some_table(15), 3)
+    assert explanation.score == bundle.scores(some_table(15))[3] == explanation.parts[0].amount
+    assert not bundle.is_storable
+    with pytest.raises(SettingError, match="a model of RandomForestRegressor cannot be written to a file"):
+        bundle.save(tmp_path / "model.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_lambdamart_is_trained_with_undefined_values_written_and_read(tmp_path):
+    table = some_table(15)
+    values = np.where(np.random.default_rng(0).random(table.values.shape) < 0.2, np.nan, table.values)
+    table = table.with_values(values)
+    recipe = Recipe("lambdamart", {"trees": 30, "min_rows": 5}, imputation="none", n_folds=2, n_parts=2)
+    bundle = train_from_table(recipe, table)
+    bundle.save(tmp_path / "model.json")
+    again = load_bundle(tmp_path / "model.json")
+    assert again.scores(table).tolist() == bundle.scores(table).tolist()
+    explanation = again.explain(table, 7)
+    assert sum(part.amount for part in explanation.parts) == pytest.approx(again.scores(table)[7], abs=1e-12)
+    assert {part.label for part in explanation.parts} <= {"the mean training document", "a", "b", "noise"}
+    assert {influence.label.split()[0] for influence in again.influences()} <= {"a", "b", "noise"}
+
+
+def test_the_averaged_trees_of_lambdamart_occur_once():
+    choice = Recipe("lambdamart", n_parts=2).learn(some_table(30), ValidationMeasure())
+    assert len(choice.rankers) == 5
+    largest = max(len(each.model_.trees) for each in choice.rankers)
+    assert len(choice.model.trees) == largest
+
+
+def test_the_origin_of_a_ranker_of_ones_own_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(extensions, "ORIGINS", {})
+    monkeypatch.setitem(RANKERS, "own.ridge", OwnRankerEntry(Ridge, "my own"))
+    extensions.ORIGINS["ranker", "own.ridge"] = origin = extensions.Origin.of(some_table)
+    bundle = train_from_table(Recipe("own.ridge", n_folds=0), some_table(5))
+    bundle.save(tmp_path / "model.json")
+    assert bundle.training["extension"] == origin.to_json()
+    # The model is plain numbers: it is read and used without the extension.
+    extensions.ORIGINS.clear()
+    assert load_bundle(tmp_path / "model.json").scores(some_table(5)).shape == (50,)

@@ -1,8 +1,11 @@
 """Recipes: defaults that depend on the ranker or the measure, and settings that are refused."""
 
 import pytest
+from sklearn.linear_model import Ridge
 
 from searchlab.errors import SettingError
+from searchlab.rankers.estimators.lambdamart import LambdaMART
+from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.recipe import Recipe
 from tests.training.example_tables import some_table
@@ -148,3 +151,52 @@ def test_a_setting_that_is_given_is_not_chosen_even_if_it_is_the_default():
     given, open_ = (Recipe("rankboost", settings) for settings in ({"rounds": 300}, {}))
     assert len(given.learn(table, given.validation_measure()).trials) == 1
     assert len(open_.learn(table, open_.validation_measure()).trials) > 1
+
+
+def test_an_estimator_is_a_ranker():
+    recipe = Recipe(Ridge(alpha=2.0), {"alpha": 5.0})
+    assert (recipe.label, recipe.inline_label, recipe.ranker_name) == ("Ridge", "Ridge", "Ridge")
+    assert recipe.is_shared
+    assert recipe.make_ranker().estimator.alpha == 5.0
+    assert recipe.ranker_description == "Ridge(alpha=2.0)"
+    assert recipe.describe() == "recipe tuned: no powers"
+    choice = recipe.learn(some_table(), recipe.validation_measure())
+    assert len(choice.rankers) == 1
+
+
+def test_a_ranker_of_ours_is_given_by_name_or_as_an_object():
+    for made, named in [
+        (Recipe(RankSVM()), Recipe("rsvm")),
+        (Recipe(RankSVM(C=0.1)), Recipe("rsvm", {"C": 0.1})),
+        (Recipe(RankSVMIR(mu=False), measure="nDCG@5"), Recipe("rsvm-ir-rank", measure="nDCG@5")),
+        (Recipe(RankSVMIR(depth=7)), Recipe("rsvm-ir", {"depth": 7})),
+        (Recipe(LambdaMART(leaves=15)), Recipe("lambdamart", {"leaves": 15})),
+        (Recipe(LambdaMART(), {"leaves": 15}, name="paper"), Recipe("lambdamart", {"leaves": 15}, name="paper")),
+    ]:
+        assert made.rules == named.rules
+        assert made.make_ranker().get_params() == named.make_ranker().get_params()
+    assert Recipe(LambdaMART(leaves=15)).label == "lambdamart, tuned, leaves=15"
+    with pytest.raises(SettingError, match="unknown setting of rsvm 'D'"):
+        Recipe(RankSVM(), {"D": 1})
+    with pytest.raises(SettingError, match="leaves is 1, expected a whole number from 2"):
+        Recipe(LambdaMART(leaves=1))
+
+
+def test_undefined_values_stay_for_rankers_that_take_them():
+    assert Recipe("lambdamart", imputation="none").preprocessor.imputation.name == "none"
+    assert Recipe(Ridge(), imputation="none").preprocessor.imputation.name == "none"
+    with pytest.raises(SettingError, match="imputation is none, expected another: rsvm takes no undefined values"):
+        Recipe("rsvm", imputation="none")
+
+
+def test_the_recipes_of_lambdamart():
+    paper, tuned = (Recipe("lambdamart", name=name) for name in ("paper", "tuned"))
+    assert paper.describe() == (
+        "recipe paper: no powers, one value of trees, leaves=10, learning_rate=0.1, min_rows=20, query_share=1.0, "
+        "feature_share=1.0"
+    )
+    assert tuned.describe() == (
+        "recipe tuned: no powers, average over the 5 best values of trees, leaves=7, learning_rate=0.05, min_rows=100, "
+        "query_share=0.5, feature_share=0.3"
+    )
+    assert (paper.label, tuned.label) == ("lambdamart", "lambdamart, tuned")

@@ -24,6 +24,7 @@ _COMPUTATION_HEADERS = {
     "votes": "votes",
     "rules": "rules that hold",
     "kernel": "scaled",
+    "trees": "scaled",
     "neighbourhoods": "weight × scaled",
 }
 

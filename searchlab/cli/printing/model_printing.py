@@ -24,6 +24,7 @@ IMPUTATIONS = {
     "query-minimum": "undefined values become the smallest of the query",
     "letor": "undefined values become the smallest of the query, or 0, as in LETOR",
     "zero": "undefined values become 0",
+    "none": "undefined values stay undefined",
     "indicator": "undefined values become the smallest of the query, and are marked",
 }
 NORMALISATIONS = {
@@ -175,11 +176,13 @@ def _solved(bundle: Bundle) -> list[tuple[str, str]]:
     objectives = [f"{part['objective']:.6g}" for part in details if part.get("objective") is not None]
     steps = [part["n_iterations"] for part in details if "n_iterations" in part]
     tau = {name: value for part in details for name, value in part.get("tau", {}).items()}
+    trees = [part["n_trees"] for part in details if "n_trees" in part]
     rounds = [part["n_rounds"] for part in details if "n_rounds" in part]
     parts = [
         f"objective {', '.join(objectives)}" if objectives else "",
         f"{', '.join(map(str, steps))} iterations" if steps else "",
         f"{format_count(rounds[0], 'round')}, {format_count(details[0]['n_rules'], 'rule')}" if rounds else "",
+        f"{', '.join(map(str, trees))} trees" if trees else "",
     ]
     costs = ", ".join(f"τ({name}) = {value:.3g}" for name, value in tau.items())
     return [("pair costs", costs), ("solved", "; ".join(filter(None, parts)))]
@@ -212,6 +215,8 @@ def _print_influences(bundle: Bundle, n: int | None) -> None:
         tables = _planes(parts, names)
     elif bundle.model.kind == "rules":
         tables = [_rules(parts, names)]
+    elif bundle.model.kind == "trees":
+        tables = [_importances(parts, names)]
     elif bundle.preprocessor.powers and bundle.model.kind == "linear":
         tables = [_bent(parts, names)]
     else:
@@ -232,6 +237,7 @@ _INFLUENCES = {
     "rules": "rules, the strongest first: a score is the sum of the weights of those that hold",
     "neighbourhoods": "weights, in the mean over neighbourhoods, the most influential first: a score is the sum of "
     "weight × prepared value, with the weights of the neighbourhood of the query",
+    "trees": "importance, the largest first: the share of each feature in the gains of all splits of the trees",
     "kernel": "how steeply the score rises with each prepared value, in the root mean square",
 }
 
@@ -243,6 +249,12 @@ def _name(part: ScorePart, names: Sequence[str]) -> str:
 def _rules(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
     ordered = sorted(parts, key=lambda part: -abs(part.amount))
     return [["rule", "weight"], *([f"{_name(part, names)} {part.text}", _signed(part.amount)] for part in ordered)]
+
+
+def _importances(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:
+    ordered = sorted(parts, key=lambda part: -part.amount)
+    rows = ([_name(part, names), f"{100 * part.amount:.1f} %", part.text] for part in ordered)
+    return [["feature", "importance", "splits"], *rows]
 
 
 def _bent(parts: Sequence[ScorePart], names: Sequence[str]) -> list[list[str]]:

@@ -5,6 +5,7 @@ An imputation belongs to the model that was trained with it:
     query-minimum   the smallest value of the feature in the query, 0 if it has none there; chosen features always get 0
     letor           as LETOR 3.0: query-minimum, but BM25 and its logarithm get 0
     zero            0
+    none            nothing: undefined values stay, for rankers that take them (trees)
     indicator       as query-minimum, and a further feature `name?` that is 1 where the feature is undefined, for each
                     feature that was undefined anywhere in training
 
@@ -118,11 +119,31 @@ class IndicatorImputation:
         return {"name": self.name} | ({} if self.marked is None else {"marked": list(self.marked)})
 
 
+@dataclass(frozen=True, slots=True)
+class NoImputation:
+    """Undefined values stay undefined."""
+
+    name: ClassVar[str] = "none"
+
+    def fit(self, table: FeatureTable) -> NoImputation:
+        """Learns nothing."""
+        return self
+
+    def transform(self, table: FeatureTable) -> FeatureTable:
+        """The same table."""
+        return table
+
+    def to_json(self) -> dict[str, Any]:
+        """The imputation as plain JSON."""
+        return {"name": self.name}
+
+
 IMPUTATIONS: dict[str, Imputation] = {
     "query-minimum": QueryMinimumImputation(),
     "letor": QueryMinimumImputation(LETOR_ZEROS),
     "zero": ZeroImputation(),
     "indicator": IndicatorImputation(),
+    "none": NoImputation(),
 }
 
 

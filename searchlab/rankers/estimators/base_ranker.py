@@ -9,6 +9,7 @@ The trained model is `model_`, plain numbers that need no scikit-learn; `details
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
 from abc import ABC, abstractmethod
@@ -19,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, unknown_name
+from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.training_data import TrainingData, check_qids, check_rows
 from searchlab.row_groups import group_rows
@@ -41,6 +43,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     tuned_settings: Mapping[str, Any] = {}
     # Whether the model can be written to a file.
     storable: bool = True
+    # Whether features may be undefined (NaN).
+    accepts_nan: ClassVar[bool] = False
 
     model_: Model
     details_: dict[str, Any]
@@ -50,7 +54,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         """Learn from rows X with grades y and their queries; a row of weight 2 counts as if it occurred twice."""
         # Settings are checked before the data, which may be large.
         self._check_settings()
-        return self.fit_data(TrainingData.of(X, y, qid, sample_weight))
+        return self.fit_data(TrainingData.of(X, y, qid, sample_weight, allow_nan=self.accepts_nan))
 
     def fit_data(self, training: TrainingData) -> Self:
         """`fit` on rows that have been checked."""
@@ -59,17 +63,48 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict(self, X: npt.ArrayLike, qid: Any = None) -> Floats:
         """The score of each row. Without qids all rows are of one query, which matters to voting models."""
-        if not hasattr(self, "model_"):
-            raise SettingError(f"this {type(self).__name__} has learnt nothing yet, expected fit before predict")
-        rows = check_rows(X, self.n_features_in_)
+        model = self._fitted_model()
+        rows = check_rows(X, self.n_features_in_, allow_nan=self.accepts_nan)
         if qid is None:
-            return self.model_.score(rows, np.array([0, len(rows)], dtype=np.int64))
+            return model.score(rows, np.array([0, len(rows)], dtype=np.int64))
         offsets, order = group_rows(check_qids(qid, len(rows)))
         if order is None:
-            return self.model_.score(rows, offsets)
+            return model.score(rows, offsets)
         scores = np.empty(len(rows))
-        scores[order] = self.model_.score(rows[order], offsets)
+        scores[order] = model.score(rows[order], offsets)
         return scores
+
+    def _fitted_model(self) -> Model:
+        if not hasattr(self, "model_"):
+            raise SettingError(f"this {type(self).__name__} has learnt nothing yet, expected fit before predict")
+        return self.model_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.accepts_nan
+        return tags
+
+    def score(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        qid: Any,
+        sample_weight: None = None,
+        measure: str = "nDCG@10",
+    ) -> float:
+        """The mean of a measure over the queries of these rows, by the rules of LETOR 3.0.
+
+        scikit-learn's `cross_val_score` and `GridSearchCV` use it, if they are asked to pass the qids on. Its pipelines
+        pass `sample_weight`, which must be None: measures of rankings have no weights.
+        """
+        if sample_weight is not None:
+            raise SettingError("sample_weight is given, expected none: measures of rankings have no weights")
+        test = TrainingData.of(X, y, qid, allow_nan=self.accepts_nan)
+        if not len(test.X):
+            raise SettingError("X has no rows, expected at least one to score")
+        scores = self._fitted_model().score(check_rows(test.X, self.n_features_in_, allow_nan=True), test.offsets)
+        return float(evaluate_scores(scores, test.grades, test.offsets, measure).mean())
 
     def values(self, training: TrainingData) -> Sequence[Any]:
         """Values of the tuned setting to try on these rows, from strong to weak regularisation."""
@@ -79,6 +114,31 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         """A fitted ranker for each value of the tuned setting, in one run where that is cheaper."""
         for value in values:
             yield clone(self).set_params(**{str(self.tuned): value}).fit_data(training)
+
+    @property
+    def label(self) -> str:
+        """The name in tables and reports."""
+        return self.name
+
+    def changed_settings(self) -> dict[str, Any]:
+        """The settings that differ from their defaults."""
+        defaults = {name: parameter.default for name, parameter in inspect.signature(type(self)).parameters.items()}
+        settings = self.get_params(deep=False).items()
+        return {name: value for name, value in settings if value is not defaults[name] and value != defaults[name]}
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """A ranker of this kind, not fitted, with these settings and otherwise the defaults."""
+        known = self.get_params(deep=False)
+        for name in settings:
+            if name not in known:
+                raise unknown_name(f"setting of {self.label}", name, known)
+        made = type(self)(**settings)
+        made._check_settings()
+        return made
+
+    def settings_record(self) -> dict[str, Any]:
+        """The settings by name, as they are written to the file of a model."""
+        return dict(self.get_params(deep=False))
 
     def _set_model(self, training: TrainingData, model: Model, details: Mapping[str, Any]) -> Self:
         self.model_ = model
@@ -109,3 +169,10 @@ def require_whole(name: str, value: Any, least: int = 1) -> None:
     """Raise SettingError unless a setting is a whole number from `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise SettingError(f"{name} is {value!r}, expected a whole number from {least}")
+
+
+def require_share(name: str, value: Any) -> None:
+    """Raise SettingError unless a setting is a number above 0 and up to 1."""
+    require_positive(name, value)
+    if value > 1:
+        raise SettingError(f"{name} is {value!r}, expected a number above 0 and up to 1")

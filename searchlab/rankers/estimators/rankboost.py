@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from searchlab.errors import SettingError
-from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.estimators.base_ranker import Ranker, require_share, require_whole
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.rule_model import RuleModel
 from searchlab.rankers.solvers.exponential_loss import GradedRows, best_rule, pair_potentials
@@ -70,9 +70,7 @@ class RankBoost(Ranker):
         require_whole("rounds", self.rounds)
         if self.n_thresholds is not None:
             require_whole("n_thresholds", self.n_thresholds)
-        require_positive("learning_rate", self.learning_rate)
-        if self.learning_rate > 1:
-            raise SettingError(f"learning_rate is {self.learning_rate!r}, expected a number above 0 and up to 1")
+        require_share("learning_rate", self.learning_rate)
         if self.weighing not in WEIGHINGS:
             raise SettingError(f"weighing is {self.weighing!r}, expected one of {', '.join(WEIGHINGS)}")
 

@@ -7,6 +7,7 @@ alone, is written as JSON, and decomposes every score into `parts` that add up t
     votes            each hyperplane compares every document of the query with every other (OrdRank, MHR)
     rules            Σ of the weights of all rules `x_k > threshold` that hold (RankBoost)
     kernel           Σ of coefficients times kernels with support vectors, + intercept (SVM)
+    trees            Σ of the values of the leaves that a row reaches (LambdaMART)
     neighbourhoods   Σ_k w_k · x_k, with weights w that depend on the query (Ranking SVM of the nearest queries)
 
 The rows of a query are adjacent: query q has the rows `offsets[q]:offsets[q + 1]`.

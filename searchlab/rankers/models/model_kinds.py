@@ -11,6 +11,7 @@ from searchlab.rankers.models.kernel_model import KernelModel
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel
 from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.models.tree_model import TreeModel
 from searchlab.rankers.models.voting_model import VotingModel
 
 MODEL_KINDS: dict[str, type[Model]] = {
@@ -19,6 +20,7 @@ MODEL_KINDS: dict[str, type[Model]] = {
     RuleModel.kind: RuleModel,
     KernelModel.kind: KernelModel,
     NeighbourhoodModel.kind: NeighbourhoodModel,
+    TreeModel.kind: TreeModel,
 }
 
 

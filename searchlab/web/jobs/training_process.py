@@ -70,8 +70,11 @@ def train_model(
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.training.from_index import USUAL, train_from_index
+    from searchlab.training.from_table import require_storable
     from searchlab.training.recipe import Recipe
 
+    recipe = Recipe(task.ranker, name=task.recipe, seed=task.seed, **USUAL)
+    require_storable(recipe)
     topics = [Topic(qid, text) for qid, text in task.topics.items()]
     with SearchEngine(task.folder) as engine:
         bundle = train_from_index(
@@ -79,7 +82,7 @@ def train_model(
             topics,
             task.qrels,
             task.features,
-            recipe=Recipe(task.ranker, name=task.recipe, seed=task.seed, **USUAL),
+            recipe=recipe,
             first_stage=FirstStage(task.k),
             source=f"judgments {task.topic_set}",
             progress=progress,

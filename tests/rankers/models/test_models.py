@@ -16,7 +16,9 @@ from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.models.model_kinds import average_models, model_from_json
 from searchlab.rankers.models.neighbourhood_model import NeighbourhoodModel, QuerySpace, mean_features
 from searchlab.rankers.models.rule_model import RuleModel
+from searchlab.rankers.models.tree_model import TreeModel
 from searchlab.rankers.models.voting_model import VotingModel, clip_margins, count_votes
+from tests.rankers.models.tree_examples import random_tree
 
 RANDOM = np.random.default_rng(8)
 X = RANDOM.normal(size=(13, 3))
@@ -36,6 +38,8 @@ MODELS = {
         RANDOM.integers(0, 3, 40), RANDOM.choice([-0.5, 0.0, 0.7], 40), RANDOM.normal(size=40), n_columns=3
     ),
     "no rules": RuleModel(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), n_columns=3),
+    "trees": TreeModel(tuple(random_tree(RANDOM, n, 3) for n in (1, 2, 5, 30)), 3),
+    "no trees": TreeModel((), 3),
     "linear kernel": KernelModel(VECTORS, COEFFICIENTS, 0.3, "linear"),
     "poly": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=3, coef0=1.0),
     "poly of degree 1": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=1, coef0=0.0),
@@ -99,7 +103,10 @@ def test_each_missing_or_mistyped_value_is_refused_in_one_line(model):
     [
         ([1, 2], "a model is malformed .found list, expected names with values"),
         ({}, "unknown kind of model ''"),
-        ({"kind": "forest"}, "unknown kind of model 'forest'; there is: kernel, linear, neighbourhoods, rules, votes"),
+        (
+            {"kind": "forest"},
+            "unknown kind of model 'forest'; there is: kernel, linear, neighbourhoods, rules, trees, votes",
+        ),
         ({"kind": ["linear"]}, "unknown kind of model"),
         ({"kind": "linear", "weights": [1, math.nan, 3]}, "expected finite numbers in 1 dimension"),
         ({"kind": "linear", "weights": [[1, 2, 3]]}, "expected finite numbers in 1 dimension"),

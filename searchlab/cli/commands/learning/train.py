@@ -126,6 +126,7 @@ def train_command(
     require_writable_file(output)
     from searchlab.features.feature_sets import make_feature_set
     from searchlab.training.from_index import USUAL
+    from searchlab.training.from_table import require_storable
 
     recipe = make_training_recipe(
         ranker,
@@ -142,6 +143,7 @@ def train_command(
         n_folds=folds,
         seed=seed,
     )
+    require_storable(recipe)
     if train is not None:
         bundle = _train_from_file(recipe, train, valid)
     else:
@@ -156,13 +158,14 @@ def train_command(
 
 
 def _list_rankers() -> None:
-    from searchlab.rankers.ranker_registry import RANKERS
+    from searchlab.rankers.ranker_registry import RANKERS, default_settings
 
     width = max(map(len, RANKERS))
     for name, kind in RANKERS.items():
         ranker = searchlab.make_ranker(name)
         settings = {
-            key: "chosen" if key == ranker.tuned else json.dumps(value) for key, value in ranker.get_params().items()
+            key: "chosen" if key == ranker.tuned else json.dumps(value, default=str)
+            for key, value in default_settings(name).items()
         }
         print(f"{name:{width}}  {kind.description}")
         print(f"{'':{width}}    {', '.join(f'{key}={value}' for key, value in settings.items())}")

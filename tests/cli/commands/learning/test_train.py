@@ -1,8 +1,12 @@
+import os
 import re
+import sys
 
 import pytest
 
+from searchlab import extensions
 from searchlab.rankers.bundle import load_bundle
+from searchlab.rankers.ranker_registry import RANKERS
 from tests.cli.commands.trained_models import table_of
 
 
@@ -192,3 +196,64 @@ def test_too_few_topics_with_relevant_documents_are_refused(collection, run_cli)
     code, _, err = run_cli("train", "--topics", "mine/topics.tsv", "--qrels", "qrels.txt", "-o", "m.json")
     assert code == 2
     assert "2 of 6 topics have a relevant document, expected at least 4" in err
+
+
+OWN = """
+import searchlab
+from sklearn.linear_model import Ridge
+from sklearn.tree import DecisionTreeRegressor
+
+@searchlab.ranker("own.ridge")
+def ridge(strength=1.0):
+    "my ridge"
+    return Ridge(alpha=strength)
+
+@searchlab.ranker("own.tree")
+def tree(depth=2):
+    return DecisionTreeRegressor(max_depth=depth, random_state=0)
+"""
+
+
+@pytest.fixture
+def own_rankers(collection, monkeypatch):
+    (collection / "own_rankers.py").write_text(OWN)
+    monkeypatch.setattr(extensions, "ORIGINS", {})
+    monkeypatch.setattr(extensions, "_LOADED", {})
+    monkeypatch.delenv(extensions.ENVIRONMENT, raising=False)
+    before = dict(RANKERS)
+    yield ("--extension", "own_rankers.py")
+    RANKERS.clear()
+    RANKERS.update(before)
+    sys.modules.pop("own_rankers", None)
+    os.environ.pop(extensions.ENVIRONMENT, None)
+
+
+def test_a_ranker_of_an_extension_is_trained_by_its_name(own_rankers, run_cli):
+    run_cli("features", "--features", "table1", "-o", "all.txt")
+    train = (*own_rankers, "train", "all.txt", "--ranker")
+    code, out, err = run_cli(*train, "own.ridge", "--set", "strength=3", "-o", "m.json")
+    assert code == 0, err
+    assert re.search(r"^model +own\.ridge: my ridge$", out, re.M)
+    bundle = load_bundle("m.json")
+    assert (bundle.ranker, bundle.settings["alpha"], bundle.model.kind) == ("own.ridge", 3, "linear")
+    assert bundle.training["extension"]["module"] == "own_rankers"
+    code, out, _ = run_cli(*own_rankers, "train", "--list")
+    assert re.search(r"^own\.ridge +my ridge\n +strength=1\.0\n", out, re.M)
+    code, out, err = run_cli(*train, "own.tree", "-o", "t.json")
+    assert (code, out) == (2, "")
+    assert "a model of own.tree cannot be written to a file" in err
+
+
+def test_lambdamart_is_trained_shown_and_explained(collection, run_cli):
+    run_cli("features", "--features", "table1", "-o", "all.txt")
+    settings = ("--set", "trees=15", "--set", "min_rows=3", "--impute", "none")
+    code, out, err = run_cli("train", "all.txt", "--ranker", "lambdamart", *settings, "--folds", 0, "-o", "m.json")
+    assert code == 0, err
+    code, out, err = run_cli("model", "show", "m.json")
+    assert re.search(r"^solved +15 trees$", out, re.M)
+    assert "undefined values stay undefined" in out
+    assert "importance, the largest first" in out
+    shares = [float(share) for share in re.findall(r" (\d+\.\d) % +\d+$", out, re.M)]
+    assert sum(shares) == pytest.approx(100, abs=0.5)
+    assert shares == sorted(shares, reverse=True)
+    assert run_cli("rerank", "m.json", "all.txt", "-o", "run.txt")[0] == 0
