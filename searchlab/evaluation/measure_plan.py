@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -56,15 +55,15 @@ class MeasurePlan:
                 )
 
 
-def make_plan(measures: Sequence[str | Measure] | str | Measure, dialect: str | Dialect) -> MeasurePlan:
+def make_plan(measures: Any, dialect: str | Dialect) -> MeasurePlan:
     """The plan for one or several measures, given as names, lists of names with commas, or `Measure`s."""
-    several = (measures,) if isinstance(measures, str | Measure) else tuple(measures)
-    return _make_plan(several, make_dialect(dialect))
+    parsed = parse_measures(measures if isinstance(measures, list | tuple) else (measures,))
+    return _make_plan(parsed, tuple(measure.name for measure in parsed), make_dialect(dialect))
 
 
 @lru_cache(maxsize=256)
-def _make_plan(measures: tuple[str | Measure, ...], dialect: Dialect) -> MeasurePlan:
-    parsed = parse_measures(measures)
+def _make_plan(parsed: tuple[Measure, ...], names: tuple[str, ...], dialect: Dialect) -> MeasurePlan:
+    """The plan; measures are equal under other names, which the plan keeps."""
     settings = np.zeros((len(parsed), measure_kernels.N_SETTINGS), np.int64)
     for row, measure in zip(settings, parsed, strict=True):
         row[measure_kernels.KIND] = measure_kernels.KINDS.index(FAMILIES[measure.family].arithmetic)

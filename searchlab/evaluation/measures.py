@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import Any
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.measure_families import (
@@ -90,7 +91,7 @@ def parse_measure(name: str) -> Measure:
     return _make_measure(written, FAMILIES[_ALIASES[match["family"]]], match["cutoff"], settings)
 
 
-def parse_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
+def parse_measures(measures: Iterable[Any]) -> tuple[Measure, ...]:
     """The measures of a list, in the same order; a name may be a list with commas, or that of a set of measures.
 
     A measure that is named twice is an error, unless a set has it: then it is where it is named.
@@ -117,11 +118,14 @@ def parse_measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
     return tuple(parsed)
 
 
-def _split(measure: str | Measure) -> list[str] | list[Measure]:
-    """The parts of a name with commas; a `Measure` alone."""
+def _split(measure: Any) -> list[str] | list[Measure]:
+    """The parts of a name with commas; a `Measure` alone. Measures of ir_measures are named as ours."""
     if isinstance(measure, Measure):
         return [measure]
-    parts = [part.strip() for part in _COMMA.split(measure)]
+    name = str(measure) if type(measure).__module__.partition(".")[0] == "ir_measures" else measure
+    if not isinstance(name, str):
+        raise SettingError(f"measure is {measure!r}, expected a name, such as nDCG@10")
+    parts = [part.strip() for part in _COMMA.split(name)]
     if len(parts) > 1 and "" in parts:
         raise SettingError(f"measures {measure!r}: found a comma without a name beside it")
     return parts

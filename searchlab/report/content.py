@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 
 from searchlab.errors import SettingError
 
@@ -142,6 +143,13 @@ class Report:
                 raise SettingError(
                     f"report: found two {kind.__name__.lower()}s called {twice[0]}, expected different names"
                 )
+
+    def _repr_html_(self) -> str:
+        """The whole page in a frame of a notebook, where nothing can run."""
+        from searchlab.report.html_page import render_html
+
+        page = escape(render_html(self), quote=True)
+        return f'<iframe sandbox="" srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
 def slugify(text: str) -> str:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.evaluation.measure_families import FAMILIES, MEASURE_SETS, TREC_NAMES
+from searchlab.evaluation.measure_plan import make_plan
 from searchlab.evaluation.measures import Measure, parse_measure, parse_measures
 
 
@@ -96,6 +97,17 @@ def test_commas_separate_names_but_not_settings():
     assert parse_measures(["RBP(p=0.5,rel=2)@7"])[0] == Measure("RBP", 7, 2, persistence=0.5)
 
 
+def test_measures_of_ir_measures_are_those_of_the_same_name():
+    ir_measures = pytest.importorskip("ir_measures")
+    assert names(ir_measures.nDCG @ 10, ir_measures.AP(rel=2)) == ["nDCG@10", "AP(rel=2)"]
+
+
+@pytest.mark.parametrize("measure", [5, None, b"AP", object])
+def test_what_is_no_name_is_refused(measure):
+    with pytest.raises(SettingError, match="expected a name, such as nDCG@10"):
+        parse_measures([measure])
+
+
 def test_a_set_has_all_its_measures_except_those_that_are_named():
     assert names("all_trec") == list(MEASURE_SETS["all_trec"])
     assert len(names("official")) == 29
@@ -125,3 +137,8 @@ def test_wrong_lists_are_errors(written, complaint):
 def test_several_measures_where_one_is_expected_are_an_error(written):
     with pytest.raises(SettingError, match="found several measures"):
         parse_measure(written)
+
+
+def test_plans_keep_the_names_that_were_written():
+    written = ["AP", "MAP", "map"]
+    assert [make_plan(name, "trec").measures[0].name for name in written] == written

@@ -118,3 +118,10 @@ def test_the_table_of_contents_links_to_the_sections(page):
     targets = [link.get("href", "")[1:] for link in nav.iter("a")]
     headings = [heading.get("id") for heading in page.iter("h2")]
     assert targets == headings == ["section-1", "section-2", "facts"]
+
+
+def test_a_notebook_shows_the_page_in_a_frame_where_nothing_runs(hostile_report):
+    frame = ElementTree.fromstring(hostile_report._repr_html_())
+    assert frame.tag == "iframe"
+    assert frame.attrib["sandbox"] == ""
+    assert " ".join(frame.attrib["srcdoc"].split()) == " ".join(render_html(hostile_report).split())
