@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -25,9 +25,12 @@ from searchlab.errors import SettingError, StoreError
 from searchlab.extensions import Origin, register
 from searchlab.features.catalogue import CATALOGUE, FAMILIES, FEATURE, measured_feature
 from searchlab.features.query_context import QueryCandidates, QueryContext
+from searchlab.indexing.storage.columns import STREAMS
 from searchlab.types import Array
 
 RESERVED_FAMILIES = FAMILIES | {"field", "external"}
+# What comes before the name of a stored field.
+FIELD = "field."
 # Characters of a query that a message shows.
 MAX_QUERY_SHOWN = 60
 
@@ -36,10 +39,12 @@ FeatureFunction = Callable[[QueryCandidates], npt.ArrayLike]
 F = TypeVar("F", bound=FeatureFunction)
 
 
-def feature(name: str, formula: str) -> Callable[[F], F]:
+def feature(name: str, formula: str, needs: Sequence[str] = ()) -> Callable[[F], F]:
     """Register a function of the candidates of a query as a feature; `formula` says in words what it computes.
 
-    The name is a family of your own, a dot, and a word: `own.recency`. The function is returned as it is.
+    The name is a family of your own, a dot, and a word: `own.recency`. `needs` may name what has to be there, streams
+    (`title`) and stored fields (`field.year`), which is read and checked before the function is called; what it asks
+    its candidates for beyond that is read then. The function is returned as it is.
     """
     family, dot, rest = name.partition(".") if isinstance(name, str) else ("", "", "")
     if not (family and dot and rest):
@@ -48,13 +53,14 @@ def feature(name: str, formula: str) -> Callable[[F], F]:
         raise SettingError(f"feature {name}: {family} is a family of searchlab, expected another, such as own")
     if not isinstance(formula, str) or len(formula.splitlines()) != 1:
         raise SettingError(f"feature {name}: formula is {formula!r}, expected a line of text")
+    wanted = _check_needs(name, needs)
 
     def add(function: F) -> F:
         if not inspect.isfunction(function):
             raise SettingError(f"feature {name} is {type(function).__name__}, expected a function")
         origin = Origin.of(function)
         made = measured_feature(
-            name, formula, origin.place, lambda query: _compute(name, function, query), version=origin.digest
+            name, formula, origin.place, lambda query: _compute(name, function, wanted, query), version=origin.digest
         )
         register(CATALOGUE, FEATURE, name, made, function)
         return function
@@ -62,9 +68,23 @@ def feature(name: str, formula: str) -> Callable[[F], F]:
     return add
 
 
-def _compute(name: str, function: FeatureFunction, query: QueryContext) -> Array:
+def _check_needs(name: str, needs: Sequence[str]) -> tuple[str, ...]:
+    several = (needs,) if isinstance(needs, str) else tuple(needs)
+    for need in several:
+        if need not in STREAMS and not (isinstance(need, str) and need.startswith(FIELD) and need != FIELD):
+            expected = f"{', '.join(STREAMS)} or a stored field, such as {FIELD}year"
+            raise SettingError(f"feature {name} needs {need!r}, expected {expected}")
+    return several
+
+
+def _compute(name: str, function: FeatureFunction, needs: Sequence[str], query: QueryContext) -> Array:
     """The column of a user's function, checked."""
     candidates = query.candidates
+    for need in needs:
+        try:
+            _ = candidates.counts(need) if need in STREAMS else candidates.numbers(need.removeprefix(FIELD))
+        except SettingError as error:
+            raise SettingError(f"feature {name}: {error}") from None
     try:
         column = np.asarray(function(candidates))
     except StoreError:

@@ -184,3 +184,28 @@ def test_a_registered_feature_is_found_described_and_offered(engine):
     assert "own.one" not in make_feature_set("full").names
     searchlab.feature("own.one", "always two")(lambda candidates: 2 * np.ones(len(candidates)))
     assert column(engine, "own.one") == [2, 2, 2]
+
+
+def test_what_a_function_needs_is_checked_before_it_is_called(engine):
+    called = []
+
+    @searchlab.feature("own.needy", "by price", needs=("title", "field.price"))
+    def needy(candidates):
+        called.append(candidates)
+        return np.zeros(len(candidates))
+
+    with pytest.raises(SettingError, match=r"^feature own\.needy: .*price"):
+        column(engine, "own.needy")
+    assert not called
+
+    @searchlab.feature("own.needy", "by year", needs=("title", "field.year"))
+    def satisfied(candidates):
+        return candidates.numbers("year") - 1999
+
+    assert column(engine, "own.needy") == pytest.approx([0, 5, nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("needs", ["year", ("titel",), (3,), ("field.",)])
+def test_needs_are_streams_and_stored_fields(needs):
+    with pytest.raises(SettingError, match=r"feature own\.x needs .* or a stored field, such as field\.year"):
+        searchlab.feature("own.x", "formula", needs=needs)
