@@ -70,7 +70,7 @@ def parse_measure(name: str) -> Measure:
     if (match := _TREC_SHAPE.fullmatch(written)) and (TREC_NAMES[match["name"]][1] == bool(match["cutoff"])):
         return _make_measure(written, FAMILIES[TREC_NAMES[match["name"]][0]], match["cutoff"], {})
     match = _SHAPE.fullmatch(written)
-    if not match or match["family"] not in _ALIASES:
+    if not match or match["family"] not in _ALIASES or not written.isprintable():
         raise _unknown_measure(written)
     settings = _parse_settings(written, match["settings"] or "")
     return _make_measure(written, FAMILIES[_ALIASES[match["family"]]], match["cutoff"], settings)
