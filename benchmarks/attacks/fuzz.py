@@ -54,13 +54,14 @@ class Stuck(BaseException):
 class FuzzResult:
     """How the cases of each target ended, the first case of each failure, and what they took.
 
-    `failures` has a description by target and place of the failure; `n_failures` how often each occurred.
+    `failures` has a description by target and place of the failure; `n_failures` how often each occurred. `megabytes`
+    is the memory after each fifth of the cases, of the process whose memory grew most.
     """
 
     outcomes: dict[str, Counter[str]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     n_failures: Counter[str] = field(default_factory=Counter)
-    growth_megabytes: float = 0.0
+    megabytes: list[float] = field(default_factory=list)
     peak_megabytes: float = 0.0
 
     @property
@@ -83,7 +84,7 @@ class FuzzResult:
             self.outcomes.setdefault(target, Counter()).update(counts)
         self.failures = other.failures | self.failures
         self.n_failures.update(other.n_failures)
-        self.growth_megabytes = max(self.growth_megabytes, other.growth_megabytes)
+        self.megabytes = max(self.megabytes, other.megabytes, key=_growth)
         self.peak_megabytes = max(self.peak_megabytes, other.peak_megabytes)
 
 
@@ -99,18 +100,17 @@ def fuzz(
     """Attack all targets in turn; the case under way is written to the file `place`."""
     result = FuzzResult()
     chosen = part.of(range(n_cases))
-    at_fifth = 0.0
     with _bounded():
         for count, (target, number) in enumerate(plan_cases(targets, chosen)):
-            if count == len(chosen) // 5:
-                at_fifth = _megabytes()
+            if count and count % max(1, len(chosen) // 5) == 0:
+                result.megabytes.append(_megabytes())
             if place is not None:
                 os.pwrite(place, f"{target.name} {number}".encode().ljust(PLACE_BYTES), 0)
             _run_case(target, seed, number, result)
-    result.growth_megabytes = _megabytes() - at_fifth
+    result.megabytes.append(_megabytes())
     result.peak_megabytes = _peak_megabytes()
-    if result.growth_megabytes > MAX_GROWTH_MEGABYTES:
-        result.fail("memory", f"memory grew by {result.growth_megabytes:.0f} MB")
+    if _growth(result.megabytes) > MAX_GROWTH_MEGABYTES:
+        result.fail("memory", f"memory grew by {_growth(result.megabytes):.0f} MB")
     return result
 
 
@@ -161,6 +161,10 @@ def _bounded() -> Iterator[None]:
             yield
     finally:
         signal.signal(signal.SIGPROF, before)
+
+
+def _growth(megabytes: Sequence[float]) -> float:
+    return megabytes[-1] - megabytes[0] if megabytes else 0.0
 
 
 def _megabytes() -> float:
@@ -217,7 +221,8 @@ def describe(result: FuzzResult) -> str:
         [target, *(f"{number:,}" for number in (counts.total(), counts[RESULT], counts[ERROR], counts[FAILURE]))]
         for target, counts in [*sorted(result.outcomes.items()), ("all", total)]
     ]
-    memory = f"memory: peak {result.peak_megabytes:.0f} MB, growth {result.growth_megabytes:.1f} MB"
+    fifths = ", ".join(f"{megabytes:.0f}" for megabytes in result.megabytes)
+    memory = f"memory: {fifths} MB after each fifth, at most {result.peak_megabytes:.0f} MB"
     failures = [f"{result.n_failures[key]} × {key}\n    {text}" for key, text in result.failures.items()]
     return "\n".join([table(header, rows), memory, *failures])
 
