@@ -37,8 +37,6 @@ ANSWER_SECONDS = 60
 FOREIGN_CONTENT = (b"root:x:", b"def make_app(")
 MAX_GROWTH_MEGABYTES = 60
 CLOSED, HANG = "closed", "hang"
-# What precedes the answer to a request that asks whether it may send its body.
-CONTINUE = b"HTTP/1.1 100 \r\n\r\n"
 
 
 @dataclass
@@ -64,7 +62,8 @@ def send(request: HostileRequest, port: int) -> tuple[str, bytes]:
         return HANG, answer
     except OSError:  # closed while the request is sent, or before its answer is read
         pass
-    answer = answer.removeprefix(CONTINUE)
+    if answer.startswith(b"HTTP/1.1 1"):  # the body may be sent; the answer follows
+        answer = answer.partition(b"\r\n\r\n")[2]
     return (answer.split(b" ", 2)[1].decode("latin-1") if answer.startswith(b"HTTP/1.1 ") else CLOSED), answer
 
 
