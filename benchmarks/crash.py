@@ -2,6 +2,7 @@
 
     python benchmarks/crash.py [--kills 500] [--documents 400] [--seed 1]
     python benchmarks/crash.py --faults [--sample N]          # every file system call fails in turn: faults.py
+    python benchmarks/crash.py --faults --part 3/8            # the third eighth of these faults
     python benchmarks/crash.py --power-loss [--states 1000]   # writes that were not synced are lost: power_loss.py
 
 Seven operations follow one another: indexing, updating twice, deleting, pruning, merging, rebuilding. Each is repeated
@@ -37,6 +38,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from parts import WHOLE, Part
 from power_loss import crash_points, crash_state, record
 from report import table
 
@@ -372,6 +374,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", action="store_true", help="let file system calls fail instead")
     parser.add_argument("--sample", type=int, help="only so many faults of each command")
+    parser.add_argument("--part", type=Part.parse, default=WHOLE, metavar="I/N", help="only one of N parts of them")
     parser.add_argument("--power-loss", action="store_true", help="lose what was not synced instead")
     parser.add_argument("--states", type=int, default=1000)
     options = parser.parse_args()
@@ -386,7 +389,7 @@ def main() -> int:
 def survey_faults(home: Path, options: argparse.Namespace) -> int:
     import faults  # which imports this module
 
-    outcomes = faults.survey(home, sample=options.sample, seed=options.seed)
+    outcomes = faults.survey(home, sample=options.sample, seed=options.seed, part=options.part)
     print(faults.summarise(outcomes))
     return int(any(outcome.problems for outcome in outcomes))
 

@@ -30,6 +30,7 @@ from pathlib import Path
 from crash import copy, make_documents, read, small_shards
 from crash import leftovers as leftovers_of_index
 from file_calls import FileCall, Hook, intercept
+from parts import WHOLE, Part
 from report import table
 
 import searchlab
@@ -396,13 +397,13 @@ def faults_of(step: Step) -> Iterator[Fault]:
                     yield fault
 
 
-def survey(home: Path, *, sample: int | None = None, seed: int = 1) -> list[Outcome]:
+def survey(home: Path, *, sample: int | None = None, seed: int = 1, part: Part = WHOLE) -> list[Outcome]:
     """Inject all faults, or a random sample of so many of each operation, and print what is untrue."""
     rng = random.Random(seed)
     os.fsync = lambda descriptor: None  # it fails when it is to fail, but takes no time otherwise
     outcomes = []
     for step in rehearse(home, plan()):
-        faults = list(faults_of(step))
+        faults = part.of(list(faults_of(step)))
         for fault in faults if sample is None else rng.sample(faults, min(sample, len(faults))):
             outcome = inject(step, fault, home)
             outcomes.append(outcome)

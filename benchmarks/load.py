@@ -17,7 +17,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-HOST = "127.0.0.1"
+from server_process import HOST
+
 END_OF_HEAD = b"\r\n\r\n"
 LENGTH = b"content-length:"
 # Seconds that the last requests may take.

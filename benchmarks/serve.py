@@ -13,19 +13,14 @@ of the server are compared with those of the engine; the script fails if they di
 from __future__ import annotations
 
 import argparse
-import http.client
 import json
-import os
 import random
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import cycle
 from pathlib import Path
@@ -34,9 +29,9 @@ from typing import Any
 from urllib.parse import quote
 
 from engines import ENGINES
-from load import HOST
 from report import OURS
 from serve_report import describe_machine, print_report
+from server_process import Server, free_port, served
 
 OHSUMED = 348_566
 HERE = Path(__file__).parent
@@ -124,76 +119,6 @@ def run_step(name: str, *arguments: object) -> Any:
 def run_script(*command: str | Path) -> Any:
     done = subprocess.run([sys.executable, "-W", "ignore", *command], stdout=subprocess.PIPE, check=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
-
-
-# Servers
-
-
-class Server:
-    """A running server: its process, its port, and its use of memory and processor."""
-
-    def __init__(self, name: str, process: subprocess.Popen[str], port: int) -> None:
-        self.name = name
-        self.process = process
-        self.port = port
-
-    def get(self, path: str) -> Any:
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=60)
-        try:
-            connection.request("GET", path)
-            response = connection.getresponse()
-            body = response.read()
-            if response.status != 200:
-                sys.exit(f"{self.name}: {path} gave {response.status}: {body[:200]!r}")
-            return json.loads(body) if "json" in response.headers["content-type"] else body.decode()
-        finally:
-            connection.close()
-
-    def memory(self) -> tuple[float, float]:
-        """Megabytes of private memory, and of all resident memory, with droppable pages of the index."""
-        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        kilobytes = {line.partition(":")[0]: int(line.split()[1]) for line in lines if line.endswith(" kB")}
-        return kilobytes["RssAnon"] / 1024, kilobytes["VmRSS"] / 1024
-
-    def processor(self) -> float:
-        """Seconds of processor time so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def served(name: str, command: list[str | Path], port: int | None = None) -> Iterator[Server]:
-    """A server while the context lasts; without a port, its first line names the one it took."""
-    pipe = subprocess.PIPE if port is None else None
-    process = subprocess.Popen(list(map(str, command)), stdout=pipe, text=True)
-    try:
-        if port is None:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            if not line.strip():
-                sys.exit(f"{name} did not start")
-            port = int(line.strip().rpartition(":")[2].partition("/")[0])
-        wait_for(port)
-        yield Server(name, process, port)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
-
-
-def wait_for(port: int) -> None:
-    for _ in range(300):
-        try:
-            socket.create_connection((HOST, port)).close()
-            return
-        except OSError:
-            time.sleep(0.1)
-    sys.exit(f"no server answers at port {port}")
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind((HOST, 0))
-        return int(taken.getsockname()[1])
 
 
 # Measurements

@@ -101,7 +101,7 @@ class DurabilityWarning(UserWarning):
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
     """The error for an unknown name, with the most similar known name and a list of all."""
-    names = sorted(known)
+    names = sorted(" ".join(each.split()) for each in known)
     near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
     hint = f" (did you mean {near[0]}?)" if near else ""
     return SettingError(f"unknown {kind} {name!r}{hint}; there is: {', '.join(names)}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from searchlab.cli.messages import note
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
@@ -158,5 +159,5 @@ def pairs(settings: Iterable[str], option: str, example: str = "mu=500") -> Iter
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals:
-            raise SettingError(f"{option} {setting}: expected NAME=VALUE, such as {example}")
+            raise SettingError(f"{option} {on_one_line(setting)}: expected NAME=VALUE, such as {example}")
         yield key.strip(), value.strip()

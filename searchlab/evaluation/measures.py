@@ -85,7 +85,7 @@ def parse_measure(name: str) -> Measure:
     if written in MEASURE_SETS or _COMMA.search(written):
         raise SettingError(f"found several measures ({written}), expected one")
     match = _SHAPE.fullmatch(written)
-    if not match or match["family"] not in _ALIASES:
+    if not match or match["family"] not in _ALIASES or not written.isprintable():
         raise _unknown_measure(written)
     settings = _parse_settings(written, match["settings"] or "")
     return _make_measure(written, FAMILIES[_ALIASES[match["family"]]], match["cutoff"], settings)

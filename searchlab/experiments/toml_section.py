@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 
@@ -124,7 +125,7 @@ class TomlSection:
 
     def error(self, key: str, message: str) -> SourceError:
         """The error for a key; an empty key stands for the whole section."""
-        location = " ".join(filter(None, [f"[{self.name}]" if self.name else "", key]))
+        location = " ".join(filter(None, [f"[{self.name}]" if self.name else "", on_one_line(key)]))
         return SourceError(self.file, f"{location}: {message}" if location else message)
 
     def _mark_read(self, key: str) -> None:
@@ -149,7 +150,7 @@ def read_toml(path: str | Path) -> TomlSection:
     path = Path(path)
     try:
         return TomlSection(path, "", tomllib.loads(read_text_file(path)))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits is a plain ValueError
         raise SourceError(path, f"not a TOML file ({' '.join(str(error).split())})") from None
 
 

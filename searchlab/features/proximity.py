@@ -139,7 +139,7 @@ def _find_occurrences(columns: ShardColumns, numbers: Sequence[int], docs: Array
     for code, number in enumerate(numbers, start=1):
         if number >= 0:
             code_of[number] = code
-    codes = code_of[columns.tokens[concatenate_ranges(starts, ends)]]
+    codes = code_of[columns.tokens[concatenate_ranges(starts, ends, len(columns.tokens))]]
     at = np.flatnonzero(codes)
     rows = np.repeat(np.arange(len(docs)), lengths)[at]
     in_title = at < (begins + titles)[rows]

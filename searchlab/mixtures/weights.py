@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from searchlab.atomic_file import open_atomic
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
@@ -154,9 +155,9 @@ def read_weights(path: str | Path) -> MixtureWeights:
     try:
         return _from_json(record, str(path))
     except SettingError as error:
-        raise SourceError(path, str(error)) from None
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SourceError(path, f"damaged ({type(error).__name__}: {error}), {EXPECTED}") from None
+        raise SourceError(path, on_one_line(str(error))) from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+        raise SourceError(path, f"damaged ({type(error).__name__}: {on_one_line(str(error))}), {EXPECTED}") from None
 
 
 def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:

@@ -8,37 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.attacks.fuzz_seeds import DOCUMENTS, NAMES, TOPICS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS, read_documents, read_topics
 from searchlab.errors import InputError, RecordError, SearchlabError, SourceError
 from searchlab.records import Document, Topic
 
-DOCUMENTS = {
-    "jsonl": b'{"id": "a", "title": ["x"], "body": "caf\xc3\xa9 \\ud800", "n": {"m": [1.5]}}\n{"id": 2}\n',
-    "trec": b"<DOC>\n<DOCNO> a </DOCNO><DATE>1990</DATE><HEAD>x &amp; y</HEAD>\n<TEXT>a < b</TEXT>\n</DOC>\n",
-    "smart": b".I 1\n.T\ntitle\n.A\nauthor\n.W\ntext .\n.X\n1 2 3\n.I 2\n.W\nmore\n",
-    "ohsumed": b".I 1\n.U\n870\n.S\nJ Med\n.M\nA/*; B.\n.T\ntitle\n.P\nART.\n.W\ntext\n.A\nX Y; Z.\n.I 2\n.U\n871\n",
-    "ohsumed-i": b".I 1\n.U\n870\n.M\nA/*; B.\n.I 2\n.W\ntext\n",
-    "nbib": b"PMID- 1\nTI  - On\n      wings\nAB  - \xe9\nFAU - A, B\nDP  - 1999\nLID - 10.1/x [doi]\n\nPMID- 2\n",
-    "ris": b"TY  - JOUR\nID  - a\nTI  - x\nmore\nPY  - 1999/1\nKW  - k\nER  - \nTY  - BOOK\nER  - \n",
-    "bibtex": b'@string{j = "J" # {x}}\n@a{k, title = {A {\\"o} \\alpha $x$}, author="A and B", year=1 # j}\n@b{l}\n',
-    "csv": b'id,title,text,n\n1,"a ""b""\nc",x,3\n2,,"",\n',
-    "tsv": b'docno\tbody\n1\t"x\ty"\n2\tcaf\xe9\n',
-    "html": b"<!doctype html><head><title>T</title></head><h1>H</h1><p a='>'>x &amp; y<script>a<b</script>\xe9<br>z",
-    "pubmed": b"<?xml version='1.0'?><PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article>"
-    b"<ArticleTitle>T<i>x</i> &#233;</ArticleTitle><Abstract><AbstractText Label='L'>a</AbstractText></Abstract>"
-    b"<AuthorList><Author><LastName>A</LastName></Author></AuthorList></Article></MedlineCitation></PubmedArticle>"
-    b"<PubmedArticle><MedlineCitation><PMID>2</PMID></MedlineCitation></PubmedArticle></PubmedArticleSet>",
-    "markdown": b"---\ntitle: x\nk: v\n---\n# H *i* #\n**a** [l](u) `c` <b>\xe9</b>\n```\ncode\n```\nS\n===\n> - q\n",
-    "text": b"Title\n\nbody \xe9 of text\r\nand more\n",
-}
-# Formats that are recognised by their suffix need one.
-NAMES = {"csv": "file.csv", "tsv": "file.tsv", "html": "file.html", "markdown": "file.md"}
-TOPICS = {
-    "jsonl": b'{"qid": "a", "query": "x", "n": [1]}\n{"qid": 2, "title": "y"}\n',
-    "trec": b"<top>\n<num> Number: 301\n<title> crime &lt; law\n<desc> Description:\nfind\n</top>\n",
-    "smart": b".I 1\n.W\nwhat\n.I 2\n.T\na\n.W\nb\n.B\nc\n",
-    "tsv": b"1\twing flow\n2\theat\n",
-}
 PIECES = [b"<DOC>", b"</DOC>", b"<top>", b"<num>", b".I ", b".W\n", b"{", b'"', b"\\u", b"\t", b"&#", b"<!--"]
 PIECES += [
     b"\nPMID- ",

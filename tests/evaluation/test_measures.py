@@ -47,6 +47,7 @@ def test_trec_names_are_parsed_and_returned():
         ("ndcg@10", "unknown measure 'ndcg@10' (did you mean nDCG@10 or"),
         ("NDGC@5", "(did you mean nDCG@5"),
         ("ndcg_ct_10", "ndcg_cut_10"),
+        ("nDCG(dcg='exp\nlog2')@3", "unknown measure"),
         ("xyzzy", "unknown measure 'xyzzy'; there is: nDCG, AP,"),
         ("", "unknown measure ''"),
         ("P", "P needs a cutoff, such as P@10"),

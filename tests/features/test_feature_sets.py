@@ -135,6 +135,7 @@ def test_a_set_without_a_name_has_that_of_its_file(write):
     ("text", "message"),
     [
         ("features = [", r"not a TOML file \(Invalid value \(at end of document\)\)"),
+        (f"name = {'9' * 5000}", r"not a TOML file \("),
         ("feature = []", "unknown key 'feature', expected name, include, features"),
         ("features = 'doc.both.length'", "features is 'doc.both.length', expected a list of names"),
         ("features = [1]", r"features is \[1\], expected a list of names"),

@@ -1,6 +1,7 @@
 """Files of mixture weights: read as written, and refused where they do not fit an index."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -89,6 +90,9 @@ def test_weights_with_a_topic_model_require_the_same_topic_model(build, tmp_path
         ({"weights": [1.0, 0.0]}, "corpus has no weight"),
         ({"weights": [0.3, 0.3, 0.4]}, "3 numbers, expected 2"),
         ({"weights": "many"}, "damaged"),
+        ({"weights": [0.3, 10**400]}, "damaged"),
+        ({"queries": math.inf}, "damaged"),
+        ({"components": ["document", "a\nb"]}, "components are document, a b; expected"),
         ({"components": ["document", "corpus", "trigram"]}, "components are document, corpus, trigram; expected"),
         ({"components": ["document"]}, "components are document; expected document, corpus"),
         ({"components": ["document", "document", "corpus"]}, "components are"),

@@ -45,6 +45,6 @@ def _compose(topic: TopicParts, chosen: Sequence[str]) -> Topic:
     text = " ".join(lines[name] for name in names if lines.get(name))
     others = {name: line for name, line in lines.items() if line and name not in names}
     if not text:
-        found = f"found only {', '.join(others)}" if others else "found none"
+        found = f"found only {on_one_line(', '.join(others))}" if others else "found none"
         raise RecordError(topic.location, f"expected a text for topic {topic.qid}, {found}")
     return Topic(topic.qid, text, others, topic.location)

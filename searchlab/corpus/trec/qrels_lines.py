@@ -51,7 +51,7 @@ def read_qrels_lines(opened: OpenedFile) -> dict[str, dict[str, int]]:
 
 def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
     """The judgments of a large, regular file with the columns of TREC; None for any other file."""
-    first = data[: data.find(b"\n") + 1].decode("utf-8", "replace").split()
+    first = data.partition(b"\n")[0].decode("utf-8", "replace").split()
     if _is_smart(first):
         return None
     lines = read_plain_lines(data, TREC_COLUMNS, docno_column=2, number_column=3, whole=True)

@@ -91,9 +91,9 @@ def read_leniently(path: str | Path) -> ParsedFile:
 
 def detect_kind(head: str) -> str:
     """The kind of a file with these first lines; without columns of numbers it is taken for topics."""
-    written = [line for line in head.splitlines()[:MAX_DETECTION_LINES] if line.strip()]
+    written = [line for line in head.splitlines() if line.strip()][:MAX_DETECTION_LINES]
     lines = [line.split() for line in written]
-    if [word.lower() for word in lines[0]] == BEIR_HEADER:
+    if lines and [word.lower() for word in lines[0]] == BEIR_HEADER:
         return "judgments"
     if _most(bool(_LETOR.match(" ".join(line))) for line in lines if line[0] != "#"):
         return "features"

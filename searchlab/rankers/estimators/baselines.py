@@ -37,7 +37,7 @@ class LinearRanker(Ranker):
             return None
         try:
             numbers = np.array(self.weights, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.full((), math.nan)
         if numbers.ndim != 1 or not np.isfinite(numbers).all():
             raise SettingError(f"weights is {self.weights!r}, expected a list of finite numbers")

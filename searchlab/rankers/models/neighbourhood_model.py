@@ -45,7 +45,8 @@ class QuerySpace:
 
     def nearest(self, described: Floats, k: int) -> Ints:
         """The k training queries nearest to a query, the nearest first; of equal distances, the first in training."""
-        distances = ((self.queries - described) ** 2).sum(axis=1)
+        with np.errstate(over="ignore"):  # an infinite distance is the farthest
+            distances = ((self.queries - described) ** 2).sum(axis=1)
         return np.argsort(distances, kind="stable")[:k]
 
 

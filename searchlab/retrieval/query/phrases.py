@@ -32,7 +32,7 @@ def find_phrase(text: Text, terms: Sequence[int], slop: int) -> Array:
         return found
     passages = text.passages
     first, last = np.searchsorted(passages.docs, found), np.searchsorted(passages.docs, found, "right")
-    positions_of = _read(passages, concatenate_ranges(first, last))
+    positions_of = _read(passages, concatenate_ranges(first, last, len(passages.docs)))
     numbers = [term + text.numbers.start for term in terms]
     begins, ends = _exact(text, numbers, positions_of) if slop == 1 else _near(text, numbers, slop, positions_of)
     passage = _passage_of(passages, ends)
@@ -92,7 +92,7 @@ def _read(passages: Passages, chosen: Array) -> PositionsOf:
     if (ends - starts).sum() * SCAN_RATIO > end - begin:
         whole = passages.tokens[begin:end]
         return lambda token: np.flatnonzero(whole == token) + begin
-    positions = concatenate_ranges(starts, ends)
+    positions = concatenate_ranges(starts, ends, len(passages.tokens))
     tokens = passages.tokens[positions]
     return lambda token: positions[tokens == token]
 

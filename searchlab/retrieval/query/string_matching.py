@@ -111,7 +111,7 @@ def _characters(strings: Strings, numbers: range) -> tuple[Array, Array]:
         return encoded, offsets
     # In UTF-8, each byte but those of the form 10xxxxxx begins a character.
     before = np.concatenate([[0], np.cumsum((encoded & 0xC0) != 0x80)])
-    return np.frombuffer(encoded.tobytes().decode().encode("utf-32-le"), "<u4"), before[offsets]
+    return np.frombuffer(strings.decode(encoded.tobytes()).encode("utf-32-le"), "<u4"), before[offsets]
 
 
 def _distances(columns: Array, text: str, max_edits: int, *, swaps: bool) -> Array:

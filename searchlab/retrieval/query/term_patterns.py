@@ -80,6 +80,6 @@ def _doc_freqs(shard: Shard, text: Text, positions: Array) -> Array:
     starts, ends = offsets[positions], offsets[positions + 1]
     if shard.live is None:
         return np.asarray(ends - starts)
-    docs = text.stream.docs[concatenate_ranges(starts, ends)]
+    docs = text.stream.docs[concatenate_ranges(starts, ends, len(text.stream.docs))]
     n_live_before = np.concatenate([[0], np.cumsum(shard.live[docs])])
     return np.asarray(np.diff(n_live_before[np.concatenate([[0], np.cumsum(ends - starts)])]))

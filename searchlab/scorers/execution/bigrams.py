@@ -27,7 +27,7 @@ def count_bigram(columns: ShardColumns, first: int, second: int, having: Array, 
     tokens = columns.tokens
     if (ends < starts).any() or (ends > len(tokens)).any():
         raise IndexError("a document reaches beyond the tokens")
-    positions = concatenate_ranges(starts, np.maximum(ends - 1, starts))
+    positions = concatenate_ranges(starts, np.maximum(ends - 1, starts), len(tokens))
     positions = positions[tokens[positions] == first]
     positions = positions[tokens[positions + 1] == second]
     rows = np.searchsorted(starts, positions, "right") - 1

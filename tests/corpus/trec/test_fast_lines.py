@@ -118,3 +118,9 @@ def test_what_is_wrong_in_a_large_file_is_named_by_its_line(tmp_path):
     assert read(read_run, path, large=True)[1] == f"{path}:2: expected a finite number as score, found 'nan'"
     path.write_text("1 Q0 a 1 2 x\n1 Q0 a 2 1 x\n")
     assert read(read_run, path, large=True)[1] == f"{path}:2: document a of topic 1 occurs already at {path}:1"
+
+
+def test_judgments_of_smart_in_a_single_line_without_end_are_read_alike(tmp_path):
+    path = tmp_path / "CISI.REL"
+    path.write_text("1 d1 0 0")
+    assert read(read_qrels, path, large=True) == read(read_qrels, path, large=False) == {"1": {"d1": 1}}

@@ -65,6 +65,12 @@ def test_a_topic_without_the_chosen_part_is_malformed(write, message):
     assert complaint == f"{path}:1: expected a text for topic 2, found only title, narr"
 
 
+def test_names_of_parts_are_shown_on_one_line(write, message):
+    path = write("topics", '{"qid": "a", "b\\u2028c": "x"}\n')
+    assert message(RecordError, read_topics, path) == f"{path}:1: expected a text for topic a, found only b c"
+    assert message(SettingError, read_topics, path, fields="d").endswith("; there is: b c, query, text")
+
+
 def test_an_unknown_part_is_refused_with_the_parts_that_there_are(write, message):
     path = write("topics", TREC)
     complaint = message(SettingError, read_topics, path, fields=("title", "des"))

@@ -20,6 +20,8 @@ from tests.evaluation.file_checks.sample_files import LETOR, QRELS, RUN, TOPICS
         ("1\tflu 1918\n2\tflu 1957\n", "topics"),
         (RUN, "run"),
         (RUN + "1 Q0 broken\n", "run"),
+        ("\n" * 1000 + RUN, "run"),
+        ("\n" * 1000, "topics"),
         (LETOR, "features"),
         ("# names: a b\n" + LETOR, "features"),
         ('{"qid": "1", "text": "word"}\n', "topics"),

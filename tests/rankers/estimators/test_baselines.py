@@ -30,6 +30,7 @@ def test_without_weights_features_are_added_up():
         ([1, [2], 3], "expected a list of finite numbers"),
         ([1, 2, float("nan")], "expected a list of finite numbers"),
         (3, "weights is 3, expected a list"),
+        ([1, 2, 10**400], "expected a list of finite numbers"),
     ],
 )
 def test_weights_that_do_not_fit_are_refused(weights, message):

@@ -269,3 +269,8 @@ def test_a_query_uses_the_neighbourhood_that_its_variant_chooses():
 def test_models_of_neighbourhoods_are_not_averaged():
     with pytest.raises(SettingError, match="neighbourhoods models cannot be averaged"):
         average_models([MODELS["offline-1"]] * 2, [1.0, 1.0])  # type: ignore[list-item]
+
+
+def test_a_query_too_far_away_to_measure_is_the_farthest():
+    space = QuerySpace(np.array([[1e300], [1.0], [-1e300]]), 0, 1)
+    assert space.nearest(np.array([0.0]), 3).tolist() == [1, 0, 2]

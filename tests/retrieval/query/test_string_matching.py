@@ -4,9 +4,12 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.retrieval.query.string_matching import match_fuzzy, match_wildcard
 from tests.retrieval.query.test_matching import edit_distance
@@ -86,3 +89,9 @@ def test_no_strings_match_nothing():
     assert (len(numbers), len(distances)) == (0, 0)
     assert len(match_wildcard(pack([]), range(0), "w*d")) == 0
     assert np.issubdtype(numbers.dtype, np.integer)
+
+
+def test_strings_that_are_not_utf8_are_damage():
+    damaged = Strings(Column(np.frombuffer(b"a\xc3(", np.uint8)), Column(np.array([0, 1, 3])))
+    with pytest.raises(IndexCorrupt, match="strings that are not UTF-8"):
+        match_fuzzy(damaged, range(2), "ab", max_edits=1, same_start=0)

@@ -48,7 +48,14 @@ class Strings(Sequence[str]):
     def __getitem__(self, number: Any) -> Any:
         if isinstance(number, slice):
             return [self[i] for i in range(*number.indices(len(self)))]
-        return self.bytes_at(range(len(self))[number]).decode()
+        return self.decode(self.bytes_at(range(len(self))[number]))
+
+    def decode(self, content: bytes) -> str:
+        """The text of some bytes of the table; raises IndexCorrupt if they are not UTF-8."""
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise self._blob.damaged("strings that are not UTF-8") from None
 
     def take(self, numbers: Array) -> list[str]:
         """The strings with these numbers; their bytes are gathered in one step, which is faster than one by one."""
@@ -63,7 +70,7 @@ class Strings(Sequence[str]):
         if gathered.isascii():
             text = gathered.decode("ascii")
             return [text[start:end] for start, end in bounds]
-        return [gathered[start:end].decode() for start, end in bounds]
+        return [self.decode(gathered[start:end]) for start, end in bounds]
 
     def _bounds(self, numbers: Array) -> tuple[Array, Array]:
         """Where strings begin, and their lengths."""

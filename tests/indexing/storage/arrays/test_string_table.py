@@ -3,6 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 
 
@@ -27,3 +29,11 @@ def test_strings_are_taken_in_any_order():
     assert strings.take(np.array([3, 1, 0, 3])) == ["zz", "bé", "a", "zz"]
     assert strings.take(np.array([3, 0])) == ["zz", "a"]
     assert strings.take(np.zeros(0, np.int64)) == []
+
+
+@pytest.mark.parametrize("read", [lambda strings: strings[1], lambda strings: strings.take(np.array([0, 1]))])
+def test_strings_that_are_not_utf8_are_damage(read):
+    strings = Strings(Column(np.frombuffer(b"a\xff", np.uint8)), Column(np.array([0, 1, 2])))
+    assert strings[0] == "a"
+    with pytest.raises(IndexCorrupt, match="strings that are not UTF-8"):
+        read(strings)
