@@ -40,7 +40,7 @@ ROOMS = [
     "web",
     "cli",
 ]
-SHARED = {"array_ranges", "atomic_file", "errors", "json_numbers", "records", "types"}
+SHARED = {"array_ranges", "atomic_file", "errors", "json_numbers", "json_records", "records", "types"}
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from searchlab.indexing.storage.artefacts import ArtefactRecord
+from searchlab.json_records import MAX_INTEGER, MAX_SEED, finite_number, one_line, whole_number
 
 FOLDER = "semantic"
+MAX_DIMS = 500
+# Less than one word in a billion documents.
+MIN_MEAN_LENGTH = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,19 @@ class SpaceRecord(ArtefactRecord):
     def analysis_fingerprint(self) -> str:
         """The fingerprint of the analysis settings of the index that the space was made from."""
         return self.fingerprint
+
+    @classmethod
+    def checked(cls, record: dict[str, Any]) -> dict[str, Any]:
+        """The values of a record that was read."""
+        return {
+            "dims": whole_number(record, "dims", 1, MAX_DIMS),
+            "seed": whole_number(record, "seed", most=MAX_SEED),
+            "made": one_line(record, "made"),
+            "fingerprint": one_line(record, "fingerprint"),
+            "n_docs": whole_number(record, "n_docs"),
+            "n_terms": whole_number(record, "n_terms"),
+            "mean_length": finite_number(record, "mean_length", MIN_MEAN_LENGTH, MAX_INTEGER),
+        }
 
     @classmethod
     def remedy(cls, home: Path) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.corpus.text_files import read_small_file
 from searchlab.errors import (
     REBUILD,
     IndexCorrupt,
@@ -25,6 +26,7 @@ from searchlab.errors import (
     IndexOutdated,
     IndexTooNew,
     StoreError,
+    unreadable,
 )
 from searchlab.indexing.storage.commit import (
     UNCHANGED,
@@ -42,6 +44,7 @@ from searchlab.indexing.storage.layout import (
 )
 from searchlab.indexing.storage.lock import lock_shard_exclusively, unlock
 from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.json_records import one_line, parse_record, texts, whole_number
 
 
 @dataclass(frozen=True)
@@ -85,15 +88,16 @@ class Manifest:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Manifest:
         """The inverse of `to_json`; raises KeyError, TypeError or ValueError for anything else."""
-        checksum = record.pop("checksum")
-        if checksum != json_checksum(record):
-            raise ValueError("its checksum does not match")
+        record = without_checksum(record)
+        shards = tuple(ShardRecord.from_json(shard) for shard in record["shards"])
+        if len({shard.name for shard in shards}) < len(shards):
+            raise ValueError("found a shard twice")
         return cls(
             AnalysisSettings.from_json(record["analysis"]),
-            tuple(ShardRecord.from_json(shard) for shard in record["shards"]),
-            tuple(record["sources"]),
-            int(record["generation"]),
-            str(record["written"]),
+            shards,
+            texts(record, "sources"),
+            whole_number(record, "generation"),
+            one_line(record, "written"),
         )
 
 
@@ -102,19 +106,27 @@ def json_checksum(record: dict[str, Any]) -> int:
     return zlib.crc32(json.dumps(record, sort_keys=True).encode())
 
 
+def without_checksum(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without its checksum; raises ValueError if that is not the checksum of the others."""
+    rest = {name: value for name, value in record.items() if name != "checksum"}
+    if record.get("checksum") != json_checksum(rest):
+        raise ValueError("its checksum does not match")
+    return rest
+
+
 def read_index_manifest(folder: Path) -> Manifest:
     """The committed manifest of the index in `folder`."""
     path = folder / MANIFEST
     try:
-        content = path.read_bytes()
+        content = read_small_file(path)
     except (FileNotFoundError, NotADirectoryError):
         raise IndexMissing(f"{folder}: no index here; `searchlab index SOURCE` makes one") from None
     except OSError as error:
-        raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
+        raise unreadable(path, error) from None
     try:
-        record = json.loads(content)
-        layout = int(record["layout"])
-    except (ValueError, KeyError, TypeError):
+        record = parse_record(content)
+        layout = whole_number(record, "layout")
+    except ValueError:
         raise IndexCorrupt(f"{path}: not a manifest; {REBUILD}") from None
     if layout < LAYOUT_VERSION:
         raise IndexOutdated(f"{path}: layout {layout}, but this searchlab reads layout {LAYOUT_VERSION}; {REBUILD}")
@@ -127,7 +139,7 @@ def read_index_manifest(folder: Path) -> Manifest:
     except IndexOutdated as error:
         raise IndexOutdated(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise IndexCorrupt(f"{path}: damaged ({error}); {REBUILD}") from None
+        raise IndexCorrupt(f"{path}: damaged ({describe(error)}); {REBUILD}") from None
 
 
 def commit_manifest(folder: Path, manifest: Manifest) -> list[str]:
@@ -155,6 +167,8 @@ def remove_unreferenced(folder: Path, manifest: Manifest | None) -> list[str]:
         lists = [
             path
             for name, shard in named.items()
+            # A link to a folder is a stranger's: the files in it are not those of a shard.
+            if not (folder / name).is_symlink()
             for path in _names_beginning_with(DELETED_PREFIX, folder / name)
             if path.name != shard.deleted_file
         ]
