@@ -17,6 +17,7 @@ from searchlab.atomic_file import open_atomic
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.json_records import parse_json
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import LearntWeights
 from searchlab.scorers.base import MIN_SETTING
@@ -144,8 +145,8 @@ def write_weights(path: str | Path, weights: MixtureWeights) -> None:
 def read_weights(path: str | Path) -> MixtureWeights:
     """The weights in a file."""
     try:
-        record = json.loads(read_text_file(path))
-    except (ValueError, RecursionError):
+        record = parse_json(read_text_file(path))
+    except ValueError:
         raise SourceError(path, f"not a JSON file, {EXPECTED}") from None
     if not isinstance(record, dict) or record.get("kind") != KIND:
         raise SourceError(path, EXPECTED)

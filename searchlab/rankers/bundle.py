@@ -28,6 +28,7 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.json_numbers import without_nan
+from searchlab.json_records import parse_json
 from searchlab.rankers.explanation import explain_parts
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.base_model import Model
@@ -188,8 +189,8 @@ class Bundle:
 def load_bundle(path: str | Path) -> Bundle:
     """Read a bundle; an unreadable or malformed file is reported in one line."""
     try:
-        record = json.loads(read_text_file(path))
-    except (ValueError, RecursionError) as error:
+        record = parse_json(read_text_file(path))
+    except ValueError as error:
         raise SourceError(path, f"not a JSON file ({error})") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         found = record.get("format") if isinstance(record, dict) else type(record).__name__

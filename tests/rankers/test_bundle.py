@@ -364,7 +364,7 @@ def test_any_change_of_a_file_is_refused_in_one_line_or_harmless(tmp_path, kind,
         for change in changes:
             spoilt = changed(kept, place, change)
             # Faster than writing and parsing the text each time.
-            monkeypatch.setattr("searchlab.rankers.bundle.json.loads", lambda text, spoilt=spoilt: spoilt)
+            monkeypatch.setattr("searchlab.rankers.bundle.parse_json", lambda text, spoilt=spoilt: spoilt)
             try:
                 bundle = load_bundle(path)
             except SourceError as error:
