@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -57,6 +58,24 @@ def parse_record(content: str | bytes) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise ValueError(f"found {_shown(record)}, expected names with values")
     return record
+
+
+def json_checksum(record: dict[str, Any]) -> int:
+    """The CRC-32 of a JSON object, independent of the order of its keys."""
+    return zlib.crc32(json.dumps(record, sort_keys=True).encode())
+
+
+def without_checksum(record: dict[str, Any]) -> dict[str, Any]:
+    """A record without its checksum; raises ValueError if that is not the checksum of the others."""
+    if not has_checksum(record):
+        raise ValueError("its checksum does not match")
+    return {name: value for name, value in record.items() if name != "checksum"}
+
+
+def has_checksum(record: Mapping[str, Any]) -> bool:
+    """Whether the checksum of a record is that of all else in it."""
+    rest = {name: value for name, value in record.items() if name != "checksum"}
+    return bool(record.get("checksum") == json_checksum(rest))
 
 
 def whole_number(record: Mapping[str, Any], name: str, least: int = 0, most: int = MAX_INTEGER) -> int:

@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import IndexCorrupt, SettingError, SourceError, unknown_name
-from searchlab.indexing.storage.manifest import json_checksum, without_checksum
-from searchlab.json_records import file_table, one_line, parse_record, whole_number
+from searchlab.json_records import file_table, json_checksum, one_line, parse_record, whole_number, without_checksum
 
 RECORD = "backup.json"
 FORMAT = "searchlab backup 1"

@@ -290,8 +290,9 @@ def _load_fold(cache: Cache, key: str, n_rows: int) -> HeldOutFold | None:
     scores, chosen, seconds = arrays.get("scores"), about.get("chosen"), about.get("seconds")
     if scores is None or scores.shape != (n_rows,) or not np.isfinite(scores).all():
         return None
-    is_whole = isinstance(chosen, list) and isinstance(seconds, float)
-    return HeldOutFold(scores, tuple(chosen), seconds) if is_whole else None
+    if not isinstance(chosen, list) or not isinstance(seconds, float):
+        return None
+    return HeldOutFold(scores, tuple(chosen), seconds)
 
 
 def _store_bundle(cache: Cache, key: str, bundle: Bundle) -> None:

@@ -19,7 +19,8 @@ from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage import lock
 from searchlab.indexing.storage.lock import writer_lock
-from searchlab.indexing.storage.manifest import json_checksum, read_index_manifest
+from searchlab.indexing.storage.manifest import read_index_manifest
+from searchlab.json_records import json_checksum
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.records import Document
 from searchlab.web.state.open_indexes import OpenIndexes

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from searchlab.corpus.ir_datasets import find_dataset, is_dataset, read_dataset_qrels
+from searchlab.corpus.parsing.identifiers import refuse_mark
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, SourceFile, open_source_file
@@ -133,4 +134,6 @@ def _judgment(columns: list[str], n_columns: int, number: int, location: str) ->
         raise RecordError(location, f"expected {' or '.join(expected)}, found {len(columns)}")
     if not _WHOLE_NUMBER.fullmatch(columns[-1]):
         raise RecordError(location, f"expected a whole number as grade, found {excerpt(columns[-1])}")
+    refuse_mark("qid", columns[0], location)
+    refuse_mark("docno", columns[-2], location)
     return _Judgment(columns[0], columns[-2], int(columns[-1]), number)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from searchlab.corpus.parsing.identifiers import require_columns
+from searchlab.corpus.parsing.identifiers import refuse_mark, require_columns
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, open_source_file
@@ -118,6 +118,8 @@ def _results(opened: OpenedFile, lines: Iterator[tuple[int, list[str]]]) -> Iter
         if len(columns) != N_COLUMNS:
             raise RecordError(opened.location(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
         qid, _, docno, _, score, _ = columns
+        refuse_mark("qid", qid, opened.location(number))
+        refuse_mark("docno", docno, opened.location(number))
         return _Result(qid, docno, _number(score, opened.location(number)), number)
 
     return opened.reading.parse_each(build, lines)

@@ -29,8 +29,16 @@ from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.commit import describe, remove_leftovers, replace_manifest
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX, UNCOMMITTED_MANIFEST
-from searchlab.indexing.storage.manifest import json_checksum, without_checksum
-from searchlab.json_records import check_names, file_table, one_line, parse_record, table, whole_number
+from searchlab.json_records import (
+    check_names,
+    file_table,
+    json_checksum,
+    one_line,
+    parse_record,
+    table,
+    whole_number,
+    without_checksum,
+)
 from searchlab.types import Array
 
 

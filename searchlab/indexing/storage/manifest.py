@@ -7,9 +7,7 @@ after it is a warning. Shards that no manifest names are removed by the writer t
 
 from __future__ import annotations
 
-import json
 import secrets
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -44,7 +42,7 @@ from searchlab.indexing.storage.layout import (
 )
 from searchlab.indexing.storage.lock import lock_shard_exclusively, unlock
 from searchlab.indexing.storage.shard import ShardRecord
-from searchlab.json_records import one_line, parse_record, texts, whole_number
+from searchlab.json_records import json_checksum, one_line, parse_record, texts, whole_number, without_checksum
 
 
 @dataclass(frozen=True)
@@ -89,6 +87,8 @@ class Manifest:
     def from_json(cls, record: dict[str, Any]) -> Manifest:
         """The inverse of `to_json`; raises KeyError, TypeError or ValueError for anything else."""
         record = without_checksum(record)
+        if not isinstance(record["shards"], list):
+            raise ValueError("expected a list of shards")
         shards = tuple(ShardRecord.from_json(shard) for shard in record["shards"])
         if len({shard.name for shard in shards}) < len(shards):
             raise ValueError("found a shard twice")
@@ -99,19 +99,6 @@ class Manifest:
             whole_number(record, "generation"),
             one_line(record, "written"),
         )
-
-
-def json_checksum(record: dict[str, Any]) -> int:
-    """The CRC-32 of a JSON object, independent of the order of its keys."""
-    return zlib.crc32(json.dumps(record, sort_keys=True).encode())
-
-
-def without_checksum(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without its checksum; raises ValueError if that is not the checksum of the others."""
-    rest = {name: value for name, value in record.items() if name != "checksum"}
-    if record.get("checksum") != json_checksum(rest):
-        raise ValueError("its checksum does not match")
-    return rest
 
 
 def read_index_manifest(folder: Path) -> Manifest:
