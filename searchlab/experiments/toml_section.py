@@ -149,7 +149,7 @@ def read_toml(path: str | Path) -> TomlSection:
     path = Path(path)
     try:
         return TomlSection(path, "", tomllib.loads(read_text_file(path)))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(path, f"not a TOML file ({' '.join(str(error).split())})") from None
 
 

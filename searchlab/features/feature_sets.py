@@ -119,7 +119,7 @@ def read_feature_set(path: str | Path) -> FeatureSet:
     path = Path(path)
     try:
         record = tomllib.loads(read_text_file(path))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(path, f"not a TOML file ({' '.join(str(error).split())})") from None
     known = {"name": str, "include": list, "features": list}
     for key, value in record.items():

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from searchlab.atomic_file import open_atomic
+from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.json_records import parse_json
+from searchlab.json_records import one_line, parse_json, texts
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import LearntWeights
 from searchlab.scorers.base import MIN_SETTING
@@ -155,13 +156,13 @@ def read_weights(path: str | Path) -> MixtureWeights:
     try:
         return _from_json(record, str(path))
     except SettingError as error:
-        raise SourceError(path, str(error)) from None
+        raise SourceError(path, on_one_line(str(error))) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise SourceError(path, f"damaged ({type(error).__name__}: {error}), {EXPECTED}") from None
+        raise SourceError(path, f"damaged ({on_one_line(str(error))}), {EXPECTED}") from None
 
 
 def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
-    components = tuple(str(name) for name in record["components"])
+    components = texts(record, "components")
     if not set(UNIGRAMS) <= set(components) <= set(COMPONENTS) or len(set(components)) < len(components):
         others = ", ".join(name for name in COMPONENTS if name not in UNIGRAMS)
         raise SettingError(
@@ -181,7 +182,7 @@ def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
         raise SettingError("components and topic model do not match")
     return MixtureWeights(
         LearntWeights(str(record["method"]), components, shared, tuple(documents), document_weights),
-        Origin(str(origin["analysis"]), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
+        Origin(one_line(origin, "analysis"), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
         dict(record["settings"]),
         int(record["queries"]),
         tuple(str(document["digest"]) for document in documents.values()),

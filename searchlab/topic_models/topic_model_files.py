@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.artefacts import ArtefactRecord
-from searchlab.json_records import MAX_INTEGER, MAX_SEED, finite_number, one_line, whole_number
+from searchlab.indexing.storage.artefacts import ArtefactRecord, checked_origin
+from searchlab.json_records import MAX_INTEGER, finite_number, one_line, whole_number
 from searchlab.topic_models.plsa import MAX_TOPICS
 
 FOLDER = "topics"
@@ -52,12 +52,9 @@ class TopicModelRecord(ArtefactRecord):
         if record["method"] not in METHODS:
             raise ValueError("found another method")
         return {
+            **checked_origin(record),
             "n_topics": whole_number(record, "n_topics", 1, MAX_TOPICS),
-            "seed": whole_number(record, "seed", most=MAX_SEED),
-            "made": one_line(record, "made"),
             "analysis": one_line(record, "analysis"),
-            "n_docs": whole_number(record, "n_docs"),
-            "n_terms": whole_number(record, "n_terms"),
             "temperature": finite_number(record, "temperature", 0, 1),
             "perplexity": finite_number(record, "perplexity", 0, MAX_INTEGER),
             "alpha": finite_number(record, "alpha", -1, 1),

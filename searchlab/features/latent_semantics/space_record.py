@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from searchlab.indexing.storage.artefacts import ArtefactRecord
-from searchlab.json_records import MAX_INTEGER, MAX_SEED, finite_number, one_line, whole_number
+from searchlab.indexing.storage.artefacts import ArtefactRecord, checked_origin
+from searchlab.json_records import MAX_INTEGER, finite_number, one_line, whole_number
 
 FOLDER = "semantic"
 MAX_DIMS = 500
@@ -40,12 +40,9 @@ class SpaceRecord(ArtefactRecord):
     def checked(cls, record: dict[str, Any]) -> dict[str, Any]:
         """The values of a record that was read."""
         return {
+            **checked_origin(record),
             "dims": whole_number(record, "dims", 1, MAX_DIMS),
-            "seed": whole_number(record, "seed", most=MAX_SEED),
-            "made": one_line(record, "made"),
             "fingerprint": one_line(record, "fingerprint"),
-            "n_docs": whole_number(record, "n_docs"),
-            "n_terms": whole_number(record, "n_terms"),
             "mean_length": finite_number(record, "mean_length", MIN_MEAN_LENGTH, MAX_INTEGER),
         }
 

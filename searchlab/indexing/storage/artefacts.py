@@ -30,6 +30,7 @@ from searchlab.indexing.storage.commit import describe, remove_leftovers, replac
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX, UNCOMMITTED_MANIFEST
 from searchlab.json_records import (
+    MAX_SEED,
     check_names,
     file_table,
     json_checksum,
@@ -104,6 +105,16 @@ class ArtefactRecord(ABC):
         write_arrays(home / name, arrays)
         files = self.files | {name: sync_file(home / name)}
         return replace(self, files=files, vectors=self.vectors if shard is None else self.vectors | {shard: name})
+
+
+def checked_origin(record: dict[str, Any]) -> dict[str, Any]:
+    """The values that every kind has: when and by which seed it was made, from how many documents and terms."""
+    return {
+        "seed": whole_number(record, "seed", most=MAX_SEED),
+        "made": one_line(record, "made"),
+        "n_docs": whole_number(record, "n_docs"),
+        "n_terms": whole_number(record, "n_terms"),
+    }
 
 
 R = TypeVar("R", bound=ArtefactRecord)
