@@ -25,6 +25,8 @@ from difflib import get_close_matches
 
 # The remedy for an index that cannot be read.
 REBUILD = "rebuild it from its sources with `searchlab index --rebuild`"
+# The remedy for a file that the system could not read: nothing says that it is damaged.
+CHECK_DISK = "check the disk and the permissions"
 
 
 class SearchlabError(Exception):
@@ -97,6 +99,11 @@ class QueryWarning(UserWarning):
 
 class DurabilityWarning(UserWarning):
     """A file is written, but could be lost if the machine loses power."""
+
+
+def unreadable(path: object, error: OSError) -> IndexCorrupt:
+    """The error for a file of an index that the system could not read, which is no reason to rebuild the index."""
+    return IndexCorrupt(f"{path}: cannot be read ({error.strerror or error}); {CHECK_DISK}")
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:

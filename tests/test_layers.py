@@ -50,6 +50,7 @@ SHARED = {
     "errors",
     "extensions",
     "json_numbers",
+    "json_records",
     "notebook_html",
     "records",
     "row_groups",

@@ -30,6 +30,7 @@ from searchlab.analysis.tokenizer import (
     split_words,
 )
 from searchlab.errors import REBUILD, IndexOutdated, SettingError, unknown_name
+from searchlab.json_records import one_line, text, texts, whole_number
 
 # When the cache of terms by word is full it is emptied, so that unusual queries do not fill the memory.
 MAX_CACHED_WORDS = 1 << 18
@@ -108,11 +109,13 @@ class AnalysisSettings:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> AnalysisSettings:
         """The inverse of `to_json`; raises IndexOutdated for another version of the word rules."""
-        if record["word_rules"] != WORD_RULES_VERSION:
+        word_rules = whole_number(record, "word_rules")
+        if word_rules != WORD_RULES_VERSION:
             raise IndexOutdated(
-                f"word rules {record['word_rules']}, but this searchlab has word rules {WORD_RULES_VERSION}; {REBUILD}"
+                f"word rules {word_rules}, but this searchlab has word rules {WORD_RULES_VERSION}; {REBUILD}"
             )
-        return cls(record["stemmer"], record["stop_list"], frozenset(record["stop_words"]), record["ngrams"])
+        stop_words = frozenset(texts(record, "stop_words"))
+        return cls(one_line(record, "stemmer"), text(record, "stop_list"), stop_words, record["ngrams"])
 
     @property
     def fingerprint(self) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import IndexCorrupt, SettingError, SourceError, unknown_name
-from searchlab.indexing.storage.manifest import json_checksum
+from searchlab.json_records import file_table, json_checksum, one_line, parse_record, whole_number, without_checksum
 
 RECORD = "backup.json"
 FORMAT = "searchlab backup 1"
@@ -76,16 +76,16 @@ def read_backup_record(backup: Path) -> BackupRecord:
     """The record of the backup in a folder; raises IndexCorrupt if it is damaged or names files outside the backup."""
     path = backup / RECORD
     try:
-        record = json.loads(read_text_file(path))
-        checksum = record.pop("checksum")
-        if record.pop("format") != FORMAT or checksum != json_checksum({"format": FORMAT, **record}):
-            raise ValueError("its checksum does not match")
-        files = {str(name): (int(size), int(crc)) for name, (size, crc) in record.pop("files").items()}
+        record = without_checksum(parse_record(read_text_file(path)))
+        if one_line(record, "format") != FORMAT:
+            raise ValueError(f"format is {record['format']!r}, expected {FORMAT!r}")
+        files = file_table(record, "files")
         outside = [name for name in files if not is_within_backup(name)]
         if outside:
             raise ValueError(f"names a file outside the backup: {outside[0]!r}")
-        return BackupRecord(**record, files=files)
-    except (SourceError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        name, made = one_line(record, "name"), one_line(record, "made")
+        return BackupRecord(name, made, whole_number(record, "generation"), whole_number(record, "n_docs"), files)
+    except (SourceError, ValueError) as error:
         reason = error.message if isinstance(error, SourceError) else str(error)
         raise IndexCorrupt(f"{shown_path(path)}: damaged ({' '.join(reason.split())}); use another backup") from None
 

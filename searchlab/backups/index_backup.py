@@ -11,7 +11,6 @@ was.
 from __future__ import annotations
 
 import errno
-import json
 import os
 import secrets
 import shutil
@@ -33,12 +32,14 @@ from searchlab.backups.backup_files import (
     read_backup_record,
 )
 from searchlab.corpus.text_cleaning import shown_path
+from searchlab.corpus.text_files import read_small_file
 from searchlab.errors import IndexCorrupt, SettingError, SourceError, WriteFailed
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.file_sync import sync_file
 from searchlab.indexing.storage.layout import IN_USE, MANIFEST
 from searchlab.indexing.storage.lock import writer_lock
-from searchlab.indexing.storage.manifest import Manifest, commit_manifest, json_checksum, read_index_manifest
+from searchlab.indexing.storage.manifest import Manifest, commit_manifest, read_index_manifest
+from searchlab.json_records import file_table, parse_record, without_checksum
 from searchlab.judgments.database import Database
 from searchlab.judgments.judgment_backup import SIDE_FILES, copy_database
 from searchlab.types import Progress, no_progress
@@ -120,25 +121,39 @@ def restore_backup(
 ) -> tuple[BackupRecord, Path | None]:
     """Put a backup in the place of the index in `folder` and of what belongs to it.
 
-    Without `force`, nothing that exists is replaced. What the backup does not have stays as it is. Returns the record
-    of the backup, and the name under which judgments that were replaced are kept (None if there were none).
+    Without `force`, nothing that exists is replaced. What the backup does not have stays as it is. A process that is
+    writing the index or an artefact of it prevents a restore; readers keep the state that they have opened. Returns the
+    record of the backup, and the name under which judgments that were replaced are kept (None if there were none).
     """
     backup = find_backup(folder, name)
     record = read_backup_record(backup)
     existing = [part_beside(folder, part) for part in record.parts if part_beside(folder, part).exists()]
     if existing and not force:
         raise SettingError(f"{shown_path(existing[0])}: exists already; --force replaces it by the backup")
-    with ExitStack() as stack:
-        if (folder / MANIFEST).exists():
-            stack.enter_context(writer_lock(folder))
-        temporary = stack.enter_context(_temporary_folder(folder.with_name(f".{folder.name}.restored")))
+    with (
+        _lock_writers(folder),
+        _temporary_folder(folder.with_name(f".{folder.name}.restored")) as temporary,
+    ):
+        # Without the lock, another process may have written an index here since.
+        if not force and (folder / MANIFEST).exists():
+            raise SettingError(f"{shown_path(folder)}: exists already; --force replaces it by the backup")
         copying = _Copying(temporary, "restoring", record.n_bytes, progress, link=True)
         for path, entry in record.files.items():
-            try:
-                copying.add(backup / path, path, entry, immutable=_is_immutable(path))
-            except FileNotFoundError:
-                raise IndexCorrupt(f"{shown_path(backup / path)}: missing; use another backup") from None
+            if (backup / path).is_symlink() or not (backup / path).is_file():
+                problem = "not a file" if os.path.lexists(backup / path) else "missing"
+                raise IndexCorrupt(f"{shown_path(backup / path)}: {problem}; use another backup")
+            copying.add(backup / path, path, entry, immutable=_is_immutable(path))
         return record, _exchange(folder, temporary, record.parts)
+
+
+@contextmanager
+def _lock_writers(folder: Path) -> Iterator[None]:
+    """Lock an index and its artefacts for writing; a folder that does not exist is made, so that it can be locked."""
+    with ExitStack() as stack:
+        stack.enter_context(writer_lock(folder))
+        for home in sorted(home for pattern in ARTEFACTS for home in folder.glob(pattern) if home.is_dir()):
+            stack.enter_context(writer_lock(home))
+        yield
 
 
 def _is_immutable(path: str) -> bool:
@@ -171,12 +186,15 @@ def _exchange(folder: Path, restored: Path, parts: tuple[str, ...]) -> Path | No
         for source, target in moves:
             source.rename(target)
             done.append((source, target))
-    except OSError:
+    except OSError as error:
         for source, target in reversed(done):
             with suppress(OSError):
                 target.rename(source)
         with suppress(OSError):
             replaced.rmdir()  # only if it is empty
+        if replaced.exists():
+            problem = f"{error.strerror or error}); what was replaced is in {shown_path(replaced)}"
+            raise WriteFailed(f"{shown_path(folder)}: cannot be written ({problem}") from error
         raise
     sync_folder(folder.parent)
     shutil.rmtree(replaced, ignore_errors=True)
@@ -211,16 +229,12 @@ def _copy_index(folder: Path, temporary: Path, link: bool, progress: Progress) -
 
 
 def _copy_artefact(home: Path, name: str, copying: _Copying) -> None:
-    content = (home / MANIFEST).read_bytes()
+    content = read_small_file(home / MANIFEST)
     try:
-        record = json.loads(content)
-        checksum = record.pop("checksum")
-        if checksum != json_checksum(record):
-            raise ValueError
-        files = {str(file): (int(size), int(crc)) for file, (size, crc) in record["files"].items()}
+        files = file_table(without_checksum(parse_record(content)), "files")
         if any("/" in file for file in files):
             raise ValueError
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except ValueError:
         raise IndexCorrupt(f"{shown_path(home / MANIFEST)}: damaged; see `searchlab doctor`") from None
     for file, entry in files.items():
         copying.add(home / file, f"{name}/{file}", entry, immutable=True)

@@ -16,7 +16,7 @@ from typing import NoReturn
 import typer
 
 from searchlab.cli import commands  # noqa: F401  (importing a command adds it to the application)
-from searchlab.cli.app import app
+from searchlab.cli.app import Interrupted, app
 from searchlab.cli.messages import Verbosity, detail, print_error, set_verbosity
 from searchlab.cli.printing.terminal_text import filter_streams
 from searchlab.errors import DurabilityWarning, SearchlabError
@@ -41,6 +41,8 @@ def main() -> None:
         sys.stdout.flush()
     except SearchlabError as error:
         fail(str(error), error.exit_code)
+    except Interrupted as error:
+        fail("; ".join(["interrupted", *map(str, error.args)]), INTERRUPTED)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except SystemError as error:

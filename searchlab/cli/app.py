@@ -84,8 +84,19 @@ class CommandGroup(typer.core.TyperGroup):
         return list(self._examples)
 
 
+class Interrupted(Exception):
+    """Ctrl-C; its arguments say what was done before, if that is known."""
+
+
 class Application(CommandGroup):
     """All commands; help lists them in sections."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; typer would drop what an interrupt says."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted(*error.args) from error
 
     @property
     def _examples(self) -> dict[str, str]:

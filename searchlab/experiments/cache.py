@@ -8,22 +8,39 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from searchlab import __version__
 from searchlab.atomic_file import open_atomic_binary
-from searchlab.errors import WriteFailed
+from searchlab.corpus.text_files import open_regular_file
+from searchlab.errors import SearchlabError, WriteFailed
 from searchlab.features.feature_table import FeatureTable
+from searchlab.json_records import parse_record, texts
 from searchlab.records import Ranking
 from searchlab.types import Array
 
 FOLDER = "cache"
 _ABOUT = "about"
+# What reading an archive of arrays raises if it is damaged or hostile.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    zipfile.BadZipFile,
+)
 
 
 def fingerprint(*parts: Any) -> str:
@@ -43,13 +60,20 @@ class Cache:
         self._salt = salt
         self._used: set[str] = set()
 
-    def get(self, kind: str, key: str) -> tuple[dict[str, Array], dict[str, Any]] | None:
-        """The arrays and the metadata of an entry; None if it is missing or cannot be read."""
+    def get(self, kind: str, key: str, types: Mapping[str, str]) -> tuple[dict[str, Array], dict[str, Any]] | None:
+        """The arrays and the metadata of an entry; None if it is missing, or not what `put` writes.
+
+        `types` has the kinds that each array may have in NumPy's notation ("f", "i", "U"); others are left out.
+        """
         try:
-            with self.path(kind, key).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-                return arrays, json.loads(str(arrays.pop(_ABOUT)))
-        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+            with os.fdopen(open_regular_file(self.path(kind, key)), "rb") as file:
+                _check_archive(file)
+                with np.load(file, allow_pickle=False) as archive:
+                    arrays = {name: archive[name] for name in (*types, _ABOUT) if name in archive.files}
+            if any(arrays[name].dtype.kind not in types[name] for name in arrays if name != _ABOUT):
+                return None
+            return arrays, parse_record(str(arrays.pop(_ABOUT)))
+        except _UNREADABLE:
             return None
 
     def put(self, kind: str, key: str, arrays: Mapping[str, Array], about: Mapping[str, Any]) -> None:
@@ -76,6 +100,14 @@ class Cache:
         return self.folder / name
 
 
+def _check_archive(file: BinaryIO) -> None:
+    """Refuse members that are compressed, which `put` never writes: a small file could unpack to gigabytes."""
+    with zipfile.ZipFile(file) as archive:
+        if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+            raise ValueError("a compressed member")
+    file.seek(0)
+
+
 def store_table(cache: Cache, key: str, table: FeatureTable) -> None:
     """Store a table of features with its grades."""
     grades = {} if table.grades is None else {"grades": table.grades}
@@ -85,13 +117,15 @@ def store_table(cache: Cache, key: str, table: FeatureTable) -> None:
 
 def load_table(cache: Cache, key: str) -> FeatureTable | None:
     """The table that was stored, or None."""
-    entry = cache.get("features", key)
+    entry = cache.get("features", key, {"qids": "U", "docnos": "U", "values": "f", "grades": "if"})
     if entry is None:
         return None
     arrays, about = entry
-    return FeatureTable(
-        about["names"], arrays["qids"].tolist(), arrays["docnos"].tolist(), arrays["values"], arrays.get("grades")
-    )
+    try:
+        names, qids, docnos = texts(about, "names"), arrays["qids"].tolist(), arrays["docnos"].tolist()
+        return FeatureTable(names, qids, docnos, arrays["values"], arrays.get("grades"))
+    except (*_UNREADABLE, SearchlabError):
+        return None
 
 
 def store_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mapping[str, Any]) -> None:
@@ -106,14 +140,18 @@ def store_run(cache: Cache, key: str, rankings: Iterable[Ranking], about: Mappin
     cache.put("run", key, arrays, about)
 
 
-def load_run(cache: Cache, key: str) -> tuple[Sequence[Ranking], dict[str, Any]] | None:
-    """The rankings that were stored with their metadata, or None."""
-    entry = cache.get("run", key)
-    if entry is None:
+def load_run(cache: Cache, key: str, qids: Sequence[str]) -> tuple[Sequence[Ranking], dict[str, Any]] | None:
+    """The rankings that were stored with their metadata, or None; those of other topics than `qids` are none."""
+    entry = cache.get("run", key, {"qids": "U", "lengths": "i", "docnos": "U", "scores": "f"})
+    if entry is None or len(entry[0]) != 4 or any(array.ndim != 1 for array in entry[0].values()):
         return None
     arrays, about = entry
-    ends = np.cumsum(arrays["lengths"])
+    lengths, n_rows = arrays["lengths"], len(arrays["docnos"])
+    fits = arrays["qids"].tolist() == list(qids) and len(lengths) == len(qids) and len(arrays["scores"]) == n_rows
+    if not fits or (lengths < 0).any() or (lengths > n_rows).any() or lengths.sum() != n_rows:
+        return None
+    ends = np.cumsum(lengths)
     docnos, scores = arrays["docnos"].tolist(), arrays["scores"].tolist()
-    starts = (ends - arrays["lengths"]).tolist()
+    starts = (ends - lengths).tolist()
     bounds = zip(arrays["qids"].tolist(), starts, ends.tolist(), strict=True)
     return [Ranking(qid, docnos[start:end], scores[start:end]) for qid, start, end in bounds], about

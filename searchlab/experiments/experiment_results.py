@@ -33,6 +33,7 @@ from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan
 from searchlab.experiments.runner import SystemResult
+from searchlab.json_records import inner_path, parse_record, table, whole_number
 from searchlab.rankers.bundle import Bundle
 from searchlab.training.cross_validation import CrossValidationResult
 
@@ -191,7 +192,8 @@ def write_experiment_manifest(folder: Path, manifest: Mapping[str, Any], names: 
         file.write(json.dumps(complete, ensure_ascii=False, indent=1) + "\n")
     for name in before["files"] if before else ():
         path = folder / name
-        if name not in complete["files"] and path.resolve().is_relative_to(folder.resolve()):
+        # Not by way of a link: the file may lie outside the folder.
+        if name not in complete["files"] and path.resolve().is_relative_to(folder.resolve()) and path.is_file():
             path.unlink(missing_ok=True)
     return complete
 
@@ -199,11 +201,14 @@ def write_experiment_manifest(folder: Path, manifest: Mapping[str, Any], names: 
 def read_experiment_manifest(folder: Path) -> dict[str, Any] | None:
     """The manifest of a results folder; None if it is missing or cannot be read."""
     try:
-        manifest = json.loads(read_text_file(folder / MANIFEST))
-    except (SourceError, ValueError, RecursionError):
+        manifest = parse_record(read_text_file(folder / MANIFEST))
+        files = table(manifest, "files")
+        for name in files:
+            inner_path(name)
+            whole_number(files, name)
+    except (SourceError, ValueError):
         return None
-    is_ours = isinstance(manifest, dict) and manifest.get("format") == FORMAT
-    return manifest if is_ours and isinstance(manifest.get("files"), dict) else None
+    return manifest if manifest.get("format") == FORMAT else None
 
 
 def is_complete(folder: Path, key: str) -> bool:

@@ -120,8 +120,9 @@ def load_training_set(plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cac
     known = inputs.fingerprints()
     formulas = [[feature.name, feature.formula, feature.version] for feature in features.features]
     key = fingerprint(known, formulas, plan.first_stage.to_json())
-    table, first = load_table(cache, key), load_run(cache, key)
-    if table is None or first is None:
+    table, first = load_table(cache, key), load_run(cache, key, inputs.qids)
+    fits = table is not None and table.names == features.names and {*table.qids.tolist()} <= {*inputs.qids}
+    if table is None or first is None or not fits:
         data = prepare_training(inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress)
         store_table(cache, key, data.table)
         store_run(cache, key, next(iter(data.baselines.values())), {})
@@ -146,8 +147,8 @@ def _run_scorer(
         progress(f"{SEARCHING}: {system.name}", number, len(points))
         rm3 = None if system.expansion is None else vars(system.expansion)
         key = fingerprint([known[part] for part in parts], system.scorer, point, rm3, DEPTH)
-        cached = load_run(cache, key)
-        if cached is None:
+        cached = load_run(cache, key, inputs.qids)
+        if cached is None or not isinstance(cached[1].get("seconds"), float):
             began = time.perf_counter()
             pipeline = Pipeline(inputs.engine, make_scorer(system.scorer, point), expansion=system.expansion)
             cached = list(pipeline.run(inputs.topics, k=DEPTH)), {"seconds": time.perf_counter() - began}
@@ -176,12 +177,13 @@ def _run_rankers(
         system.name: [system.to_json() | {"name": ""}, fingerprint_of(tables[system.name]), judged]
         for system in plan.rankers
     }
+    n_rows = [int(np.isin(data.table.qids.astype(str), fold).sum()) for fold in inputs.folds]
     folds: dict[tuple[str, int], HeldOutFold] = {}
     bundles: dict[str, Bundle] = {}
     jobs: list[tuple[SystemPlan, int]] = []
     for system in plan.rankers:
         for number, fold in enumerate(inputs.folds):
-            cached = _load_fold(cache, fingerprint(keys[system.name], list(fold)))
+            cached = _load_fold(cache, fingerprint(keys[system.name], list(fold)), n_rows[number])
             if cached is None:
                 jobs.append((system, number))
             else:
@@ -294,12 +296,17 @@ def _join_folds(
     return SystemResult(system, tuple(data.rerank(scores)), chosen, seconds, bundle)
 
 
-def _load_fold(cache: Cache, key: str) -> HeldOutFold | None:
-    cached = cache.get("scores", key)
+def _load_fold(cache: Cache, key: str, n_rows: int) -> HeldOutFold | None:
+    cached = cache.get("scores", key, {"scores": "f"})
     if cached is None:
         return None
     arrays, about = cached
-    return HeldOutFold(arrays["scores"], tuple(about["chosen"]), float(about["seconds"]))
+    scores, chosen, seconds = arrays.get("scores"), about.get("chosen"), about.get("seconds")
+    if scores is None or scores.shape != (n_rows,) or not np.isfinite(scores).all():
+        return None
+    if not isinstance(chosen, list) or not isinstance(seconds, float):
+        return None
+    return HeldOutFold(scores, tuple(chosen), seconds)
 
 
 def _store_bundle(cache: Cache, key: str, bundle: Bundle) -> None:

@@ -50,7 +50,7 @@ class DocumentVectors(Generic[R]):
         for shard_index, shard in enumerate(snapshot.manifest.shards):
             if shard.name in record.vectors:
                 vectors = open_artefact_file(home, record, record.vectors[shard.name], verify=verify).get("vectors")
-                if vectors is None or vectors.shape != (shard.n_docs, width):
+                if vectors is None or vectors.shape != (shard.n_docs, width) or vectors.dtype != np.float32:
                     raise IndexCorrupt(f"{home}: the files do not fit together; {record.remedy(home)}")
                 self.stored[shard_index] = vectors
         # For shards without stored vectors: the vectors computed so far, whose they are, and the shard's term numbers.

@@ -42,12 +42,12 @@ def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
             shards = [Shard(folder / record.name, record) for record in manifest.shards]
         except IndexCorrupt:
             newer = read_index_manifest(folder)
-            if newer.generation == manifest.generation:
+            if newer == manifest:
                 raise
         else:
             # A shard that the manifest still names is not being removed, so it can be read without a lock.
             newer = manifest if all(shard.is_locked for shard in shards) else read_index_manifest(folder)
-            if newer.generation == manifest.generation:
+            if newer == manifest:
                 return manifest, shards
         manifest = newer
 

@@ -60,6 +60,11 @@ def check_note(note: str) -> str:
     return _check_length("note", note, MAX_NOTE_LENGTH) if note else ""
 
 
+def check_date(date: str) -> str:
+    """When something was judged, as it is stored."""
+    return _check_line("date", date)
+
+
 def check_grade(grade: int, where: str = "grade") -> int:
     """The grade of a document."""
     if isinstance(grade, bool) or not isinstance(grade, int) or abs(grade) > MAX_GRADE:

@@ -7,7 +7,7 @@ topics, acts and undone are only added, so each of these tables has a seal, the 
 
 The transaction that adds rows extends the seals. Verification computes the chain again; once a process has verified a
 database, only the rows that were added since. The current judgments are compared with those that follow from the acts,
-and a past query with its folded form.
+and a past query with its folded form. Every value must be one that could have been written.
 
 A schema with anything else than searchlab's tables, indexes and triggers is refused: a view or a trigger of a
 stranger's database would run its own statements. The seals are no signature: who can write the file can seal it again.
@@ -17,12 +17,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from searchlab.judgments.input_checks import fold_case
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.errors import SettingError
+from searchlab.judgments.input_checks import (
+    check_date,
+    check_docno,
+    check_grade,
+    check_judge,
+    check_note,
+    check_qid,
+    check_text,
+    check_topic_set,
+    fold_case,
+)
 
 SEALS_SCHEMA = "CREATE TABLE seals (name TEXT PRIMARY KEY, last INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID"
 # The tables that are sealed, and the rows after a given one.
@@ -32,6 +44,20 @@ SEALED_ROWS = {
     "undone": "SELECT id, act, made FROM undone WHERE id > ? ORDER BY id",
 }
 DIGEST_BYTES = 16
+# What each value must be: the rules by which it was checked before it was written.
+VALUE_CHECKS: dict[tuple[str, str], Callable[[Any], object]] = {
+    ("topics", "set_name"): check_topic_set,
+    ("topics", "qid"): check_qid,
+    ("topics", "text"): check_text,
+    ("acts", "docno"): check_docno,
+    ("acts", "judge"): check_judge,
+    ("acts", "grade"): lambda grade: grade if grade is None else check_grade(grade),
+    ("acts", "note"): check_note,
+    ("acts", "made"): check_date,
+    ("acts", "imported"): lambda imported: bool(imported) if imported in (0, 1) else None,
+    ("undone", "made"): check_date,
+    ("queries", "text"): check_text,
+}
 
 _CURRENT = "SELECT topic, judge, docno, grade, act FROM last"
 _DERIVED = (
@@ -130,7 +156,21 @@ def verify_all(connection: sqlite3.Connection, *, sealed: bool) -> Seals:
     for first, second in ((_CURRENT, _DERIVED), (_DERIVED, _CURRENT)):
         if connection.execute(f"{first} EXCEPT {second} LIMIT 1").fetchone():
             raise Damage("current judgments do not follow from the acts")
-    for folded, text in connection.execute("SELECT folded, text FROM queries"):
-        if not isinstance(text, str) or fold_case(text) != folded:
-            raise Damage("a past query is not the one that was written")
+    _check_values(connection)
+    for name, what in (("queries", "a past query"), ("topics", "the text of a topic")):
+        for folded, text in connection.execute(f"SELECT folded, text FROM {name}"):
+            if fold_case(text) != folded:
+                raise Damage(f"{what} is not the one that was written")
     return seals
+
+
+def _check_values(connection: sqlite3.Connection) -> None:
+    """Raise Damage if a value could not have been written: a stranger's rows may be sealed."""
+    for (name, column), check in VALUE_CHECKS.items():
+        for (value,) in connection.execute(f"SELECT DISTINCT {column} FROM {name}"):
+            try:
+                is_possible = check(value) == value
+            except SettingError:
+                is_possible = False
+            if not is_possible:
+                raise Damage(f"{column} of {name} has {excerpt(repr(value))}, which is never written")

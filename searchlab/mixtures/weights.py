@@ -18,6 +18,7 @@ from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.corpus.text_files import read_text_file
 from searchlab.errors import SettingError, SourceError
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.json_records import one_line, parse_json, texts
 from searchlab.mixtures.likelihood import check_weights
 from searchlab.mixtures.weight_training import LearntWeights
 from searchlab.scorers.base import MIN_SETTING
@@ -145,8 +146,8 @@ def write_weights(path: str | Path, weights: MixtureWeights) -> None:
 def read_weights(path: str | Path) -> MixtureWeights:
     """The weights in a file."""
     try:
-        record = json.loads(read_text_file(path))
-    except (ValueError, RecursionError):
+        record = parse_json(read_text_file(path))
+    except ValueError:
         raise SourceError(path, f"not a JSON file, {EXPECTED}") from None
     if not isinstance(record, dict) or record.get("kind") != KIND:
         raise SourceError(path, EXPECTED)
@@ -161,7 +162,7 @@ def read_weights(path: str | Path) -> MixtureWeights:
 
 
 def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
-    components = tuple(str(name) for name in record["components"])
+    components = texts(record, "components")
     if not set(UNIGRAMS) <= set(components) <= set(COMPONENTS) or len(set(components)) < len(components):
         others = ", ".join(name for name in COMPONENTS if name not in UNIGRAMS)
         raise SettingError(
@@ -181,7 +182,7 @@ def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
         raise SettingError("components and topic model do not match")
     return MixtureWeights(
         LearntWeights(str(record["method"]), components, shared, tuple(documents), document_weights),
-        Origin(str(origin["analysis"]), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
+        Origin(one_line(origin, "analysis"), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
         dict(record["settings"]),
         int(record["queries"]),
         tuple(str(document["digest"]) for document in documents.values()),

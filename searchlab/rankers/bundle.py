@@ -31,6 +31,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.features.user_defined.external_features import is_external
 from searchlab.json_numbers import without_nan
+from searchlab.json_records import has_checksum, json_checksum, parse_json
 from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.explanation import explain_parts
 from searchlab.rankers.first_stage import FirstStage
@@ -217,7 +218,9 @@ class Bundle:
 
     def save(self, path: str | Path) -> None:
         """Write the bundle atomically."""
-        text = json.dumps(without_nan(self.to_json()), ensure_ascii=False, indent=1, allow_nan=False)
+        record = without_nan(self.to_json())
+        record["checksum"] = json_checksum(record)
+        text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
         with open_atomic(path) as file:
             file.write(_compact(text) + "\n")
 
@@ -225,12 +228,16 @@ class Bundle:
 def load_bundle(path: str | Path) -> Bundle:
     """Read a bundle; an unreadable or malformed file is reported in one line."""
     try:
-        record = json.loads(read_text_file(path))
-    except (ValueError, RecursionError) as error:
+        record = parse_json(read_text_file(path))
+    except ValueError as error:
         raise SourceError(path, f"not a JSON file ({error})") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         found = record.get("format") if isinstance(record, dict) else type(record).__name__
         raise SourceError(path, f"not a model of searchlab: format is {found!r}, expected {FORMAT!r}")
+    # Files of earlier versions have none.
+    if "checksum" in record and not has_checksum(record):
+        changed = "the file is damaged, or was changed by hand: then remove its checksum"
+        raise SourceError(path, f"its checksum does not match; {changed}")
     try:
         return _bundle_from_json(record)
     except SearchlabError as error:

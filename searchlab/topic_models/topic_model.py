@@ -98,7 +98,8 @@ class TopicModel(VectorArtefact[TopicModelRecord]):
 
     def topics_given_document(self, shards: Array, docs: Array) -> Array:
         """P(T|D) of documents, given by shard and number as in `Hits`: a row for each document, which sums to 1."""
-        rows = self._vectors.rows(shards, docs).astype(np.float64)
+        with np.errstate(invalid="ignore"):  # a damaged number, found below
+            rows = self._vectors.rows(shards, docs).astype(np.float64)
         totals = rows.sum(axis=1)
         if not (np.abs(totals - 1) < 1e-3).all():
             raise IndexCorrupt(f"{self.home}: latent topics of documents are damaged; {self.record.remedy(self.home)}")

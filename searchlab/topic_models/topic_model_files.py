@@ -11,9 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from searchlab.errors import SettingError
-from searchlab.indexing.storage.artefacts import ArtefactRecord
+from searchlab.indexing.storage.artefacts import ArtefactRecord, checked_origin
+from searchlab.json_records import MAX_INTEGER, finite_number, one_line, whole_number
+from searchlab.topic_models.plsa import MAX_TOPICS
 
 FOLDER = "topics"
 METHODS = ("plsa", "wtm")
@@ -42,6 +45,21 @@ class TopicModelRecord(ArtefactRecord):
     def analysis_fingerprint(self) -> str:
         """The fingerprint of the analysis settings of the index that the topics were learnt from."""
         return self.analysis
+
+    @classmethod
+    def checked(cls, record: dict[str, Any]) -> dict[str, Any]:
+        """The values of a record that was read."""
+        if record["method"] not in METHODS:
+            raise ValueError("found another method")
+        return {
+            **checked_origin(record),
+            "n_topics": whole_number(record, "n_topics", 1, MAX_TOPICS),
+            "analysis": one_line(record, "analysis"),
+            "temperature": finite_number(record, "temperature", 0, 1),
+            "perplexity": finite_number(record, "perplexity", 0, MAX_INTEGER),
+            "alpha": finite_number(record, "alpha", -1, 1),
+            "beta": finite_number(record, "beta", -1, 1),
+        }
 
     @classmethod
     def remedy(cls, home: Path) -> str:

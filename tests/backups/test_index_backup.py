@@ -17,10 +17,13 @@ from searchlab.errors import IndexCorrupt, IndexLocked, IndexMissing, SettingErr
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
 from searchlab.indexing.checking.index_doctor import examine
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage import lock
 from searchlab.indexing.storage.lock import writer_lock
-from searchlab.indexing.storage.manifest import json_checksum, read_index_manifest
+from searchlab.indexing.storage.manifest import read_index_manifest
+from searchlab.json_records import json_checksum
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
 from searchlab.records import Document
+from searchlab.web.state.open_indexes import OpenIndexes
 from tests.judgments.damaged_judgments import fill, read_everything
 
 DOCUMENTS = [Document(f"d{number}", f"title {number}", f"heat flow over wings {number % 7}") for number in range(40)]
@@ -190,7 +193,7 @@ def test_a_damaged_or_hostile_record_is_refused(folder):
         (good[:-20], "damaged"),
         ("[" * 100_000, "damaged"),
         ("[]", "damaged"),
-        (json.dumps(hostile), "names a file outside the backup"),
+        (json.dumps(hostile), "expected the name of a file within the folder"),
     ]:
         path.write_text(content)
         with pytest.raises(IndexCorrupt, match=problem):
@@ -278,6 +281,104 @@ def test_an_index_that_is_being_written_is_not_replaced(folder):
     with writer_lock(folder), pytest.raises(IndexLocked):
         restore_backup(folder, "first", force=True)
     assert state(folder) == before
+
+
+@pytest.mark.parametrize("name", ["semantic", "topics/plsa"])
+def test_an_artefact_that_is_being_written_prevents_a_restore(folder, name):
+    create_backup(folder, "first")
+    before = state(folder)
+    with writer_lock(folder / name), pytest.raises(IndexLocked, match=f"{name}: being written by process"):
+        restore_backup(folder, "first", force=True)
+    assert state(folder) == before
+
+
+def test_an_index_that_is_being_made_is_not_replaced(folder):
+    create_backup(folder, "first")
+    shutil.rmtree(folder)
+    # A writer has locked the folder of a new index, and has not committed anything yet.
+    with writer_lock(folder), pytest.raises(IndexLocked):
+        restore_backup(folder, "first", force=True)
+    remove_all(folder)
+    assert restore_backup(folder, "first")[0].n_docs == 39
+
+
+def test_a_writer_that_waits_for_the_lock_of_a_replaced_index_locks_the_new_one(folder, monkeypatch):
+    create_backup(folder, "first")
+    lock_file, replaced = lock._lock, []
+
+    def restore_first(descriptor, home):
+        if not replaced:
+            replaced.append(descriptor)
+            restore_backup(folder, "first", force=True)
+        lock_file(descriptor, home)
+
+    with writer_lock(folder):  # so that there is a lock file to be opened
+        pass
+    monkeypatch.setattr(lock, "_lock", restore_first)
+    with writer_lock(folder), pytest.raises(IndexLocked), writer_lock(folder):
+        pass
+    assert replaced
+
+
+def test_open_readers_keep_their_state_during_a_restore(folder):
+    create_backup(folder, "first")
+    searchlab.delete(folder, ["d1", "d2"])
+    with searchlab.open(folder) as engine, JudgmentStore(judgments_file(folder)) as store:
+        before = [(hit.docno, hit.score, hit.title) for hit in engine.search("heat wings", k=50)]
+        store.judge("trials", "q0", "before", judge="ann", grade=1)
+        _, kept = restore_backup(folder, "first", force=True)
+        # The files of this state are removed, but open.
+        assert [(hit.docno, hit.score, hit.title) for hit in engine.search("heat wings", k=50)] == before
+        assert len(before) == 37
+        assert engine.document("d30") == DOCUMENTS[30]
+        # Judgments are read and written where they are now.
+        assert "before" not in store.grades("trials")["q0"]
+        store.judge("trials", "q0", "after", judge="ann", grade=1)
+    with JudgmentStore(judgments_file(folder)) as store:
+        assert "after" in store.grades("trials")["q0"]
+    with JudgmentStore(kept) as store:
+        assert "before" in store.grades("trials")["q0"]
+    with searchlab.open(folder) as engine:
+        assert engine.snapshot.n_docs == 39
+
+
+def test_a_server_goes_on_with_its_state_and_then_with_the_restored_one(folder):
+    create_backup(folder, "first")
+    searchlab.delete(folder, ["d1", "d2"])
+    indexes = OpenIndexes([folder])
+    served = indexes.get()
+    assert served.engine.snapshot.n_docs == 37
+    restore_backup(folder, "first", force=True)
+    assert len(served.engine.search("heat", k=50)) == 37
+    assert indexes.get().engine.snapshot.n_docs == 39
+
+
+def test_links_and_pipes_in_a_backup_are_not_followed(folder, tmp_path):
+    create_backup(folder, "first", link=False)
+    before = state(folder)
+    path = backups_of(folder) / "first" / "model.json"
+    for replacing in (lambda: path.symlink_to(tmp_path / "it.model.json"), lambda: os.mkfifo(path)):
+        path.unlink()
+        replacing()
+        with pytest.raises(IndexCorrupt, match=r"model\.json: not a file; use another backup"):
+            restore_backup(folder, "first", force=True)
+    assert state(folder) == before
+
+
+def test_what_cannot_be_taken_back_is_named(folder, monkeypatch):
+    create_backup(folder, "first")
+    rename = Path.rename
+
+    def fail(self, target):
+        if ".restored" in self.parent.name or ".replaced" in self.parent.name:
+            raise OSError(errno.ENOTEMPTY, "Directory not empty", str(target))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail)
+    with pytest.raises(WriteFailed, match=r"Directory not empty\); what was replaced is in (\S+)") as refused:
+        restore_backup(folder, "first", force=True)
+    replaced = Path(str(refused.value).partition("is in ")[2].partition(";")[0])
+    assert read_index_manifest(replaced / "index").n_docs == 39
 
 
 def test_backups_during_updates_and_judging_are_one_state_each(build, tmp_path):

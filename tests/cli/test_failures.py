@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from searchlab.indexing.building import indexer
+from searchlab.retrieval.engine import SearchEngine
 
 SEARCHLAB = [sys.executable, "-c", "from searchlab.cli import main; main()"]
 # Buffered as usual, even if the tests are not.
@@ -173,6 +174,20 @@ def test_an_interrupt_during_indexing_leaves_nothing(tmp_path, jobs):
     assert (process.returncode, out) == (130, "")
     assert err.split("\n") in (["searchlab: interrupted", ""], ["", "searchlab: interrupted", ""])
     assert not (tmp_path / "indexes" / "large").exists()
+
+
+@pytest.mark.parametrize("after_commit", [True, False])
+def test_an_interrupt_says_whether_the_change_was_committed(here, run_cli, monkeypatch, after_commit):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(indexer, "merge_small_shards" if after_commit else "commit_manifest", interrupt)
+    code, out, err = run_cli("delete", "med-1", "-q")
+    said = "; indexes/small: the change was committed" if after_commit else ""
+    assert (code, out, err) == (130, "", f"searchlab: interrupted{said}\n")
+    monkeypatch.undo()
+    with SearchEngine(here / "indexes" / "small") as engine:
+        assert engine.snapshot.n_docs == (2 if after_commit else 3)
 
 
 def test_what_fails_after_the_commit_is_a_warning_and_not_an_error(here, run_cli, monkeypatch):

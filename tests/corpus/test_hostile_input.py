@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks.attacks.fuzz_seeds import DOCUMENTS, NAMES, TOPICS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS, read_documents, read_topics
+from searchlab.corpus.trec.qrels import read_qrels
+from searchlab.corpus.trec.runs import read_run
 from searchlab.errors import InputError, RecordError, SearchlabError, SourceError
 from searchlab.records import Document, Topic
 
@@ -209,3 +211,29 @@ def test_hostile_topics_cost_no_more_than_linear_time(write, format):
         with suppress(InputError):
             assert read_topics(path, format=format)
         assert time.process_time() - began < 2, unit
+
+
+MARK = "\ufeff"
+MARKED = {
+    "run, docno": (read_run, "1 Q0 a 1 2.0 x\n", f"1 Q0 {MARK}b 2 1.0 x\n"),
+    "run, qid": (read_run, "1 Q0 a 1 2.0 x\n", f"{MARK}1 Q0 b 2 1.0 x\n"),
+    "qrels, docno": (read_qrels, "1 0 a 1\n", f"1 0 {MARK}b 1\n"),
+    "qrels, qid": (read_qrels, "1 0 a 1\n", f"{MARK}2 0 b 1\n"),
+    "topics": (read_topics, "1\theat\n", f"{MARK}2\twing\n"),
+}
+
+
+@pytest.mark.parametrize(("read", "first", "second"), MARKED.values(), ids=MARKED)
+@pytest.mark.parametrize("n_lines", [1, 5000])
+def test_a_byte_order_mark_is_dropped_at_the_start_of_a_file_and_refused_elsewhere(
+    tmp_path, read, first, second, n_lines
+):
+    path = tmp_path / "it.txt"
+    path.write_text(MARK + first)
+    marked = read(path)
+    path.write_text(first)
+    assert marked == read(path)
+    many = "".join(first.replace("a", f"a{number}").replace("1\t", f"{number}x\t") for number in range(n_lines))
+    path.write_text(many + second)
+    with pytest.raises(RecordError, match=rf"it\.txt:{n_lines + 1}: expected a (qid|docno) without a byte order mark"):
+        read(path)

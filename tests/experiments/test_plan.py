@@ -187,7 +187,8 @@ def test_the_bundled_example_is_a_plan():
         ('[features]\nset = "semantik"\n' + SCORER, "[features] set: unknown feature set 'semantik'"),
         ('[features]\nset = "full"\nnames = ["a"]\n' + SCORER, "[features]: found set and names"),
         ("index =\n", "not a TOML file ("),
-        (f"seed = {'9' * 5000}\n", "not a TOML file ("),
+        (f"seed = {'9' * 5000}\n", "not a TOML file (Exceeds the limit"),
+        (f"seed = {'[' * 100_000}\n", "not a TOML file ("),
         ('"a\\nb" = 1\n' + SCORER, "a b: unknown key"),
     ],
 )

@@ -470,7 +470,21 @@ def test_tables_and_runs_are_kept_as_they_are(tmp_path):
     assert load_table(cache, "other") is None
     rankings = [Ranking("1", ["x", "ÿ"], [2.5, -1.0]), Ranking("2", [], []), Ranking("3", ["z"], [1e-300])]
     store_run(cache, "k", rankings, {"seconds": 1.5})
-    assert load_run(cache, "k") == (rankings, {"seconds": 1.5})
+    assert load_run(cache, "k", ["1", "2", "3"]) == (rankings, {"seconds": 1.5})
+    assert load_run(cache, "k", ["1", "2"]) is None
+
+
+@pytest.mark.parametrize("name", ["../precious.txt", "/precious.txt", "link/precious.txt"])
+def test_files_outside_the_results_are_not_removed(home, name):
+    folder = run(home).folder
+    (home / "precious.txt").write_text("precious")
+    (folder / "link").symlink_to(home)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"][name if name[0] != "/" else str(home / "precious.txt")] = 8
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (home / "plan.toml").write_text(PLAN[: PLAN.index('[[systems]]\nname = "tuned"')])
+    run(home)
+    assert (home / "precious.txt").read_text() == "precious"
 
 
 def test_fingerprints_tell_values_apart_and_orders_of_names_not():

@@ -134,6 +134,8 @@ def test_a_set_without_a_name_has_that_of_its_file(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (f"features = {'9' * 5000}", r"not a TOML file \(Exceeds the limit"),
+        (f"features = {'[' * 100_000}", r"not a TOML file \("),
         ("features = [", r"not a TOML file \(Invalid value \(at end of document\)\)"),
         (f"name = {'9' * 5000}", r"not a TOML file \("),
         ("feature = []", "unknown key 'feature', expected name, include, features"),

@@ -2,6 +2,7 @@
 
 import random
 import sqlite3
+import sys
 from contextlib import closing
 
 import pytest
@@ -95,6 +96,45 @@ def test_an_unexpected_schema_is_refused(alter, statements):
         with pytest.raises(IndexCorrupt, match="its schema is not that of judgments"):
             store.add_topic("trials", "another", "z")
     assert path.read_bytes() == before
+
+
+HOSTILE_VALUES = {
+    "text as grade": "UPDATE acts SET grade = 'x' WHERE id = 7",
+    "broken grade": "UPDATE acts SET grade = 1.5 WHERE id = 7",
+    "infinite grade": "UPDATE acts SET grade = 9e999 WHERE id = 7",
+    "huge grade": "UPDATE acts SET grade = 4611686018427387904 WHERE id = 7",
+    "line in docno": "UPDATE acts SET docno = 'a 1' || char(10) || 'q0 0 b' WHERE id = 7",
+    "empty docno": "UPDATE acts SET docno = '' WHERE id = 7",
+    "escape in judge": "UPDATE acts SET judge = char(27) || '[2J' WHERE id = 7",
+    "huge note": "UPDATE acts SET note = hex(zeroblob(9000)) WHERE id = 7",
+    "number as flag": "UPDATE acts SET imported = 7 WHERE id = 7",
+    "line in date": "UPDATE acts SET made = char(10) WHERE id = 7",
+    "blank in qid": "UPDATE topics SET qid = 'q 0' WHERE id = 3",
+    "line in text": "UPDATE topics SET text = 'a' || char(10) || 'b', folded = 'a b' WHERE id = 3",
+    "another folded text": "UPDATE topics SET folded = 'other' WHERE id = 3",
+    "line in query": "UPDATE queries SET text = 'a' || char(10) || 'b', folded = 'a b' WHERE id = 5",
+}
+
+
+@pytest.mark.parametrize("statement", HOSTILE_VALUES.values(), ids=HOSTILE_VALUES)
+def test_values_that_are_never_written_are_refused_though_they_are_sealed(alter, statement):
+    path = alter(statement, "DELETE FROM last", f"INSERT INTO last {integrity._DERIVED}", "DELETE FROM seals")
+    with closing(sqlite3.connect(path)) as connection:
+        integrity.extend_seals(connection)
+        connection.commit()
+    with JudgmentStore(path) as store, pytest.raises(IndexCorrupt, match=r"never written|not the one that was written"):
+        store.grades("trials")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python sets this flag since 3.12")
+def test_a_connection_is_defensive(filled, tmp_path):
+    path = tmp_path / "it.sqlite"
+    path.write_bytes(filled.read_bytes())
+    with closing(database.Database(path)) as opened, opened.writing() as connection:
+        # Without the flag, the schema could be written like any table.
+        connection.execute("PRAGMA writable_schema=ON")
+        with pytest.raises(sqlite3.OperationalError, match="may not be modified"):
+            connection.execute("DELETE FROM sqlite_schema WHERE type = 'trigger'")
 
 
 def test_a_connection_trusts_no_schema(filled):

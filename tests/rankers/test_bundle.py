@@ -364,7 +364,7 @@ def test_any_change_of_a_file_is_refused_in_one_line_or_harmless(tmp_path, kind,
         for change in changes:
             spoilt = changed(kept, place, change)
             # Faster than writing and parsing the text each time.
-            monkeypatch.setattr("searchlab.rankers.bundle.json.loads", lambda text, spoilt=spoilt: spoilt)
+            monkeypatch.setattr("searchlab.rankers.bundle.parse_json", lambda text, spoilt=spoilt: spoilt)
             try:
                 bundle = load_bundle(path)
             except SourceError as error:
@@ -485,3 +485,29 @@ def test_without_recorded_topics_those_of_the_collection_count_if_it_was_trained
     other = replace(bundle, training={"source": "topics t.tsv, judgments q.txt", "index": {"name": "mine"}})
     assert not other.has_learnt_from(collection, "mine", lambda: collection)
     assert not replace(bundle, training={}).has_learnt_from(collection, "mine", lambda: collection)
+
+
+def test_a_damaged_digit_is_found_by_the_checksum(tmp_path):
+    path = tmp_path / "model.json"
+    make_bundle().save(path)
+    text = path.read_text()
+    assert '"C": 0.1' in text
+    path.write_text(text.replace('"C": 0.1', '"C": 0.3'))
+    with pytest.raises(
+        SourceError, match=r"model\.json: its checksum does not match; the file is damaged, or was changed"
+    ):
+        load_bundle(path)
+    # A file without a checksum, as earlier versions wrote it, or as one who changes it by hand leaves it.
+    record = json.loads(path.read_text())
+    del record["checksum"]
+    path.write_text(json.dumps(record))
+    assert load_bundle(path).settings["C"] == 0.3
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
+def test_numbers_that_json_does_not_have_are_refused(tmp_path, number):
+    path = tmp_path / "model.json"
+    make_bundle().save(path)
+    path.write_text(path.read_text().replace('"C": 0.1', f'"C": {number}'))
+    with pytest.raises(SourceError, match="not a JSON file"):
+        load_bundle(path)

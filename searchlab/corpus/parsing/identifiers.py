@@ -2,7 +2,9 @@
 
 They are columns of run files and judgments, separated by blanks, and reading must give them back unchanged. So they are
 never empty, have no white space or control characters, which could forge a column or a line, and do not begin
-with a byte order mark. Those in files are cleaned where they are read; those given to Python functions are checked.
+with a byte order mark. A mark at the start of a file is no part of its first name; one anywhere else is refused, as in
+names given to Python functions: if it were dropped, two names could become one. Other names in files are cleaned where
+they are read; those given to Python functions are checked.
 """
 
 from __future__ import annotations
@@ -18,12 +20,19 @@ BYTE_ORDER_MARK = "\ufeff"
 
 def check_name(kind: str, written: str, location: str) -> str:
     """The docno or qid (`kind`) without surrounding blanks; raises RecordError if it is empty or has blanks."""
-    name = clean(written).strip().removeprefix(BYTE_ORDER_MARK).strip()
+    name = clean(written).strip()
     if not name:
         raise RecordError(location, f"expected a {kind}, found an empty one")
+    refuse_mark(kind, name, location)
     if not is_column(name):
         raise RecordError(location, f"expected a {kind} without blanks, found {excerpt(name)}")
     return name
+
+
+def refuse_mark(kind: str, name: str, location: str) -> None:
+    """Raise RecordError if a docno or qid (`kind`) begins with a byte order mark, as after two files were joined."""
+    if name.startswith(BYTE_ORDER_MARK):
+        raise RecordError(location, f"expected a {kind} without a byte order mark, found {excerpt(name)}")
 
 
 def is_column(name: str) -> bool:

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from searchlab.corpus.parsing.identifiers import refuse_mark
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.fast_lines import read_beginning, read_plain_lines
@@ -128,6 +129,8 @@ def _letor_judgment(line: str, number: int, location: str) -> _Judgment:
     grade = _LETOR_GRADE.fullmatch(row["label"])
     if grade is None:
         raise RecordError(location, f"expected a whole number as grade, found {excerpt(row['label'])}")
+    refuse_mark("qid", row["qid"], location)
+    refuse_mark("docno", docno[1], location)
     return _Judgment(row["qid"], docno[1], int(grade[1]), number)
 
 
@@ -142,4 +145,6 @@ def _judgment(columns: list[str], n_columns: int, number: int, location: str) ->
         raise RecordError(location, f"expected {' or '.join(expected)}, found {len(columns)}")
     if not _WHOLE_NUMBER.fullmatch(columns[-1]):
         raise RecordError(location, f"expected a whole number as grade, found {excerpt(columns[-1])}")
+    refuse_mark("qid", columns[0], location)
+    refuse_mark("docno", columns[-2], location)
     return _Judgment(columns[0], columns[-2], int(columns[-1]), number)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from searchlab.corpus.parsing.identifiers import refuse_mark
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.corpus.trec.fast_lines import read_beginning, read_plain_lines
@@ -82,6 +83,8 @@ def _results(opened: OpenedFile, lines: Iterator[tuple[int, list[str]]]) -> Iter
         if len(columns) != N_COLUMNS:
             raise RecordError(opened.location(number), f"expected {N_COLUMNS} columns, found {len(columns)}")
         qid, _, docno, _, score, _ = columns
+        refuse_mark("qid", qid, opened.location(number))
+        refuse_mark("docno", docno, opened.location(number))
         return _Result(qid, docno, _number(score, opened.location(number)), number)
 
     return opened.reading.parse_each(build, lines)

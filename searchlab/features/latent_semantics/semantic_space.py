@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.errors import IndexCorrupt, SettingError
-from searchlab.features.latent_semantics.space_record import FOLDER, SpaceRecord
+from searchlab.features.latent_semantics.space_record import FOLDER, MAX_DIMS, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array  # type: ignore[import-untyped]
 
 DIMS = 200
-MAX_DIMS = 500
 SEED = 1990
 # Terms of fewer documents are left out.
 MIN_DOC_FREQ = 2

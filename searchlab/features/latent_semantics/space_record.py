@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from searchlab.indexing.storage.artefacts import ArtefactRecord
+from searchlab.indexing.storage.artefacts import ArtefactRecord, checked_origin
+from searchlab.json_records import MAX_INTEGER, finite_number, one_line, whole_number
 
 FOLDER = "semantic"
+MAX_DIMS = 500
+# Less than one word in a billion documents.
+MIN_MEAN_LENGTH = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,16 @@ class SpaceRecord(ArtefactRecord):
     def analysis_fingerprint(self) -> str:
         """The fingerprint of the analysis settings of the index that the space was made from."""
         return self.fingerprint
+
+    @classmethod
+    def checked(cls, record: dict[str, Any]) -> dict[str, Any]:
+        """The values of a record that was read."""
+        return {
+            **checked_origin(record),
+            "dims": whole_number(record, "dims", 1, MAX_DIMS),
+            "fingerprint": one_line(record, "fingerprint"),
+            "mean_length": finite_number(record, "mean_length", MIN_MEAN_LENGTH, MAX_INTEGER),
+        }
 
     @classmethod
     def remedy(cls, home: Path) -> str:

@@ -12,6 +12,7 @@ The shards are locked as readers lock them, so that a concurrent writer removes 
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -20,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, StoreError
+from searchlab.corpus.text_files import open_regular_file
+from searchlab.errors import CHECK_DISK, REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, StoreError
 from searchlab.indexing.checking.column_checks import check_columns
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.digest import digest
@@ -96,7 +98,7 @@ def examine(folder: Path, progress: Progress = no_progress) -> Diagnosis:
                 manifest = _lock_shards(folder, locks)
                 diagnosis = _Examination(folder, manifest, progress).diagnose()
                 # A commit meanwhile may have removed a list of deleted documents: then examine again.
-                if diagnosis.healthy or read_index_manifest(folder).generation == manifest.generation:
+                if diagnosis.healthy or read_index_manifest(folder) == manifest:
                     break
             except (IndexCorrupt, IndexTooNew, IndexOutdated) as error:
                 return Diagnosis(folder, 0, 0, (IndexFinding(MANIFEST, *_split_message(error, folder / MANIFEST)),))
@@ -113,7 +115,7 @@ def _lock_shards(folder: Path, locks: ExitStack) -> Manifest:
                 if descriptor is not None:
                     locks.callback(unlock, descriptor)
         newer = read_index_manifest(folder)
-        if newer.generation == manifest.generation:
+        if newer == manifest:
             return manifest
         manifest = newer
 
@@ -199,7 +201,7 @@ class _Examination:
             except FileNotFoundError:
                 self._add_finding(record.name, name, "missing")
             except OSError as error:
-                self._add_finding(record.name, name, f"cannot be read ({error.strerror})")
+                self._add_finding(record.name, name, f"cannot be read ({error.strerror})", CHECK_DISK)
         for path in sorted(shard.rglob("*")):
             name = path.relative_to(shard).as_posix()
             if name not in record.files and not path.is_dir():
@@ -208,7 +210,7 @@ class _Examination:
 
     def _checksum(self, path: Path) -> int:
         checksum = 0
-        with path.open("rb") as file:
+        with os.fdopen(open_regular_file(path), "rb") as file:
             while piece := file.read(READ_BYTES):
                 checksum = zlib.crc32(piece, checksum)
                 self._tick(len(piece))

@@ -15,20 +15,31 @@ removed. A reader that has opened a file can go on reading it after it is remove
 
 from __future__ import annotations
 
-import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
+from searchlab.corpus.text_files import read_small_file
+from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError, unreadable
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.commit import describe, remove_leftovers, replace_manifest
 from searchlab.indexing.storage.file_sync import sync_file
-from searchlab.indexing.storage.layout import MANIFEST, WRITER_LOCK
-from searchlab.indexing.storage.manifest import json_checksum
+from searchlab.indexing.storage.layout import MANIFEST, SHARD_PREFIX, UNCOMMITTED_MANIFEST
+from searchlab.json_records import (
+    MAX_SEED,
+    check_names,
+    file_table,
+    json_checksum,
+    one_line,
+    parse_record,
+    table,
+    whole_number,
+    without_checksum,
+)
 from searchlab.types import Array
 
 
@@ -73,12 +84,21 @@ class ArtefactRecord(ABC):
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Self:
-        """The inverse of `to_json`; raises KeyError, TypeError or ValueError for anything else."""
-        checksum = record.pop("checksum")
-        if checksum != json_checksum(record):
-            raise ValueError("its checksum does not match")
+        """The inverse of `to_json`; raises ValueError for anything else, and for names outside the artefact."""
+        record = without_checksum(record)
         del record["layout"]
-        return cls(**record | {"files": {name: (size, crc) for name, (size, crc) in record["files"].items()}})
+        check_names(record, (field.name for field in fields(cls)))
+        files = file_table(record, "files")
+        vectors = {shard: one_line(vectors, shard) for vectors in [table(record, "vectors")] for shard in vectors}
+        terms = one_line(record, "terms")
+        if not {terms, *vectors.values()} <= files.keys() or any("/" in name for name in files):
+            raise ValueError("found other files than those of an artefact")
+        return cls(**{**record, **cls.checked(record), "terms": terms, "vectors": vectors, "files": files})
+
+    @classmethod
+    @abstractmethod
+    def checked(cls, record: dict[str, Any]) -> dict[str, Any]:
+        """The values of the fields that a kind adds; raises ValueError if one is impossible."""
 
     def with_file(self, home: Path, name: str, arrays: Mapping[str, Array], shard: str | None = None) -> Self:
         """Write a file (the vectors of `shard` if one is given); returns the record that names it."""
@@ -87,24 +107,37 @@ class ArtefactRecord(ABC):
         return replace(self, files=files, vectors=self.vectors if shard is None else self.vectors | {shard: name})
 
 
+def checked_origin(record: dict[str, Any]) -> dict[str, Any]:
+    """The values that every kind has: when and by which seed it was made, from how many documents and terms."""
+    return {
+        "seed": whole_number(record, "seed", most=MAX_SEED),
+        "made": one_line(record, "made"),
+        "n_docs": whole_number(record, "n_docs"),
+        "n_terms": whole_number(record, "n_terms"),
+    }
+
+
 R = TypeVar("R", bound=ArtefactRecord)
+
+# The names of the files of artefacts, which writers give them.
+_FILE_NAME = re.compile(rf"terms-[0-9a-f]{{8}}|vectors-[0-9a-f]{{8}}-{SHARD_PREFIX}.*")
 
 
 def read_artefact_record(home: Path, kind: type[R]) -> R:
     """The committed record of the artefact in `home`."""
     path = home / MANIFEST
     try:
-        content = path.read_bytes()
+        content = read_small_file(path)
     except (FileNotFoundError, NotADirectoryError):
         raise IndexMissing(kind.missing(home)) from None
     except OSError as error:
-        raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
+        raise unreadable(path, error) from None
     try:
-        record = json.loads(content)
-        layout = int(record["layout"])
+        record = parse_record(content)
+        layout = whole_number(record, "layout")
         if layout <= kind.layout_version:
             return kind.from_json(record)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except ValueError:
         raise IndexCorrupt(f"{path}: damaged; {kind.remedy(home)}") from None
     reads = f"but this searchlab reads layout {kind.layout_version}"
     raise IndexTooNew(f"{path}: layout {layout}, {reads}; update searchlab")
@@ -120,8 +153,10 @@ def open_artefact_file(home: Path, record: ArtefactRecord, name: str, *, verify:
             raise IndexCorrupt(f"{path}: {n_bytes} bytes, expected {size}; {record.remedy(home)}")
         if verify and sync_file(path) != (size, crc):
             raise IndexCorrupt(f"{path}: its checksum does not match; {record.remedy(home)}")
-    except (KeyError, OSError):
+    except (KeyError, FileNotFoundError, NotADirectoryError):
         raise IndexCorrupt(f"{path}: missing; {record.remedy(home)}") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
     return ArrayFile(path, record.remedy(home))
 
 
@@ -148,4 +183,9 @@ def _remove_unreferenced(home: Path, record: ArtefactRecord) -> list[str]:
         paths = list(home.iterdir())
     except OSError as error:
         return [f"{home}: leftovers cannot be removed ({describe(error)}); the next run tries again"]
-    return remove_leftovers(path for path in paths if path.name not in {MANIFEST, WRITER_LOCK, *record.files})
+    # Nothing else: the folder may be a link to a folder with other files.
+    return remove_leftovers(
+        path
+        for path in paths
+        if path.name not in record.files and (path.name == UNCOMMITTED_MANIFEST or _FILE_NAME.fullmatch(path.name))
+    )

@@ -7,13 +7,14 @@ import zlib
 from pathlib import Path
 
 from searchlab.atomic_file import sync_folder
+from searchlab.corpus.text_files import open_regular_file
 
 READ_BYTES = 1 << 20
 
 
 def sync_file(path: Path) -> tuple[int, int]:
     """Sync a file to disk; returns its size and CRC-32."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = open_regular_file(path)
     try:
         checksum = size = 0
         while piece := os.read(descriptor, READ_BYTES):

@@ -37,7 +37,7 @@ def writer_lock(folder: Path) -> Iterator[None]:
     """Lock the index in `folder` for writing; a new folder that ends up without an index is removed.
 
     Raises IndexLocked if another process is writing. An OSError in the block becomes WriteFailed, which says whether
-    the change was committed; so does every other StoreError of a block that has committed.
+    the change was committed; so does every other StoreError, and a KeyboardInterrupt, of a block that has committed.
     """
     is_new, descriptor = _make_and_lock(folder)
     try:
@@ -55,13 +55,17 @@ def _make_and_lock(folder: Path) -> tuple[bool, int]:
     """Create the folder, if there is none, and lock it; returns whether it is new, and the descriptor of the lock."""
     is_new = False
     try:
-        is_new = make_folders(folder)
-        descriptor = _open_lock(folder)
-        try:
-            _lock(descriptor, folder)
-        except BaseException:
+        while True:
+            is_new = make_folders(folder)
+            descriptor = _open_lock(folder)
+            try:
+                _lock(descriptor, folder)
+                if _is_lock_of(folder, descriptor):
+                    break
+            except BaseException:
+                unlock(descriptor)
+                raise
             unlock(descriptor)
-            raise
     except OSError as error:
         if is_new:
             with suppress(OSError):
@@ -69,6 +73,14 @@ def _make_and_lock(folder: Path) -> tuple[bool, int]:
                 folder.rmdir()
         raise _write_failed(error, folder, UNCHANGED) from error
     return is_new, descriptor
+
+
+def _is_lock_of(folder: Path, descriptor: int) -> bool:
+    """Whether the locked file is still that of the folder: a backup may have been restored before it was locked."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), (folder / WRITER_LOCK).lstat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def unlock(descriptor: int) -> None:
@@ -136,6 +148,13 @@ def _report_outcome(folder: Path) -> Iterator[None]:
         if outcome == UNCHANGED:
             raise
         raise type(error)(f"{error}; {outcome}") from error
+    except (KeyboardInterrupt, SystemError) as error:
+        # Compiled code that is interrupted raises SystemError.
+        interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)
+        outcome = before.outcome()
+        if not interrupted or outcome == UNCHANGED:
+            raise
+        raise KeyboardInterrupt(f"{folder}: {outcome}") from error
 
 
 def _write_failed(error: OSError, folder: Path, outcome: str) -> WriteFailed:

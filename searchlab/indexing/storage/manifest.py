@@ -7,9 +7,7 @@ after it is a warning. Shards that no manifest names are removed by the writer t
 
 from __future__ import annotations
 
-import json
 import secrets
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.corpus.text_files import read_small_file
 from searchlab.errors import (
     REBUILD,
     IndexCorrupt,
@@ -25,6 +24,7 @@ from searchlab.errors import (
     IndexOutdated,
     IndexTooNew,
     StoreError,
+    unreadable,
 )
 from searchlab.indexing.storage.commit import (
     UNCHANGED,
@@ -42,6 +42,7 @@ from searchlab.indexing.storage.layout import (
 )
 from searchlab.indexing.storage.lock import lock_shard_exclusively, unlock
 from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.json_records import json_checksum, one_line, parse_record, texts, whole_number, without_checksum
 
 
 @dataclass(frozen=True)
@@ -85,36 +86,34 @@ class Manifest:
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> Manifest:
         """The inverse of `to_json`; raises KeyError, TypeError or ValueError for anything else."""
-        checksum = record.pop("checksum")
-        if checksum != json_checksum(record):
-            raise ValueError("its checksum does not match")
+        record = without_checksum(record)
+        if not isinstance(record["shards"], list):
+            raise ValueError("expected a list of shards")
+        shards = tuple(ShardRecord.from_json(shard) for shard in record["shards"])
+        if len({shard.name for shard in shards}) < len(shards):
+            raise ValueError("found a shard twice")
         return cls(
             AnalysisSettings.from_json(record["analysis"]),
-            tuple(ShardRecord.from_json(shard) for shard in record["shards"]),
-            tuple(record["sources"]),
-            int(record["generation"]),
-            str(record["written"]),
+            shards,
+            texts(record, "sources"),
+            whole_number(record, "generation"),
+            one_line(record, "written"),
         )
-
-
-def json_checksum(record: dict[str, Any]) -> int:
-    """The CRC-32 of a JSON object, independent of the order of its keys."""
-    return zlib.crc32(json.dumps(record, sort_keys=True).encode())
 
 
 def read_index_manifest(folder: Path) -> Manifest:
     """The committed manifest of the index in `folder`."""
     path = folder / MANIFEST
     try:
-        content = path.read_bytes()
+        content = read_small_file(path)
     except (FileNotFoundError, NotADirectoryError):
         raise IndexMissing(f"{folder}: no index here; `searchlab index SOURCE` makes one") from None
     except OSError as error:
-        raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
+        raise unreadable(path, error) from None
     try:
-        record = json.loads(content)
-        layout = int(record["layout"])
-    except (ValueError, KeyError, TypeError):
+        record = parse_record(content)
+        layout = whole_number(record, "layout")
+    except ValueError:
         raise IndexCorrupt(f"{path}: not a manifest; {REBUILD}") from None
     if layout < LAYOUT_VERSION:
         raise IndexOutdated(f"{path}: layout {layout}, but this searchlab reads layout {LAYOUT_VERSION}; {REBUILD}")
@@ -127,7 +126,7 @@ def read_index_manifest(folder: Path) -> Manifest:
     except IndexOutdated as error:
         raise IndexOutdated(f"{path}: {error}") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise IndexCorrupt(f"{path}: damaged ({error}); {REBUILD}") from None
+        raise IndexCorrupt(f"{path}: damaged ({describe(error)}); {REBUILD}") from None
 
 
 def commit_manifest(folder: Path, manifest: Manifest) -> list[str]:
@@ -155,6 +154,8 @@ def remove_unreferenced(folder: Path, manifest: Manifest | None) -> list[str]:
         lists = [
             path
             for name, shard in named.items()
+            # A link to a folder is a stranger's: the files in it are not those of a shard.
+            if not (folder / name).is_symlink()
             for path in _names_beginning_with(DELETED_PREFIX, folder / name)
             if path.name != shard.deleted_file
         ]

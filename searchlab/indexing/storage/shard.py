@@ -18,18 +18,21 @@ import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
 from searchlab.atomic_file import sync_folder
-from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.errors import REBUILD, IndexCorrupt, unreadable
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.file_sync import sync_file
-from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, STORED_DOCUMENTS
+from searchlab.indexing.storage.layout import COLUMNS, DELETED_PREFIX, SHARD_PREFIX, STORED_DOCUMENTS
 from searchlab.indexing.storage.lock import lock_shard, unlock
 from searchlab.indexing.storage.stored_documents import StoredDocuments
+from searchlab.json_records import file_table, inner_path, one_line, whole_number
 from searchlab.records import Document
 from searchlab.types import Array
 
 # Up to this size, reading all words is faster than looking up some thousands of them one by one.
 MAX_WORDS_READ_AT_ONCE = 500_000
+# Documents are numbered by four bytes.
+MAX_DOCS = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -59,16 +62,16 @@ class ShardRecord:
 
     @classmethod
     def from_json(cls, record: dict[str, Any]) -> ShardRecord:
-        """The inverse of `to_json`."""
-        files = {name: (int(size), int(crc)) for name, (size, crc) in record["files"].items()}
-        return cls(
-            str(record["name"]),
-            int(record["n_docs"]),
-            int(record["n_words"]),
-            files,
-            str(record["dead"]),
-            int(record["n_dead"]),
-        )
+        """The inverse of `to_json`; raises ValueError for anything else, and for names outside the index."""
+        name, deleted_file = inner_path(one_line(record, "name")), one_line(record, "dead")
+        if "/" in name or not name.startswith(SHARD_PREFIX):
+            raise ValueError(f"found {name!r}, expected a shard")
+        files = file_table(record, "files")
+        if deleted_file and not (deleted_file.startswith(DELETED_PREFIX) and deleted_file in files):
+            raise ValueError(f"found {deleted_file!r}, expected a list of deleted documents")
+        n_docs = whole_number(record, "n_docs", 1, MAX_DOCS)
+        n_deleted = whole_number(record, "n_dead", 0, n_docs)
+        return cls(name, n_docs, whole_number(record, "n_words"), files, deleted_file, n_deleted)
 
     @property
     def n_live(self) -> int:
@@ -103,7 +106,7 @@ class Shard:
             except (FileNotFoundError, NotADirectoryError):
                 raise IndexCorrupt(f"{path}: missing; {REBUILD}") from None
             except OSError as error:
-                raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
+                raise unreadable(path, error) from None
             if n_bytes != size:
                 raise IndexCorrupt(f"{path}: {n_bytes} bytes, expected {size}; {REBUILD}")
         self.record = record

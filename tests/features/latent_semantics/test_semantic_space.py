@@ -18,8 +18,8 @@ from searchlab.errors import (
     SettingError,
     StoreError,
 )
-from searchlab.features.latent_semantics import semantic_space
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space, update_space
+from searchlab.features.latent_semantics.space_record import MAX_DIMS
 from searchlab.features.latent_semantics.truncated_svd import decompose
 from searchlab.indexing import vector_artefact
 from searchlab.indexing.building.indexer import delete, merge
@@ -452,9 +452,9 @@ def test_files_can_be_stored_elsewhere(small, tmp_path):
     shutil.rmtree(elsewhere)
 
 
-@pytest.mark.parametrize("dims", [0, -1, semantic_space.MAX_DIMS + 1])
+@pytest.mark.parametrize("dims", [0, -1, MAX_DIMS + 1])
 def test_dimensions_out_of_range_are_refused(small, dims):
-    with pytest.raises(SettingError, match=f"dims is {dims}, expected 1 to {semantic_space.MAX_DIMS}"):
+    with pytest.raises(SettingError, match=f"dims is {dims}, expected 1 to {MAX_DIMS}"):
         build_space(small, dims=dims)
 
 

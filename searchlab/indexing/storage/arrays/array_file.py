@@ -18,13 +18,15 @@ from __future__ import annotations
 import json
 import math
 import mmap
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.corpus.text_files import open_regular_file
+from searchlab.errors import REBUILD, IndexCorrupt, unreadable
 from searchlab.indexing.storage.arrays.block_checksums import BlockWriter, VerifiedBlocks
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.types import Array
@@ -63,13 +65,15 @@ class ArrayFile(dict[str, Column]):
     def __init__(self, path: Path, remedy: str = REBUILD) -> None:
         super().__init__()
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_regular_file(path), "rb") as file:
                 mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             self.blocks = VerifiedBlocks(path, memoryview(mapped), remedy)
             self.update(_read_directory(self.blocks))
-        except PermissionError as error:
-            raise IndexCorrupt(f"{path}: cannot be read ({error.strerror})") from None
-        except (OSError, ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError) as error:
+        except (FileNotFoundError, NotADirectoryError):
+            raise IndexCorrupt(f"{path}: missing; {remedy}") from None
+        except OSError as error:
+            raise unreadable(path, error) from None
+        except (ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError) as error:
             raise IndexCorrupt(f"{path}: not a readable file of columns ({error}); {remedy}") from None
 
 
