@@ -71,7 +71,7 @@ QUERIES = (
     "mesh:lung",
     "day:[1975 TO 1980]",
     "docno:d00*",
-    'NEAR(heat, "air flow")~3 OR heat -wing',
+    '"air flow"~3 OR heat -wing',
 )
 SCORERS = ("dirichlet", "jm", "tfidf", "bm25f")
 EXTREMES = (0, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**64 - 1)

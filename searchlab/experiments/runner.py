@@ -237,7 +237,8 @@ def _run_parallel(
     def arguments(system: SystemPlan, number: int) -> tuple[Any, ...]:
         held_out = None if number == ALL_TOPICS else inputs.folds[number]
         return (
-            system,
+            system.name,
+            system.recipe,
             number,
             tables[system.name],
             inputs.qrels,
@@ -248,18 +249,22 @@ def _run_parallel(
             extensions,
         )
 
+    systems = {system.name: system for system, _ in jobs}
     if n_jobs == 1 or len(jobs) < 2:
         for system, number in jobs:
-            yield _run_job(*arguments(system, number))
+            _, _, result = _run_job(*arguments(system, number))
+            yield system, number, result
         return
     from joblib import Parallel, delayed
 
     runner = Parallel(n_jobs=min(n_jobs, len(jobs)), return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    yield from runner(delayed(_run_job)(*arguments(system, number)) for system, number in jobs)
+    for name, number, result in runner(delayed(_run_job)(*arguments(system, number)) for system, number in jobs):
+        yield systems[name], number, result
 
 
 def _run_job(
-    system: SystemPlan,
+    name: str,
+    recipe: Recipe | None,
     number: int,
     table: FeatureTable,
     qrels: Judgments,
@@ -268,18 +273,18 @@ def _run_job(
     analyser: Any,
     source: str,
     extensions: Sequence[str],
-) -> tuple[SystemPlan, int, HeldOutFold | Bundle]:
+) -> tuple[str, int, HeldOutFold | Bundle]:
+    """Learn in a process of its own; arguments are read before extensions are loaded, so none may depend on them."""
     load_extensions(extensions)
-    recipe = system.recipe
     if recipe is None:
-        raise SettingError(f"{system.name}: does not learn")
+        raise SettingError(f"{name}: does not learn")
     if held_out is not None:
         try:
-            return system, number, learn_fold(recipe, table, qrels, held_out)
+            return name, number, learn_fold(recipe, table, qrels, held_out)
         except SettingError as error:
-            raise SettingError(f"{system.name}, fold {number + 1}: {error}") from None
+            raise SettingError(f"{name}, fold {number + 1}: {error}") from None
     bundle = _learn_all(recipe, table, qrels, source)
-    return system, number, replace(bundle, analyser=analyser, first_stage=first_stage)
+    return name, number, replace(bundle, analyser=analyser, first_stage=first_stage)
 
 
 def _join_folds(
