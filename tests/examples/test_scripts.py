@@ -36,6 +36,14 @@ def test_every_script_is_run_and_short():
     assert [name for name, text in scripts.items() if len(text.splitlines()) > MAX_LINES] == []
 
 
+def test_every_example_is_described():
+    page = (ROOT / "docs" / "examples.md").read_text("utf-8")
+    described = re.findall(r"^\| \[(\S+)\]\(https://\S+/blob/main/examples/(\S+)\) \|", page, re.MULTILINE)
+    examples = [path for pattern in ("*.py", "notebooks/*.ipynb") for path in (ROOT / "examples").glob(pattern)]
+    assert examples
+    assert sorted(described) == sorted((path.name, path.relative_to(ROOT / "examples").as_posix()) for path in examples)
+
+
 @pytest.mark.parametrize("name", sorted(OUTPUTS))
 def test_a_script_prints_what_it_is_about(name, tmp_path):
     if name in NEEDED:
