@@ -13,16 +13,19 @@ from html import escape
 # Rows that are shown of a long table.
 MAX_ROWS = 10
 
-# Scoped by the class, since a notebook is one page. `sl-` marks names of searchlab.
+# Scoped by the class, since a notebook is one page. `sl-` marks names of searchlab. The class is repeated where
+# Jupyter has a stronger rule: it aligns all cells right.
 STYLE = """
 .sl { max-width: 75em; overflow-x: auto; color: inherit; font-size: 13px; line-height: 1.45; }
 .sl p { margin: 0 0 .4em; }
 .sl .sl-soft { color: inherit; opacity: .68; font-weight: normal; }
 .sl table { border-collapse: collapse; border: 0; margin: 0; background: none; color: inherit; font-size: 13px; }
-.sl th, .sl td { border: 0; padding: .25em .8em .25em 0; text-align: left; vertical-align: top; background: none; }
+.sl th, .sl td { border: 0; padding: .25em .8em .25em 0; vertical-align: top; background: none; }
+.sl.sl.sl th, .sl.sl.sl td { text-align: left; }
+.sl.sl.sl .sl-n { text-align: right; }
 .sl thead th { border-bottom: 1px solid color-mix(in srgb, currentColor 45%, transparent); font-weight: 600; }
 .sl tbody tr + tr > * { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
-.sl .sl-n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.sl .sl-n { font-variant-numeric: tabular-nums; white-space: nowrap; }
 .sl .sl-line { white-space: nowrap; }
 .sl mark { color: inherit; background: color-mix(in srgb, #f5b301 38%, transparent); border-radius: 2px; }
 .sl .sl-bar { display: block; position: relative; width: 16em; height: 1.1em; }

@@ -97,6 +97,17 @@ def test_hits_show_marked_titles_and_snippets(values):
     assert f"{values['hits'][0].score:.4f}" in page.text
 
 
+def test_texts_are_aligned_left_and_numbers_right_in_jupyter(browser, tmp_path):
+    # The rule of JupyterLab and nbconvert, which is stronger than one class.
+    rule = ":not(.jp-RenderedMarkdown).jp-RenderedHTMLCommon td { text-align: right; }"
+    value = html_block("caption", html_table(("system", "mean"), [("bm25", 0.5)]))
+    page = tmp_path / "notebook.html"
+    page.write_text(f'<style>{rule}</style><div class="jp-RenderedHTMLCommon">{value}</div>', "utf-8")
+    browser.get(page.as_uri())
+    script = "return [...document.querySelectorAll('td')].map(cell => getComputedStyle(cell).textAlign)"
+    assert browser.execute_script(script) == ["left", "right"]
+
+
 def bars(html: str) -> list[tuple[str, float, float]]:
     found = re.findall(r'class="(sl-up|sl-down)" style="left:([\d.]+)%;width:([\d.]+)%"', html)
     return [(kind, float(left), float(left) + float(width)) for kind, left, width in found]

@@ -9,7 +9,9 @@ def format_value(value: float) -> str:
 
 
 def format_difference(value: float) -> str:
-    """A signed difference; small ones have more decimals: +.031, -.0004."""
+    """A signed difference; small ones have more decimals: +.031, -.0004. What rounds to 0 has no sign: .000."""
+    if abs(value) < 5e-7:
+        return ".000"
     digits = 3 if abs(value) >= 0.001 else 4 if abs(value) >= 0.0001 else 6
     return f"{value:+.{digits}f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:+.{digits}f}"
 

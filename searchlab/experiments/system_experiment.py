@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,9 @@ DEFAULT_MEASURES = ("AP", "nDCG@10")
 class SystemExperiment:
     """What several systems reached on the same topics.
 
-    `runs` and `evaluations`, with a value for each topic, are in the order of the systems. `comparison` has the
-    significance of the differences from the baseline, or of all pairs; it is None if there is one system only.
+    `runs` and `evaluations`, with a value for each topic, are in the order of the systems and have their names.
+    `comparison` has the significance of the differences from the baseline, or of all pairs; it is None if there is one
+    system only.
     """
 
     runs: tuple[Run, ...]
@@ -149,7 +150,8 @@ def experiment(
     comparison = None
     if len(runs) > 1:
         comparison = compare_evaluations(evaluations, baseline=reference, all_pairs=all_pairs, seed=seed)
-    return SystemExperiment(tuple(runs), tuple(evaluations), comparison)
+    named = tuple(replace(run, name=label) for run, label in zip(runs, labels, strict=True))
+    return SystemExperiment(named, tuple(evaluations), comparison)
 
 
 def _run(system: Any, topics: list[Topic], k: int) -> Run:

@@ -14,11 +14,13 @@ by its weight, and a run of weight 0 is left out. Equal fused scores are ordered
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from searchlab.corpus.values.conversion import make_rankings
 from searchlab.errors import SettingError, unknown_name
 from searchlab.records import Ranking
 from searchlab.types import Floats, Ints
@@ -58,7 +60,7 @@ METHODS: dict[str, Points] = {
 
 
 def fuse(
-    runs: Sequence[Iterable[Ranking]],
+    runs: Sequence[Any],
     method: str = "rrf",
     *,
     k: int = 1000,
@@ -66,7 +68,8 @@ def fuse(
 ) -> list[Ranking]:
     """One run with the best k documents of each topic; topics are in the order of their first appearance.
 
-    `weights` has a number for each run; by default each counts 1.
+    A run is anything that `make_run` takes: a file, a dict, a DataFrame, a `Run`, or a list of rankings. `weights` has
+    a number for each run; by default each counts 1.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise SettingError(f"k is {k!r}, expected a whole number of at least 1")
@@ -74,7 +77,7 @@ def fuse(
     by_topic: dict[str, list[tuple[int, Ranking]]] = {}
     for number, (run, weight) in enumerate(zip(runs, checked, strict=True)):
         if weight:
-            for ranking in run:
+            for ranking in make_rankings(run):
                 by_topic.setdefault(ranking.qid, []).append((number, ranking))
     fused = {qid: fuse_topic(qid, rankings, method, checked) for qid, rankings in by_topic.items()}
     return [Ranking(qid, topic.docnos[:k], topic.totals[:k].tolist()) for qid, topic in fused.items()]

@@ -14,6 +14,8 @@ def test_numbers_are_printed_as_in_papers():
     ]
     assert [format_value(value) for value in (0.41234, -0.5, 0.0, 1.25)] == [".4123", "-.5000", ".0000", "1.2500"]
     assert [format_difference(d) for d in (0.0314, -0.2, 0.0004, 1.5)] == ["+.031", "-.200", "+.0004", "+1.500"]
+    # Rounding of sums leaves 1e-17 where there is no difference.
+    assert [format_difference(d) for d in (0.0, 1e-17, -4e-7, -6e-7)] == [".000", ".000", ".000", "-.000001"]
 
 
 def test_nouns_agree_with_their_number():

@@ -67,6 +67,7 @@ def test_values_are_those_of_evaluation_and_comparison(engine, qrels, tmp_path):
     assert table.evaluations[0].values_of("AP")[4] == 0
     assert table.comparison == compare_evaluations(expected)
     assert [run.query_ids for run in table.runs[:2]] == [tuple(TOPICS)] * 2
+    assert tuple(run.name for run in table.runs) == table.names
 
 
 def test_a_table_is_a_dataframe_a_text_and_latex(engine, qrels):

@@ -116,12 +116,19 @@ def test_only_the_best_k_are_kept():
     assert fuse([[Ranking("1", [], [])]])[0] == Ranking("1", [], [])
 
 
+def test_runs_are_files_dicts_or_rankings(tmp_path):
+    (tmp_path / "one.run").write_text("1 Q0 a 1 9 x\n1 Q0 b 2 6 x\n1 Q0 c 3 3 x\n", "utf-8")
+    two = {"1": {"b": 0.8, "d": 0.4}, "2": {"x": 1.0}}
+    assert fuse([tmp_path / "one.run", two], "combsum") == fuse([ONE, TWO], "combsum")
+
+
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
         (lambda: fuse([ONE], "rff"), "unknown method 'rff' (did you mean rrf?)"),
         (lambda: fuse([ONE], k=0), "k is 0"),
         (lambda: fuse([]), "no runs"),
+        (lambda: fuse([ONE, 7]), "run is a value of type int, expected a file, a Run, a dict"),
         (lambda: fuse([ONE, TWO], weights=[1]), "found 1 weights for 2 runs, expected one for each run"),
         (lambda: fuse([ONE, TWO], weights=[0, 0]), "all weights are 0"),
         (lambda: fuse([ONE, TWO], weights=[1, -1]), "weight is -1, expected a number from 0 to 1e+09"),

@@ -178,9 +178,9 @@ class Run:
         return list(map(import_ir_measures().ScoredDoc, self.qids.tolist(), self.docnos.tolist(), self.scores.tolist()))
 
     def write(self, path: str | Path, *, tag: str | None = None) -> None:
-        """Write a TREC file, gzipped if its name ends in `.gz`; the tag is the run's name by default."""
+        """Write a TREC file, gzipped if its name ends in `.gz`; the tag is the run's name without blanks by default."""
         with open_atomic(path, compress=str(path).endswith(".gz")) as file:
-            write_run(file, self, self.name if tag is None else tag)
+            write_run(file, self, "".join(self.name.split()) if tag is None else tag)
 
     def __len__(self) -> int:
         return len(self.query_ids)

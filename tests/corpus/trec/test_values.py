@@ -244,6 +244,11 @@ def test_a_run_is_written_and_read(tmp_path, name):
     assert not (tmp_path / "other").exists()
 
 
+def test_the_tag_is_the_name_without_blanks(tmp_path):
+    Run.from_dict({"1": {"a": 2.0}}, name="BM25 + RM3").write(tmp_path / "it.run")
+    assert (tmp_path / "it.run").read_text("utf-8").split()[-1] == "BM25+RM3"
+
+
 @pytest.mark.parametrize("name", ["qrels", "qrels.gz"])
 def test_judgments_are_written_and_read(tmp_path, name):
     Qrels.from_dict(GRADES).write(tmp_path / name)

@@ -39,13 +39,13 @@ def test_a_ranker_is_better_by_some_measures_and_significantly_by_fewer():
     assert found.n_better == 1
     # All 12 queries agree by A and by B: p = 2/2¹², times 3 and 2 after correction. C is as often better as worse.
     assert [each.significant for each in found.comparisons] == [True, True, False]
-    assert found.verdict() == "better by 1 of 3 measures (C +.000000), 1 significantly and 1 significantly worse"
+    assert found.verdict() == "better by 1 of 3 measures (C .000), 1 significantly and 1 significantly worse"
 
 
 def test_without_a_significant_difference_the_verdict_says_so():
     found = compare_rankers(RESULTS, "good", "bad", ["C"])
     assert found is not None
-    assert found.verdict() == "better by 0 of 1 measure (C +.000000), no difference significant"
+    assert found.verdict() == "better by 0 of 1 measure (C .000), no difference significant"
 
 
 def test_p_values_are_corrected_over_all_comparisons():
