@@ -18,6 +18,7 @@ import numpy as np
 from searchlab import __version__
 from searchlab.atomic_file import open_atomic_binary
 from searchlab.errors import WriteFailed
+from searchlab.extensions import registered_versions
 from searchlab.features.feature_table import FeatureTable
 from searchlab.records import Ranking
 from searchlab.types import Array
@@ -27,8 +28,8 @@ _ABOUT = "about"
 
 
 def fingerprint(*parts: Any) -> str:
-    """Sixteen hexadecimal digits that change with any part, or with the version of searchlab."""
-    text = json.dumps([__version__, *parts], sort_keys=True, ensure_ascii=False, default=str)
+    """Sixteen hexadecimal digits that change with any part, the version of searchlab, or any extension in use."""
+    text = json.dumps([__version__, *parts, *registered_versions()], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
