@@ -46,7 +46,7 @@ def read_notes(opened):
         yield {"docno": docno.strip(), "body": text.strip()}
 
 
-@searchlab.measure("RBP", "rank-biased precision with p = 0.8")
-def rank_biased_precision(topic):
-    """RBP = (1 - p) Σ p^(rank - 1) · relevant (Moffat, Zobel, ACM TOIS 2008)."""
-    return 0.2 * float(np.sum(topic.is_relevant * 0.8 ** np.arange(len(topic.ranked))))
+@searchlab.measure("Junk", "share of documents that are judged irrelevant")
+def junk(topic):
+    """0 for a topic without any document."""
+    return np.sum(topic.is_judged & ~topic.is_relevant) / max(len(topic.ranked), 1)

@@ -220,7 +220,8 @@ def _own_source(thing: Any) -> bytes:
 def _codes(thing: Any) -> list[CodeType]:
     """The compiled code of a function, or of the functions of a class."""
     functions = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
-    return [each.__code__ for each in functions if hasattr(each, "__code__")]
+    # Methods of a registered scorer are wrapped.
+    return [inspect.unwrap(each).__code__ for each in functions if inspect.isfunction(each)]
 
 
 def _code_parts(code: CodeType) -> list[Any]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -112,7 +113,7 @@ def browser(tmp_path_factory):
 def registered_here(monkeypatch) -> Iterator[None]:
     """What a test registers or loads as an extension is forgotten after it."""
     modules, path = set(sys.modules), list(sys.path)
-    registries: list[dict] = [CATALOGUE, SCORERS, WORD_RULES, DOCUMENT_FORMATS, FAMILIES]
+    registries: list[dict[str, Any]] = [CATALOGUE, SCORERS, WORD_RULES, DOCUMENT_FORMATS, FAMILIES]
     before = list(map(dict, registries))
     monkeypatch.setattr(extensions, "ORIGINS", {})
     monkeypatch.setattr(extensions, "_LOADED", {})

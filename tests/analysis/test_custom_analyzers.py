@@ -196,7 +196,7 @@ def test_exceptions_and_wrong_definitions_are_reported():
         made("broken").terms("a")
     for wrong in (3, str):
         with pytest.raises(SettingError, match=r"^analyzer wrong is (int|str), expected a function, or a class with"):
-            analyzer("wrong")(wrong)
+            analyzer("wrong")(wrong)  # type: ignore[type-var]
     with pytest.raises(SettingError, match=r"^analyzer standard is built in, expected another name"):
         analyzer("standard")(lambda text: [])
     with pytest.raises(

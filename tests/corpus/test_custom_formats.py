@@ -109,4 +109,4 @@ def test_wrong_registrations_are_refused(options, message):
     with pytest.raises(SettingError, match=f"^{message}"):
         document_format(**({"name": "mine", "description": "x"} | options))(lambda opened: [])
     with pytest.raises(SettingError, match=r"^document format mine is int, expected a function"):
-        document_format("mine", "x")(3)
+        document_format("mine", "x")(3)  # type: ignore[type-var]
