@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from searchlab.analysis.custom_analyzers import analyzer as analyzer
     from searchlab.corpus import Collection as Collection
     from searchlab.corpus import Qrels as Qrels
     from searchlab.corpus import ReadingNotes as ReadingNotes
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from searchlab.corpus import read_qrels as read_qrels
     from searchlab.corpus import read_run as read_run
     from searchlab.corpus import read_topics as read_topics
+    from searchlab.corpus.custom_formats import document_format as document_format
     from searchlab.corpus.trec.runs import write_run as write_run
     from searchlab.corpus.values.conversion import make_qrels as make_qrels
     from searchlab.corpus.values.conversion import make_run as make_run
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from searchlab.errors import QueryWarning as QueryWarning
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
+    from searchlab.evaluation.custom_measures import GradedTopic as GradedTopic
+    from searchlab.evaluation.custom_measures import measure as measure
     from searchlab.evaluation.run_evaluation import evaluate_run as evaluate_run
     from searchlab.evaluation.score_evaluation import evaluate_scores as evaluate_scores
     from searchlab.experiments.system_experiment import experiment as experiment
@@ -83,8 +87,11 @@ if TYPE_CHECKING:
     from searchlab.retrieval.pipeline import Pipeline as Pipeline
     from searchlab.retrieval.query.filters import Filter as Filter
     from searchlab.scorers.absolute_discount import AbsoluteDiscount as AbsoluteDiscount
+    from searchlab.scorers.base import FormulaScorer as FormulaScorer
+    from searchlab.scorers.base import PostingScorer as PostingScorer
     from searchlab.scorers.bm25 import BM25 as BM25
     from searchlab.scorers.bm25f import BM25F as BM25F
+    from searchlab.scorers.custom_scorers import scorer as scorer
     from searchlab.scorers.dirichlet import Dirichlet as Dirichlet
     from searchlab.scorers.jelinek_mercer import JelinekMercer as JelinekMercer
     from searchlab.scorers.mixture import Mixture as Mixture
@@ -100,12 +107,14 @@ if TYPE_CHECKING:
     from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
+    "searchlab.analysis.custom_analyzers": "analyzer",
     "searchlab.corpus": (
         "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
     ),
     "searchlab.errors": "QueryWarning SearchlabError",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.retrieval.fusion": "fuse",
+    "searchlab.evaluation.custom_measures": "GradedTopic measure",
     "searchlab.evaluation.run_evaluation": "evaluate_run",
     "searchlab.evaluation.score_evaluation": "evaluate_scores",
     "searchlab.training.from_index": "train_from_index",
@@ -147,8 +156,10 @@ _HOMES = {
     "searchlab.retrieval.pipeline": "Pipeline",
     "searchlab.retrieval.query.filters": "Filter",
     "searchlab.scorers.absolute_discount": "AbsoluteDiscount",
+    "searchlab.scorers.base": "FormulaScorer PostingScorer",
     "searchlab.scorers.bm25": "BM25",
     "searchlab.scorers.bm25f": "BM25F",
+    "searchlab.scorers.custom_scorers": "scorer",
     "searchlab.scorers.dirichlet": "Dirichlet",
     "searchlab.scorers.jelinek_mercer": "JelinekMercer",
     "searchlab.scorers.mixture": "Mixture",

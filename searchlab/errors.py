@@ -10,7 +10,7 @@
         ├── IndexMissing       there is no index
         ├── IndexCorrupt       a file is missing, truncated or altered
         ├── IndexTooNew        written by a later version of searchlab
-        ├── IndexOutdated      written by rules that this version no longer has
+        ├── IndexOutdated      written by rules or an extension that are not here
         ├── IndexLocked        another process is writing it
         └── WriteFailed        a write failed (disk full, read-only, …)
 
@@ -82,7 +82,7 @@ class IndexTooNew(StoreError):
 
 
 class IndexOutdated(StoreError):
-    """The index was written by rules that this version no longer has."""
+    """The index was written by rules that this version no longer has, or by an extension that is not loaded."""
 
 
 class IndexLocked(StoreError):

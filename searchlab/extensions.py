@@ -19,6 +19,7 @@ import inspect
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,11 @@ def origin_of(kind: str, name: str) -> Origin | None:
     return ORIGINS.get((kind, name))
 
 
+def registered_versions() -> list[list[str]]:
+    """Kind, name and hash of everything that is registered: what is computed with it may depend on them."""
+    return sorted([*key, origin.digest] for key, origin in ORIGINS.items())
+
+
 def require_origin(kind: str, name: str, recorded: Origin, user: str) -> None:
     """Raise SettingError unless what `user`, such as "this model", depends on is loaded as it was recorded."""
     current = ORIGINS.get((kind, name))
@@ -116,6 +122,15 @@ def require_origin(kind: str, name: str, recorded: Origin, user: str) -> None:
             f"{what}: {recorded.place} has changed since (hash {recorded.digest}, now {current.digest}{where}): "
             f"make {user.removeprefix('this ')} again, or load the former version"
         )
+
+
+def failure(what: str, definition: Any, error: Exception) -> SettingError:
+    """The error for an exception in a user's code: `what` failed, the reason, and the line of `definition`."""
+    files = {code.co_filename for code in _codes(definition)}
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = ([each for each in frames if each.filename in files] or frames)[-1]
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return SettingError(f"{what}: {reason} ({Path(frame.filename).name}, line {frame.lineno})")
 
 
 def load_extensions(names: Iterable[str] = ()) -> None:
@@ -220,8 +235,14 @@ def _own_source(thing: Any) -> bytes:
     try:
         return inspect.getsource(thing).encode()
     except (OSError, TypeError):
-        functions = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
-        return repr([_code_parts(each.__code__) for each in functions if hasattr(each, "__code__")]).encode()
+        return repr([_code_parts(code) for code in _codes(thing)]).encode()
+
+
+def _codes(thing: Any) -> list[CodeType]:
+    """The compiled code of a function, or of the functions of a class."""
+    functions = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
+    # Methods of a registered scorer are wrapped.
+    return [inspect.unwrap(each).__code__ for each in functions if inspect.isfunction(each)]
 
 
 def _code_parts(code: CodeType) -> list[Any]:

@@ -5,12 +5,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from searchlab import cli, extensions
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.analysis.word_rules import WORD_RULES
+from searchlab.corpus.documents import DOCUMENT_FORMATS
+from searchlab.evaluation.measure_families import FAMILIES
+from searchlab.evaluation.measures import parse_measure
 from searchlab.features import extraction
 from searchlab.features.catalogue import CATALOGUE
 from searchlab.indexing.building import workers
@@ -19,6 +24,7 @@ from searchlab.rankers import reranking
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
+from searchlab.scorers.registry import SCORERS
 
 # The same examples in every run, so that a failure can be reproduced.
 settings.register_profile("searchlab", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -106,14 +112,18 @@ def browser(tmp_path_factory):
 @pytest.fixture
 def registered_here(monkeypatch) -> Iterator[None]:
     """What a test registers or loads as an extension is forgotten after it."""
-    modules, path, catalogue = set(sys.modules), list(sys.path), dict(CATALOGUE)
+    modules, path = set(sys.modules), list(sys.path)
+    registries: list[dict[str, Any]] = [CATALOGUE, SCORERS, WORD_RULES, DOCUMENT_FORMATS, FAMILIES]
+    before = list(map(dict, registries))
     monkeypatch.setattr(extensions, "ORIGINS", {})
     monkeypatch.setattr(extensions, "_LOADED", {})
     monkeypatch.setenv(extensions.ENVIRONMENT, "")
     yield
     sys.path[:] = path
-    CATALOGUE.clear()
-    CATALOGUE.update(catalogue)
+    for registry, known in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(known)
+    parse_measure.cache_clear()
     for name in set(sys.modules) - modules:
         if name.startswith("my_"):
             del sys.modules[name]

@@ -7,8 +7,9 @@ Documents and queries pass through the same three steps:
    survives.
 3. **Stems.** Each distinct word is stemmed once and cached.
 
-An index stores its settings and their fingerprint, and a query is always analysed with the settings of the index that
-it searches. An index with a stream of character n-grams has an `NgramAnalyzer` for it.
+The first and the last step can be a user's own (see `custom_analyzers`). An index stores its settings and their
+fingerprint, and a query is always analysed with the settings of the index that it searches. An index with a stream of
+character n-grams has an `NgramAnalyzer` for it.
 """
 
 from __future__ import annotations
@@ -20,16 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from searchlab.analysis.stemmers import STEMMERS, Stemmer, load_stemmer
+from searchlab.analysis.stemmers import STEMMERS, load_stemmer
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS, read_stop_words
-from searchlab.analysis.tokenizer import (
-    WORD_RULES_VERSION,
-    locate_ngrams,
-    locate_words,
-    split_ngrams,
-    split_words,
-)
+from searchlab.analysis.tokenizer import WORD_RULES_VERSION, locate_ngrams, split_ngrams
+from searchlab.analysis.word_rules import ANALYZER, STANDARD, WORD_RULES
 from searchlab.errors import REBUILD, IndexOutdated, SettingError, unknown_name
+from searchlab.extensions import MAIN, Origin, origin_of, require_origin
 from searchlab.json_records import one_line, text, texts, whole_number
 
 # When the cache of terms by word is full it is emptied, so that unusual queries do not fill the memory.
@@ -73,13 +70,16 @@ class TextAnalyzer(Protocol):
 class AnalysisSettings:
     """How texts become terms; two indexes with equal fingerprints agree on every term made from words.
 
-    `ngrams` is the number of characters of the n-grams that are indexed beside the words, 0 if none are.
+    `ngrams` is the number of characters of the n-grams that are indexed beside the words, 0 if none are. `analyzer` is
+    the name of an analyzer of a user's own, which `origin` comes from, or standard.
     """
 
     stemmer: str = "porter"
     stop_list: str = "default"
     stop_words: frozenset[str] = ENGLISH_STOP_WORDS
     ngrams: int = 0
+    analyzer: str = STANDARD
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
@@ -88,17 +88,41 @@ class AnalysisSettings:
             raise SettingError(f"ngrams is {self.ngrams!r}, expected a number of characters from 0 to {MAX_NGRAM_SIZE}")
 
     @classmethod
-    def from_names(cls, stemmer: str = "porter", stop_list: str = "default", ngrams: int = 0) -> AnalysisSettings:
+    def from_names(
+        cls, stemmer: str = "porter", stop_list: str = "default", ngrams: int = 0, analyzer: str = STANDARD
+    ) -> AnalysisSettings:
         """The settings for names as users give them; `stop_list` is none, default or a file of words."""
+        if analyzer not in WORD_RULES:
+            raise unknown_name("analyzer", analyzer, WORD_RULES)
+        own = analyzer, origin_of(ANALYZER, analyzer)
+        if WORD_RULES[analyzer].stem is not None and stemmer != "none":
+            raise SettingError(f"analyzer {analyzer} stems words itself, found stemmer {stemmer}, expected none")
         if stop_list == "default":
-            return cls(stemmer, ngrams=ngrams)
+            return cls(stemmer, "default", ENGLISH_STOP_WORDS, ngrams, *own)
         if stop_list == "none":
-            return cls(stemmer, "none", frozenset(), ngrams)
-        return cls(stemmer, Path(stop_list).name, read_stop_words(stop_list), ngrams)
+            return cls(stemmer, "none", frozenset(), ngrams, *own)
+        return cls(stemmer, Path(stop_list).name, read_stop_words(stop_list), ngrams, *own)
+
+    def require_analyzer(self) -> None:
+        """Raise SettingError unless the analyzer of a user's own is loaded, and is what it was."""
+        if self.origin is not None:
+            require_origin(ANALYZER, self.analyzer, self.origin, "this index")
+
+    @property
+    def needs_this_process(self) -> bool:
+        """Whether other processes cannot load the analyzer, because a notebook or script defines it."""
+        return self.origin is not None and self.origin.module == MAIN
+
+    @property
+    def label(self) -> str:
+        """The settings in a few words, without n-grams."""
+        own = "" if self.origin is None else f"analyzer {self.analyzer} ({self.origin.digest}), "
+        return f"{own}stemmer {self.stemmer}, stop list {self.stop_list}"
 
     def to_json(self) -> dict[str, Any]:
         """The settings as an index records them."""
-        return {
+        own = {} if self.origin is None else {"analyzer": self.analyzer, "origin": self.origin.to_json()}
+        return own | {
             "word_rules": WORD_RULES_VERSION,
             "stemmer": self.stemmer,
             "stop_list": self.stop_list,
@@ -115,7 +139,13 @@ class AnalysisSettings:
                 f"word rules {word_rules}, but this searchlab has word rules {WORD_RULES_VERSION}; {REBUILD}"
             )
         stop_words = frozenset(texts(record, "stop_words"))
-        return cls(one_line(record, "stemmer"), text(record, "stop_list"), stop_words, record["ngrams"])
+        named = one_line(record, "stemmer"), text(record, "stop_list"), stop_words, record["ngrams"]
+        if "analyzer" not in record:
+            return cls(*named)
+        try:
+            return cls(*named, one_line(record, "analyzer"), Origin.from_json(record.get("origin")))
+        except SettingError as error:
+            raise ValueError(str(error)) from None
 
     @property
     def fingerprint(self) -> str:
@@ -135,9 +165,11 @@ class Analyzer:
     """
 
     def __init__(self, settings: AnalysisSettings, lookup: TermLookup | None = None) -> None:
+        settings.require_analyzer()
         self.settings = settings
+        self._rules = WORD_RULES[settings.analyzer]
         self._lookup = lookup
-        self._stem: Stemmer | None = None
+        self._stem: Callable[[str], str | None] | None = None
         self._cache: dict[str, str | None] = dict.fromkeys(settings.stop_words)
 
     def term(self, word: str) -> str | None:
@@ -158,12 +190,22 @@ class Analyzer:
             except KeyError:
                 pass
         if self._stem is None:
-            self._stem = load_stemmer(self.settings.stemmer)
+            self._stem = self._rules.stem or load_stemmer(self.settings.stemmer)
         return self._stem(word)
+
+    @property
+    def has_standard_words(self) -> bool:
+        """Whether words are those of searchlab's tokenizer, for which there are compiled loops."""
+        return self._rules.split is WORD_RULES[STANDARD].split
+
+    @property
+    def split(self) -> Callable[[str], list[str]]:
+        """The function that splits a text into words."""
+        return self._rules.split
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text in its order, with repetitions."""
-        return [term for term in map(self.term, split_words(text)) if term is not None]
+        return [term for term in map(self.term, self._rules.split(text)) if term is not None]
 
     def spans(self, text: str) -> Iterator[TermSpan]:
         """Every word of a text with its position and term, so that highlighting marks exactly what matched."""
@@ -171,7 +213,7 @@ class Analyzer:
 
     def locate_terms(self, text: str) -> TermSpans:
         """The same as `spans`, as three lists; this is faster."""
-        starts, ends, words = locate_words(text)
+        starts, ends, words = self._rules.locate(text)
         cache = self._cache
         try:
             terms = [cache[word] for word in words]

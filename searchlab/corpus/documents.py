@@ -35,6 +35,7 @@ from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
 from searchlab.errors import SourceError
+from searchlab.extensions import origin_of
 from searchlab.records import Document
 
 # The order matters, because the first format that recognises a file is used: OHSUMED looks like SMART, pages of any
@@ -55,6 +56,8 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document),
     "text": Format("plain text, one document a file", is_text, read_text_document),
 }
+# The kind of thing in the registry of extensions.
+DOCUMENT_FORMAT = "document format"
 # Standard input has no name to detect the format by, and a plain text in it would have no docno.
 STANDARD_INPUT_FORMAT = "jsonl"
 
@@ -106,7 +109,7 @@ def _read_file(
     bytes_before, n_before = notes.bytes_read, notes.n_documents
     assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
     with open_source_file(file, reading) as opened:
-        format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
+        format = chosen or assumed or detect_format(opened, _formats_to_detect())
         if format is not None:
             yield from _count_documents(format.read(opened), notes)
         elif not may_skip and not opened.is_blank:
@@ -117,6 +120,12 @@ def _read_file(
             reason = "no documents" if format else unrecognised_reason(opened)
             notes.skipped.append(SkippedFile(file.name, reason))
             notes.bytes_read = bytes_before + file.size
+
+
+def _formats_to_detect() -> dict[str, Format[Document]]:
+    """Those of extensions first: they were loaded to be used, and anything may be plain text."""
+    own = {name: format for name, format in DOCUMENT_FORMATS.items() if origin_of(DOCUMENT_FORMAT, name) is not None}
+    return own | DOCUMENT_FORMATS
 
 
 def _count_documents(documents: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from searchlab.types import Floats
 
 # How the values of topics are summarised in one number.
 MEAN, TOTAL, GEOMETRIC = "mean", "total", "geometric mean"
@@ -15,7 +18,8 @@ class Family:
     """Measures that differ only in cutoff and settings.
 
     `kernel` names the arithmetic for one topic if it is that of another family; `aliases` are other names, `source` is
-    the paper or book that defines the measure.
+    the paper or book that defines the measure. `function` computes the values of topics for a measure that a user has
+    written (see `custom_measures`); others are computed by the compiled loops.
     """
 
     name: str
@@ -26,6 +30,7 @@ class Family:
     kernel: str = ""
     aliases: tuple[str, ...] = ()
     source: str = ""
+    function: Callable[..., Floats] | None = None
 
     @property
     def arithmetic(self) -> str:

@@ -43,6 +43,11 @@ class MeasurePlan:
         values: Floats = measure_kernels.measure_topics(
             ranked, offsets, ideal, judged_offsets, self.settings, self.parameters, discounts
         )
+        for column, measure in enumerate(self.measures):
+            function = FAMILIES[measure.family].function
+            if function is not None:
+                rel = int(self.settings[column, measure_kernels.REL])
+                values[:, column] = function(ranked, offsets, ideal, judged_offsets, measure.cutoff, rel)
         return values
 
     def _check_max_grade(self, judged: Ints) -> None:

@@ -30,8 +30,7 @@ from searchlab.evaluation.measure_families import (
 # The largest value of the setting max_grade; 2^max_grade has to stay a finite float.
 MAX_ERR_GRADE = 1000
 
-_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in (family.name, *family.aliases)}
-_SHAPE = re.compile(r"(?P<family>[A-Za-z]+)(?:\((?P<settings>[^()]*)\))?(?:@(?P<cutoff>[0-9.]+))?")
+_SHAPE = re.compile(r"(?P<family>[A-Za-z][A-Za-z0-9_-]*)(?:\((?P<settings>[^()]*)\))?(?:@(?P<cutoff>[0-9.]+))?")
 _TREC_SHAPE = re.compile(rf"(?P<name>{'|'.join(sorted(TREC_NAMES, key=len, reverse=True))})(?:_(?P<cutoff>[0-9.]+))?")
 # Commas outside of parentheses.
 _COMMA = re.compile(r",(?![^()]*\))")
@@ -84,11 +83,16 @@ def parse_measure(name: str) -> Measure:
         return _make_measure(written, FAMILIES[TREC_NAMES[match["name"]][0]], match["cutoff"], {})
     if written in MEASURE_SETS or _COMMA.search(written):
         raise SettingError(f"found several measures ({written}), expected one")
-    match = _SHAPE.fullmatch(written)
-    if not match or match["family"] not in _ALIASES or not written.isprintable():
+    match, families = _SHAPE.fullmatch(written), families_by_name()
+    if not match or match["family"] not in families or not written.isprintable():
         raise _unknown_measure(written)
     settings = _parse_settings(written, match["settings"] or "")
-    return _make_measure(written, FAMILIES[_ALIASES[match["family"]]], match["cutoff"], settings)
+    return _make_measure(written, families[match["family"]], match["cutoff"], settings)
+
+
+def families_by_name() -> dict[str, Family]:
+    """The families by their names and aliases."""
+    return {alias: family for family in FAMILIES.values() for alias in (family.name, *family.aliases)}
 
 
 def parse_measures(measures: Iterable[Any]) -> tuple[Measure, ...]:
@@ -201,7 +205,7 @@ def _unknown_measure(written: str) -> SettingError:
     head = re.match(r"[A-Za-z_]*[A-Za-z]", written)
     stem = head[0] if head else written
     numbers = re.findall(r"[0-9]+", written)
-    known = {alias: FAMILIES[name] for alias, name in _ALIASES.items()}
+    known = families_by_name()
     folded: dict[str, str] = {}
     for name in [*known, *TREC_NAMES]:
         folded.setdefault(name.lower().replace("_", ""), name)

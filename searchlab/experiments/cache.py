@@ -20,6 +20,7 @@ from searchlab import __version__
 from searchlab.atomic_file import open_atomic_binary
 from searchlab.corpus.text_files import open_regular_file
 from searchlab.errors import SearchlabError, WriteFailed
+from searchlab.extensions import registered_versions
 from searchlab.features.feature_table import FeatureTable
 from searchlab.json_records import parse_record, texts
 from searchlab.records import Ranking
@@ -44,8 +45,8 @@ _UNREADABLE = (
 
 
 def fingerprint(*parts: Any) -> str:
-    """Sixteen hexadecimal digits that change with any part, or with the version of searchlab."""
-    text = json.dumps([__version__, *parts], sort_keys=True, ensure_ascii=False, default=str)
+    """Sixteen hexadecimal digits that change with any part, the version of searchlab, or any extension in use."""
+    text = json.dumps([__version__, *parts, *registered_versions()], sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
-from searchlab.errors import REBUILD, IndexCorrupt, SettingError, unknown_name
+from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError, unknown_name
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
@@ -58,7 +58,11 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest, self.shards = _open(folder)
-        self.analyzer = Analyzer(self.manifest.settings, lookup=self._lookup_term)
+        try:
+            self.analyzer = Analyzer(self.manifest.settings, lookup=self._lookup_term)
+        except SettingError as error:
+            self.close()
+            raise IndexOutdated(f"{folder}: {error}") from None
         n = self.manifest.settings.ngrams
         # The streams that can be searched.
         self.streams = (*STREAMS, NGRAMS) if n else STREAMS

@@ -171,6 +171,8 @@ class Bundle:
         folder, settings = engine.snapshot.folder, engine.snapshot.manifest.settings
         for name, origin in self.origins.items():
             require_origin(FEATURE, name, origin, "this model")
+        if self.first_stage is not None:
+            _ = self.first_stage.make_scorer()
         computed = [name for name in self.features if name not in external]
         not_given = [name for name in computed if is_external(name)]
         if not_given:
@@ -299,12 +301,14 @@ def columns_of(features: tuple[str, ...], preprocessor: Preprocessor) -> tuple[s
 
 def analysis_record(settings: AnalysisSettings) -> dict[str, Any]:
     """The analysis settings as they are stored in a bundle."""
-    return {"fingerprint": settings.fingerprint, "stemmer": settings.stemmer, "stop_list": settings.stop_list}
+    own = {} if settings.origin is None else {"analyzer": settings.analyzer}
+    return own | {"fingerprint": settings.fingerprint, "stemmer": settings.stemmer, "stop_list": settings.stop_list}
 
 
 def describe_analysis(record: Mapping[str, Any]) -> str:
     """The analysis settings in a few words."""
-    return f"stemmer {record['stemmer']}, stop list {record['stop_list']} ({record['fingerprint']})"
+    own = f"analyzer {record['analyzer']}, " if "analyzer" in record else ""
+    return f"{own}stemmer {record['stemmer']}, stop list {record['stop_list']} ({record['fingerprint']})"
 
 
 def fingerprint_of(*tables: FeatureTable) -> str:

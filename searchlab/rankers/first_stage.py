@@ -11,29 +11,37 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from searchlab.errors import SettingError
+from searchlab.extensions import Origin, origin_of, require_origin
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline, RerankingModel
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.registry import make_scorer
+from searchlab.scorers.registry import SCORER, make_scorer
 
 
 @dataclass(frozen=True)
 class FirstStage:
-    """The `k` best by a scorer, and, if `expanded`, the `k` best of the query expanded by RM3."""
+    """The `k` best by a scorer, and, if `expanded`, the `k` best of the query expanded by RM3.
+
+    `origin` is where the scorer of a stored first stage came from, None if it is built in.
+    """
 
     k: int = 200
     scorer: str = "bm25"
     settings: Mapping[str, Any] = field(default_factory=dict)
     expanded: bool = True
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             raise SettingError(f"k is {self.k!r}, expected a whole number of candidates from 1")
-        _ = self.make_scorer()
+        if self.origin is None:
+            _ = self.make_scorer()
 
     def make_scorer(self) -> Scorer:
-        """The scorer with its settings."""
+        """The scorer with its settings; refused if it comes from an extension that is not loaded, or has changed."""
+        if self.origin is not None:
+            require_origin(SCORER, self.scorer, self.origin, "this model")
         return make_scorer(self.scorer, dict(self.settings))
 
     def pipeline(self, engine: SearchEngine, model: RerankingModel | None = None) -> Pipeline:
@@ -49,7 +57,9 @@ class FirstStage:
 
     def to_json(self) -> dict[str, Any]:
         """The first stage as plain JSON."""
-        return {"k": self.k, "scorer": self.scorer, "settings": dict(self.settings), "expanded": self.expanded}
+        record = {"k": self.k, "scorer": self.scorer, "settings": dict(self.settings), "expanded": self.expanded}
+        origin = self.origin or origin_of(SCORER, self.scorer)
+        return record if origin is None else record | {"origin": origin.to_json()}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
@@ -59,4 +69,5 @@ class FirstStage:
             raise SettingError(
                 "a first stage is malformed, expected settings by their names, and expanded true or false"
             )
-        return cls(record["k"], record["scorer"], dict(settings), expanded)
+        origin = Origin.from_json(record["origin"]) if "origin" in record else None
+        return cls(record["k"], record["scorer"], dict(settings), expanded, origin)

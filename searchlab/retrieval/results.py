@@ -158,7 +158,7 @@ class Hits(Sequence[Hit]):
 
     def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
         """The snippet of the body and the title of each document, with matching words marked."""
-        if self.compiled and self.query.stream_to_mark != NGRAMS:
+        if self.compiled and self.query.stream_to_mark != NGRAMS and self._snapshot.analyzer.has_standard_words:
             from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
 
             maker = SnippetMaker(self._snapshot, self.query.to_mark)

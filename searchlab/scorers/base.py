@@ -15,6 +15,8 @@ repeated word counting each time; words that no document has are left out.
 where background and bias are what a document without the term gets (0 for BM25 and TF-IDF, the smoothed
 log-probability for language models), and gain > 0 has one of the three shapes that the kernels know, from a number for
 each term and one for each document (see `gains.make_gain`). The contract tests hold the two views together.
+
+A `FormulaScorer` has `weigh` alone, which is then computed by NumPy for every document that has a word of the query.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any, ClassVar
 from searchlab.errors import SettingError
 from searchlab.records import TermStats
 from searchlab.scorers.execution.bound_scorer import BoundScorer
+from searchlab.scorers.execution.formula_scoring import BoundFormulaScorer
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
 from searchlab.scorers.gains import LOGARITHM
@@ -96,6 +99,21 @@ class PostingScorer(Scorer):
     def gains_are_positive(self) -> bool:
         """Whether a further matching term can only raise a score: the pruning kernel relies on it."""
         return True
+
+
+class FormulaScorer(Scorer):
+    """A scorer by a formula over tf that is not taken apart: exact, and slower than a `PostingScorer`."""
+
+    def bind(self, reader: IndexReader, stream: str) -> BoundFormulaScorer:
+        """The scorer over one index; the words of a plain query are looked up in `stream`."""
+        return BoundFormulaScorer(self, reader, stream)
+
+    @abstractmethod
+    def weigh(self, tf: Number, length: Number, term: TermStats, unique_length: Number) -> Number:
+        """The weight of one occurrence of the term in a query, for documents; one without the term has a tf of 0.
+
+        A document has `length` words, `unique_length` of them distinct. All are arrays; so is the result.
+        """
 
 
 class LanguageModel(PostingScorer):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import SearchlabError, SettingError, unknown_name
+from searchlab.extensions import failure
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
@@ -19,6 +20,8 @@ from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
 from searchlab.scorers.word_topic_model import WTM
 
+# The kind of thing in the registry of extensions.
+SCORER = "scorer"
 SCORERS: dict[str, type[Scorer]] = {
     "absolute": AbsoluteDiscount,
     "bm25": BM25,
@@ -64,4 +67,9 @@ def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
             values[field.name] = float(text)
         except ValueError:
             raise SettingError(f"{name}: {key} is {text!r}, expected a number") from None
-    return scorer(**values)
+    try:
+        return scorer(**values)
+    except SearchlabError:
+        raise
+    except Exception as error:
+        raise failure(f"scorer {name} failed with its settings", scorer, error) from error

@@ -1,4 +1,4 @@
-"""Entries of the cache that a stranger wrote: none of them runs code, fills the memory or gives a wrong number."""
+"""Keys of the cache, and entries that a stranger wrote: none runs code, fills the memory or gives a wrong number."""
 
 import io
 import os
@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from searchlab.experiments.cache import Cache, load_run, load_table
+from searchlab import extensions
+from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table
 from searchlab.records import Ranking
 
 
@@ -77,3 +78,14 @@ def test_a_pipe_in_the_cache_is_no_entry(tmp_path):
     cache = Cache(tmp_path / "cache")
     os.mkfifo(cache.path("run", "k"))
     assert load_run(cache, "k", ["1"]) is None
+
+
+@pytest.mark.usefixtures("registered_here")
+def test_a_key_changes_with_its_parts_and_with_the_source_of_an_extension():
+    keys = [fingerprint("index", {"k1": 1}), fingerprint("index", {"k1": 2})]
+    for digest in ("a" * 16, "b" * 16):
+        extensions.ORIGINS["scorer", "mine"] = extensions.Origin("my_scorers", digest)
+        keys.append(fingerprint("index", {"k1": 1}))
+    assert len(set(keys)) == 4
+    del extensions.ORIGINS["scorer", "mine"]
+    assert fingerprint("index", {"k1": 1}) == keys[0]

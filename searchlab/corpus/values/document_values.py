@@ -39,18 +39,25 @@ class DocumentValues:
         for n_items, item in enumerate(self.read_items(), start=1):
             if unseen and isinstance(item, Mapping):
                 unseen.difference_update(item)
-            yield self._document(item, f"document {n_items}")
+            yield make_document(self._rename(item), f"document {n_items}")
         if unseen and n_items:
             raise SourceError("fields", f"no document has {name_some(sorted(unseen))}, expected the keys of documents")
 
-    def _document(self, item: Any, location: str) -> Document:
-        if isinstance(item, Document):
-            return _check_document(item, location)
-        if not isinstance(item, Mapping):
-            raise RecordError(location, f"expected a dict or a Document, found {named(item)}")
+    def _rename(self, item: Any) -> Any:
+        """The item under the keys that `keyed_records` knows."""
+        if not self.fields or not isinstance(item, Mapping):
+            return item
         renamed = {key: value for key, value in item.items() if key not in self.fields.values()}
-        renamed |= {name: item[key] for name, key in self.fields.items() if key in item}
-        return keyed_document(location, plain_record(renamed, location))
+        return renamed | {name: item[key] for name, key in self.fields.items() if key in item}
+
+
+def make_document(item: Any, location: str) -> Document:
+    """The document of a dict or a `Document`, checked; anything else is a RecordError."""
+    if isinstance(item, Document):
+        return _check_document(item, location)
+    if not isinstance(item, Mapping):
+        raise RecordError(location, f"expected a dict or a Document, found {named(item)}")
+    return keyed_document(location, plain_record(item, location))
 
 
 def split_sources(

@@ -13,16 +13,14 @@ records the module that defines it (see `searchlab.extensions`).
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import SettingError, StoreError
-from searchlab.extensions import Origin, register
+from searchlab.extensions import Origin, failure, register
 from searchlab.features.catalogue import CATALOGUE, FAMILIES, FEATURE, measured_feature
 from searchlab.features.query_context import QueryCandidates, QueryContext
 from searchlab.indexing.storage.columns import STREAMS
@@ -90,14 +88,7 @@ def _compute(name: str, function: FeatureFunction, needs: Sequence[str], query: 
     except StoreError:
         raise
     except Exception as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        file = inspect.getfile(function)
-        frame = ([each for each in frames if each.filename == file] or frames)[-1]
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        shown = query.text[:MAX_QUERY_SHOWN]
-        raise SettingError(
-            f"feature {name} failed for query {shown!r}: {reason} ({Path(frame.filename).name}, line {frame.lineno})"
-        ) from error
+        raise failure(f"feature {name} failed for query {query.text[:MAX_QUERY_SHOWN]!r}", function, error) from error
     if column.shape != (len(candidates),) or column.dtype.kind not in "biuf":
         found = f"an array of {column.dtype} with shape {column.shape}"
         expected = f"a number for each of {len(candidates)} candidates, NaN if undefined"

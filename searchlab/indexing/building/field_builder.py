@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from searchlab.analysis.tokenizer import split_words
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, SEPARATOR
 from searchlab.indexing.storage.field_values import (
@@ -49,7 +48,8 @@ class _Table(NamedTuple):
 class FieldBuilder:
     """The fields of the documents of a shard that is being built."""
 
-    def __init__(self, term_of: Callable[[str], str | None]) -> None:
+    def __init__(self, split: Callable[[str], list[str]], term_of: Callable[[str], str | None]) -> None:
+        self._split = split
         self._term_of = term_of
         self._names: dict[str, int] = {}
         self._terms: dict[str, int] = {}
@@ -74,7 +74,7 @@ class FieldBuilder:
     def _add_scalar(self, field: int, doc: int, text: str, *, gap: bool) -> None:
         if gap:
             self._tokens.append(GAP)
-        for term in map(self._term_of, split_words(text)):
+        for term in map(self._term_of, self._split(text)):
             if term is not None:
                 self._tokens.append(self._terms.setdefault(term, len(self._terms)))
         if len(text) > MAX_VALUE_LENGTH:

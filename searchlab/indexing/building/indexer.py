@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.analysis.word_rules import STANDARD
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.reading_context import MAX_RECORD_MB
 from searchlab.corpus.values.document_values import split_sources
@@ -80,13 +81,23 @@ class AnalysisOptions:
     stemmer: str | None = None
     stop_list: str | None = None
     ngrams: int | None = None
+    analyzer: str | None = None
 
     def settings(self, existing: AnalysisSettings | None) -> AnalysisSettings:
         """The settings for an index that has been built with other settings, or with none."""
         base = existing or AnalysisSettings()
         ngrams = base.ngrams if self.ngrams is None else self.ngrams
-        named = AnalysisSettings.from_names(self.stemmer or base.stemmer, self.stop_list or "default", ngrams)
+        analyzer = self.analyzer or base.analyzer
+        if analyzer != base.analyzer:
+            return AnalysisSettings.from_names(*self._names_beside(analyzer), ngrams, analyzer)
+        base.require_analyzer()
+        named = AnalysisSettings.from_names(self.stemmer or base.stemmer, self.stop_list or "default", ngrams, analyzer)
         return named if self.stop_list else replace(base, stemmer=named.stemmer, ngrams=ngrams)
+
+    def _names_beside(self, analyzer: str) -> tuple[str, str]:
+        """Stemmer and stop list; an analyzer of a user's own has none unless they are named."""
+        defaults = ("porter", "default") if analyzer == STANDARD else ("none", "none")
+        return self.stemmer or defaults[0], self.stop_list or defaults[1]
 
 
 def index(
@@ -98,6 +109,7 @@ def index(
     stemmer: str | None = None,
     stop_list: str | None = None,
     ngrams: int | None = None,
+    analyzer: str | None = None,
     jobs: int | None = None,
     on_duplicate: str = "error",
     strict: bool = False,
@@ -120,9 +132,11 @@ def index(
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
     `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
     or porter and default). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for
-    none (by default that of the index, or 0). `jobs` is the number of processes (all cores by default); `on_duplicate`
-    is error, keep-first or keep-last. A malformed record, or one of more than `max_record_mb` megabytes, is noted and
-    skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be removed.
+    none (by default that of the index, or 0). `analyzer` is the name of one of your own (see `searchlab.analyzer`),
+    with which stemmer and stop list are none by default. `jobs` is the number of processes (all cores by default);
+    `on_duplicate` is error, keep-first or keep-last. A malformed record, or one of more than `max_record_mb` megabytes,
+    is noted and skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be
+    removed.
     """
     paths, values = split_sources(sources, fields)
     if not paths and values is None:
@@ -146,7 +160,7 @@ def index(
     return build_index(
         read,
         index_folder(folder) if folder is not None else default_folder(paths),
-        AnalysisOptions(stemmer, stop_list, ngrams),
+        AnalysisOptions(stemmer, stop_list, ngrams, analyzer),
         sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
@@ -286,7 +300,7 @@ def _choose_settings(
 
 def _describe(settings: AnalysisSettings) -> str:
     ngrams = f" and n-grams of {settings.ngrams} characters" if settings.ngrams else ""
-    return f"stemmer {settings.stemmer} and stop list {settings.stop_list}{ngrams}"
+    return f"{settings.label}{ngrams}"
 
 
 def _summarise(

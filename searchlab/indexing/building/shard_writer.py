@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer
-from searchlab.analysis.tokenizer import split_words
 from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
@@ -38,6 +37,7 @@ class _Vocabulary(dict[str, int]):
     def __init__(self, analyzer: Analyzer) -> None:
         super().__init__()
         self._analyzer = analyzer
+        self.split = analyzer.split
         self.terms: dict[str, int] = {}
 
     def __missing__(self, word: str) -> int:
@@ -55,7 +55,7 @@ class _Tokens:
         self.ends = array("q", [0])
 
     def add(self, text: str, vocabulary: _Vocabulary) -> None:
-        self.numbers.extend(map(vocabulary.__getitem__, split_words(text)))
+        self.numbers.extend(map(vocabulary.__getitem__, vocabulary.split(text)))
         self.ends.append(len(self.numbers))
 
     def as_stream(self, ranks: Array) -> TokenStream:
@@ -77,7 +77,7 @@ class ShardWriter:
         self._title = _Tokens()
         self._body = _Tokens()
         self._ngrams = NgramBuilder(analyzer.settings.ngrams) if analyzer.settings.ngrams else None
-        self._fields = FieldBuilder(analyzer.term)
+        self._fields = FieldBuilder(analyzer.split, analyzer.term)
         self._digests = bytearray()
 
     def __len__(self) -> int:

@@ -49,7 +49,7 @@ def write_shards(
 
     In a single process words are looked up with `lookup` before they are stemmed.
     """
-    start = list(islice(documents, MIN_PARALLEL_DOCS)) if jobs > 1 else []
+    start = list(islice(documents, MIN_PARALLEL_DOCS)) if jobs > 1 and not settings.needs_this_process else []
     if len(start) == MIN_PARALLEL_DOCS:
         return _write_in_parallel(chain(start, documents), folder, prefix, settings, jobs, on_all_read)
     shards = RollingShardWriter(folder, prefix, settings, lookup)

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from searchlab.corpus.text_files import open_regular_file
-from searchlab.errors import CHECK_DISK, REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, StoreError
+from searchlab.errors import CHECK_DISK, REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, SettingError, StoreError
 from searchlab.indexing.checking.column_checks import check_columns
 from searchlab.indexing.storage.columns import ShardColumns, open_columns
 from searchlab.indexing.storage.digest import digest
@@ -166,6 +166,12 @@ class _Examination:
         for name, columns in self._columns.items():
             self._check_documents(name, columns)
         settings = self._manifest.settings
+        try:
+            settings.require_analyzer()
+        except SettingError as error:
+            problem, _, remedy = str(error).rpartition(": ")
+            self._findings.append(IndexFinding(MANIFEST, problem, remedy))
+            return Diagnosis(self._folder, len(shards), self._manifest.n_docs, tuple(self._findings))
         self._begin("Whoosh", sum(columns.n_docs for columns in self._columns.values()))
         self._compare_with_whoosh(lambda whoosh, columns: compare_contents(whoosh, settings, columns, self._tick))
         n_postings = sum(map(count_postings, self._columns.values()))

@@ -65,6 +65,15 @@ def index_command(
             show_default=False,
         ),
     ] = None,
+    analyzer: Annotated[
+        str | None,
+        typer.Option(
+            "--analyzer",
+            metavar="NAME",
+            help="An analyzer of an extension, with stemmer and stop list none by default [default: the index's]",
+            show_default=False,
+        ),
+    ] = None,
     jobs: JobsOption = None,
     on_duplicate: Annotated[
         str,
@@ -101,6 +110,7 @@ def index_command(
             stemmer=stemmer,
             stop_list=stop_list,
             ngrams=ngrams,
+            analyzer=analyzer,
             jobs=jobs,
             on_duplicate=on_duplicate,
             strict=strict,
