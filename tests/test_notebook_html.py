@@ -139,7 +139,10 @@ def test_a_comparison_marks_what_is_significant(values):
     assert page.text.count("▼ [") == 2
     assert "Comparison on 12 topics" in page.text
     same = [replace(each, p_corrected=0.05) for each in comparison.comparisons]
-    assert "▼ [" not in Page(replace(comparison, comparisons=tuple(same))._repr_html_()).text
+    without_marks = Page(replace(comparison, comparisons=tuple(same))._repr_html_()).text
+    assert "▼ [" not in without_marks
+    # p-values of a single pair are not corrected.
+    assert ("corrected" in page.text, "corrected over all pairs" in without_marks) == (False, True)
     better = [replace(each, mean_a=1.0, mean_b=0.5) for each in comparison.comparisons]
     assert Page(replace(comparison, comparisons=tuple(better))._repr_html_()).text.count("▲ [") == 2
 

@@ -135,10 +135,12 @@ class ComparisonTable:
             for each in self.comparisons
         ]
         header = ("measure", "system", "mean", "against", "mean", "difference", "interval", "", "better/equal/worse")
+        corrected = any(each.p_corrected is not None for each in self.comparisons)
+        correction = ", corrected over all pairs" if corrected else ""
         return html_block(
             f"Comparison on {format_count(self.n_topics, 'topic')}",
             html_table(header, rows),
-            note="▲▼ significant (p < .05, randomisation test, corrected over all pairs)",
+            note=f"▲▼ significant (p < .05, randomisation test{correction})",
         )
 
 

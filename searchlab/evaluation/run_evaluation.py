@@ -164,7 +164,7 @@ def evaluate_run(
     complete: bool = False,
     name: str | None = None,
 ) -> Evaluation:
-    """Evaluate the rankings of a run against judgments, where qrels[qid][docno] is a grade.
+    """Evaluate the rankings of a run against judgments, where `qrels[qid][docno]` is a grade.
 
     Judgments and run are anything that `make_qrels` and `make_run` take: files, dicts, DataFrames, values.
 
