@@ -23,8 +23,7 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.registry import SCORERS, make_scorer
-from searchlab.training.from_index import USUAL
-from searchlab.training.recipe import RECIPES, TUNED, Recipe
+from searchlab.training.recipe import RECIPES, SEARCH_DEFAULTS, TUNED, Recipe
 
 DEFAULT_FEATURES = "semantic"
 
@@ -227,7 +226,7 @@ def _read_ranker(
     settings = section.settings("settings")
     recipe_name = section.string("recipe", TUNED) or ""
     n_parts = section.integer("parts", 4, 2)
-    imputation = section.string("impute", USUAL["imputation"]) or ""
+    imputation = section.string("impute", SEARCH_DEFAULTS["imputation"]) or ""
     normalisation = section.string("normalise", "query-minmax") or ""
     powers = section.boolean("powers", False) if section.has("powers") else None
     n_best = section.integer("n_best", 1, 1) if section.has("n_best") else None

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_rankings
 from searchlab.errors import SettingError, unknown_name
 from searchlab.records import Ranking
@@ -65,7 +66,7 @@ def fuse(
     *,
     k: int = 1000,
     weights: Sequence[float] | None = None,
-) -> list[Ranking]:
+) -> Run:
     """One run with the best k documents of each topic; topics are in the order of their first appearance.
 
     A run is anything that `make_run` takes: a file, a dict, a DataFrame, a `Run`, or a list of rankings. `weights` has
@@ -80,7 +81,8 @@ def fuse(
             for ranking in make_rankings(run):
                 by_topic.setdefault(ranking.qid, []).append((number, ranking))
     fused = {qid: fuse_topic(qid, rankings, method, checked) for qid, rankings in by_topic.items()}
-    return [Ranking(qid, topic.docnos[:k], topic.totals[:k].tolist()) for qid, topic in fused.items()]
+    best = (Ranking(qid, topic.docnos[:k], topic.totals[:k].tolist()) for qid, topic in fused.items())
+    return Run.from_rankings(best, name=method)
 
 
 def check_fusion(n_runs: int, method: str, weights: Sequence[float] | None = None) -> list[float]:

@@ -38,9 +38,6 @@ from searchlab.types import Floats, Progress, no_progress
 DEPTH = 1000
 MEASURES = ("nDCG@10", "AP", "P@10")
 EXPANDED = "RM3"
-# Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
-# the worst match of the query, which the query's minimum would not. Powers were not found to help here.
-USUAL: Mapping[str, Any] = {"imputation": "letor", "measure": "nDCG@10", "dialect": "trec", "from_search": True}
 
 # Features as a caller may give them (see `make_feature_set`).
 Features = str | Path | Iterable[str | Feature] | FeatureSet
@@ -134,6 +131,7 @@ def train_from_index(
     qrels: Any,
     features: Features = "semantic",
     *,
+    ranker: Any = None,
     recipe: Recipe | None = None,
     first_stage: FirstStage | None = None,
     source: str = "",
@@ -141,11 +139,16 @@ def train_from_index(
 ) -> Bundle:
     """A model for this index, compared with the search that it re-ranks.
 
-    Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values.
+    Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
+    `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
     """
+    if ranker is not None and recipe is not None:
+        raise SettingError("found a ranker and a recipe, expected one of them: the recipe names the ranker")
+    if recipe is None:
+        recipe = Recipe.for_search() if ranker is None else Recipe.for_search(ranker)
     first_stage = first_stage or FirstStage()
     data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress)
-    return train_prepared(engine, data, recipe or Recipe(**USUAL), first_stage, source=source, progress=progress)
+    return train_prepared(engine, data, recipe, first_stage, source=source, progress=progress)
 
 
 def train_prepared(

@@ -76,6 +76,16 @@ class RecipeRules:
         return [*parts, *(f"{name}={value}" for name, value in sorted(changed))]
 
 
+# Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
+# the worst match of the query, which the query's minimum would not. Powers were not found to help here.
+SEARCH_DEFAULTS: Mapping[str, Any] = {
+    "imputation": "letor",
+    "measure": "nDCG@10",
+    "dialect": "trec",
+    "from_search": True,
+}
+
+
 @dataclass(frozen=True)
 class Recipe:
     """A ranker, the preprocessing of its features, and how its settings are chosen.
@@ -117,6 +127,11 @@ class Recipe:
             if isinstance(value, bool) or not isinstance(value, int) or value < least or (name, value) == ("folds", 1):
                 expected = "0, or a whole number from 2" if name == "folds" else f"a whole number from {least}"
                 raise SettingError(f"{name} is {value!r}, expected {expected}")
+
+    @classmethod
+    def for_search(cls, ranker: Any = "rsvm-ir", **given: Any) -> Recipe:
+        """The recipe for candidates of a search: `SEARCH_DEFAULTS`, except what is `given`."""
+        return cls(ranker, **{**SEARCH_DEFAULTS, **given})
 
     @property
     def rules(self) -> RecipeRules:

@@ -74,7 +74,7 @@ def test_weights_scale_scores_and_a_run_of_weight_0_is_left_out(method):
 def test_equal_fused_scores_are_in_descending_order_of_docno():
     runs = [[Ranking("1", ["a", "é", "b"], [1.0, 1.0, 1.0])]]
     for method in METHODS:
-        assert fuse(runs, method)[0].docnos == ["é", "b", "a"]
+        assert fuse(runs, method)["1"].docnos == ["é", "b", "a"]
 
 
 def test_the_order_of_runs_does_not_change_the_last_bit():
@@ -111,9 +111,9 @@ def test_a_run_without_the_topic_gives_all_documents_equal_borda_points():
 
 
 def test_only_the_best_k_are_kept():
-    assert fuse([ONE, TWO], k=2)[0].docnos == ["b", "a"]
-    assert fuse([[Ranking("1", [], [])], ONE], k=1)[0].docnos == ["a"]
-    assert fuse([[Ranking("1", [], [])]])[0] == Ranking("1", [], [])
+    assert fuse([ONE, TWO], k=2)["1"].docnos == ["b", "a"]
+    assert fuse([[Ranking("1", [], [])], ONE], k=1)["1"].docnos == ["a"]
+    assert fuse([[Ranking("1", [], [])]])["1"] == Ranking("1", [], [])
 
 
 def test_runs_are_files_dicts_or_rankings(tmp_path):

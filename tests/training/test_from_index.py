@@ -272,3 +272,12 @@ def test_progress_is_told_by_stages(engine, qrels):
         "training",
     ]
     assert all(0 <= done <= of for _, done, of in told)
+
+
+def test_a_ranker_is_trained_by_the_recipe_for_searches_unless_a_recipe_is_given():
+    assert Recipe.for_search("rsvm", seed=3) == Recipe(
+        "rsvm", imputation="letor", measure="nDCG@10", dialect="trec", from_search=True, seed=3
+    )
+    assert Recipe.for_search(measure="AP").measure == "AP"
+    with pytest.raises(SettingError, match="found a ranker and a recipe, expected one of them"):
+        train_from_index(None, [], {}, ranker="rsvm", recipe=Recipe())

@@ -69,11 +69,11 @@ def train_model(
     from searchlab.rankers.first_stage import FirstStage
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
-    from searchlab.training.from_index import USUAL, train_from_index
+    from searchlab.training.from_index import train_from_index
     from searchlab.training.from_table import require_storable
     from searchlab.training.recipe import Recipe
 
-    recipe = Recipe(task.ranker, name=task.recipe, seed=task.seed, **USUAL)
+    recipe = Recipe.for_search(task.ranker, name=task.recipe, seed=task.seed)
     require_storable(recipe)
     topics = [Topic(qid, text) for qid, text in task.topics.items()]
     with SearchEngine(task.folder) as engine:

@@ -125,13 +125,13 @@ def train_command(
         raise SettingError("standard output shows the training, expected -o with a file for the model")
     require_writable_file(output)
     from searchlab.features.feature_sets import make_feature_set
-    from searchlab.training.from_index import USUAL
     from searchlab.training.from_table import require_storable
+    from searchlab.training.recipe import SEARCH_DEFAULTS
 
     recipe = make_training_recipe(
         ranker,
         settings,
-        USUAL if train is None else {},
+        SEARCH_DEFAULTS if train is None else {},
         name=recipe_name,
         imputation=impute,
         normalisation=normalise,
