@@ -149,6 +149,7 @@ _HOMES = {
     "searchlab.rankers.reranking": "Reranker",
     "searchlab.retrieval.composition.combinations": "Fusion",
     "searchlab.records": "Document Ranking TermStats Topic",
+    "searchlab.corpus.custom_formats": "document_format",
     "searchlab.corpus.trec.runs": "write_run",
     "searchlab.corpus.values.conversion": "make_qrels make_run make_topics",
     "searchlab.retrieval.engine": "SearchEngine open",

@@ -1,5 +1,7 @@
 import inspect
 import io
+import re
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,12 @@ def corpus(tmp_path, monkeypatch):
 def test_names_are_exported():
     assert len(searchlab.__all__) > 20
     assert len(set(searchlab.__all__)) == len(searchlab.__all__)
+
+
+def test_type_checkers_see_the_names_that_programs_see():
+    seen = re.findall(r" (\w+) as \1$", Path(searchlab.__file__).read_text("utf-8"), re.MULTILINE)
+    seen += re.findall(r"^ +(\w+) as \1,$", Path(searchlab.__file__).read_text("utf-8"), re.MULTILINE)
+    assert sorted({*seen, "__version__"}) == sorted(searchlab.__all__)
 
 
 @pytest.mark.parametrize("name", searchlab.__all__)
