@@ -33,7 +33,7 @@ from benchmarks.attacks.fuzz_targets import Target, make_targets
 from benchmarks.attacks.mutation import mutate
 from benchmarks.parts import WHOLE, Part
 from benchmarks.report import table
-from searchlab.errors import SearchlabError
+from searchlab.errors import QueryWarning, SearchlabError
 
 # Of one case.
 CASE_SECONDS = 5.0
@@ -158,6 +158,7 @@ def _bounded() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", category=SyntaxWarning, module="whoosh")
+            warnings.simplefilter("ignore", QueryWarning)  # a query that was searched as plain words
             yield
     finally:
         signal.signal(signal.SIGPROF, before)

@@ -47,7 +47,7 @@ QUERIES = (
     b"heat wing",
     b'"boundary layer"~3 OR (cell AND NOT lung)',
     b"year:[1985 TO 1990] AND skin^2.5 docno:d00*",
-    b'NEAR(heat, "air flow")~3 he?t hext~1 title:(gene -blood)',
+    b'"air flow"~3 he?t hext~1 title:(gene -blood)',
     b"mesh:lung day:{1975 TO *] t-cell \xe7\xa9\xba\xe6\xb0\x97 caf\xc3\xa9",
 )
 FILTERS = (b"year=[1985 TO 1990]", b"mesh=lung", b"day={1975 TO *]", b"docno=d0003", b"year=1988")
