@@ -1,8 +1,8 @@
 """Sources: which files a name on the command line or in the API stands for.
 
 A file stands for itself, and `-` for standard input. A folder stands for all files below it, sorted by path, unless it
-directly holds exactly one file named `docs`, `documents` or `corpus` (with any suffix): then it is a collection, with
-topics and judgments beside the documents, and only that file is read. Hidden files and folders are left out. A named
+is a collection: it directly holds exactly one file named `docs`, `documents` or `corpus` (with any suffix), and topics
+or judgments. Then only that file is read, and every other one is noted. Hidden files and folders are left out. A named
 pipe, a socket or a device is refused: reading it may never end, or never begin.
 """
 
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.collection import documents_file, visible_entries
+from searchlab.corpus.collection import find_collection, visible_entries
 from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
@@ -83,18 +83,20 @@ def kind_of_file(status: os.stat_result) -> str:
 
 
 def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
-    documents = documents_file(folder)
-    if documents is not None:
-        return Source(name, (_source_file(documents, folder),))
+    collection = find_collection(folder)
+    documents = collection.documents if collection and (collection.topics or collection.qrels) else None
     files = []
     for path in sorted(_walk(folder)):
+        if documents is not None and path != documents:
+            reason = f"set aside, {documents.name} has the documents of this collection"
+            notes.skipped.append(SkippedFile(shown_path(path), reason))
         # Opening a pipe would block until it has a writer.
-        if path.is_file():
+        elif path.is_file():
             files.append(_source_file(path, folder))
         else:
             reason = "not a regular file" if path.exists() else "a link to nothing"
             notes.skipped.append(SkippedFile(shown_path(path), reason))
-    return Source(name, tuple(files), mixed=True)
+    return Source(name, tuple(files), mixed=documents is None)
 
 
 def _source_file(path: Path, folder: Path) -> SourceFile:

@@ -92,9 +92,18 @@ def test_a_folder_is_read_recursively_in_order_without_hidden_files(write, tmp_p
 @pytest.mark.parametrize("name", ["docs.jsonl", "documents.jsonl.gz", "corpus"])
 def test_a_collection_folder_stands_for_its_documents_only(write, tmp_path, name):
     write(name, '{"id": 1}')
-    write("topics.tsv", "1\tx")
-    write("more/a.txt", "words")
-    assert docnos(tmp_path) == ["1"]
+    others = [write("more/a.txt", "words"), write("topics.tsv", "1\tx")]
+    notes = ReadingNotes()
+    assert docnos(tmp_path, notes=notes) == ["1"]
+    reason = f"set aside, {name} has the documents of this collection"
+    assert notes.skipped == [SkippedFile(str(path), reason) for path in others]
+
+
+def test_notes_beside_a_file_called_documents_are_read_too(write, tmp_path):
+    names = ["a.txt", "b.txt", "c.txt", "d.txt", "documents.txt", "e.txt"]
+    for name in names:
+        write(name, "words")
+    assert docnos(tmp_path) == names
 
 
 def test_two_collection_files_are_files_like_others(write, tmp_path):
@@ -105,7 +114,7 @@ def test_two_collection_files_are_files_like_others(write, tmp_path):
 
 
 def test_an_unreadable_collection_file_is_refused_rather_than_skipped(write, message, tmp_path):
-    write("a.txt", "words")
+    write("topics.tsv", "1\tx")
     path = write("docs.rst", "words")
     assert message(SourceError, read_documents, [tmp_path]).startswith(f"{path}: unknown format, suffix .rst;")
 
