@@ -115,7 +115,7 @@ def _read_file(
             notes.n_files += 1
         elif may_skip:
             reason = "no documents" if format else unrecognised_reason(opened)
-            notes.skipped.append(SkippedFile(file.name, reason))
+            notes.skip_file(file.name, reason)
             notes.bytes_read = bytes_before + file.size
 
 

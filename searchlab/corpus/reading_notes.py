@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from searchlab.errors import RecordError
 
 # A file of the wrong kind can consist of bad records only.
 MAX_KEPT_BAD_RECORDS = 20
+
+# Kinds of events: what is not in the index, and what was guessed.
+SKIPPED_FILE = "skipped file"
+BAD_RECORD = "bad record"
+COPY = "copy"
+DUPLICATE = "duplicate"
+NEW_DOCNO = "new docno"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,25 @@ class SkippedFile:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingEvent:
+    """Something that is not in the index, or that was guessed: its kind, the place in a file, and what happened."""
+
+    kind: str
+    location: str
+    message: str
+
+
+class ReadingListener(Protocol):
+    """Receives the events of a reading one by one, so that a list of any length needs no memory."""
+
+    def add(self, event: ReadingEvent) -> None:
+        """Receive an event."""
+
+    def clear(self) -> None:
+        """Forget all events, because the same sources are read again."""
+
+
 @dataclass(slots=True)
 class ReadingNotes:
     """A mutable record that is passed to readers and can be read while they work.
@@ -30,7 +57,8 @@ class ReadingNotes:
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned; `bytes_read` grows
     towards it as documents are read (a skipped file counts as read). `latin1_lines` counts for each file the lines that
     were not valid UTF-8. `n_bad` counts the malformed records that were skipped; `bad_records` has the first of them.
-    `regrouped` has the names of feature files whose queries were interleaved.
+    `regrouped` has the names of feature files whose queries were interleaved. `n_events` counts the events of each
+    kind, and `listener` receives them; `renamed` has the first documents whose docno another document had already.
     """
 
     n_files: int = 0
@@ -42,10 +70,29 @@ class ReadingNotes:
     n_bad: int = 0
     bad_records: list[RecordError] = field(default_factory=list)
     regrouped: list[str] = field(default_factory=list)
+    renamed: list[ReadingEvent] = field(default_factory=list)
+    n_events: Counter[str] = field(default_factory=Counter)
+    listener: ReadingListener | None = None
+
+    def add(self, kind: str, location: str, message: str) -> None:
+        """Count an event, and pass it to the listener."""
+        self.n_events[kind] += 1
+        if self.listener is not None or (kind == NEW_DOCNO and len(self.renamed) < MAX_KEPT_BAD_RECORDS):
+            event = ReadingEvent(kind, location, message)
+            if self.listener is not None:
+                self.listener.add(event)
+            if kind == NEW_DOCNO and len(self.renamed) < MAX_KEPT_BAD_RECORDS:
+                self.renamed.append(event)
+
+    def skip_file(self, path: str, reason: str) -> None:
+        """Note a file that is not read."""
+        self.skipped.append(SkippedFile(path, reason))
+        self.add(SKIPPED_FILE, path, reason)
 
     def add_bad_record(self, error: RecordError) -> None:
         """Count a malformed record, and keep its error if it is one of the first."""
         self.n_bad += 1
+        self.add(BAD_RECORD, error.location, error.message)
         if len(self.bad_records) < MAX_KEPT_BAD_RECORDS:
             # A copy, since the raised error refers to its frames and thereby to the record.
             self.bad_records.append(RecordError(error.location, error.message))
@@ -57,3 +104,7 @@ class ReadingNotes:
         self.latin1_lines.clear()
         self.bad_records.clear()
         self.regrouped.clear()
+        self.renamed.clear()
+        self.n_events.clear()
+        if self.listener is not None:
+            self.listener.clear()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.corpus.collection import find_collection, visible_entries
-from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
@@ -89,13 +89,13 @@ def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
     for path in sorted(_walk(folder)):
         if documents is not None and path != documents:
             reason = f"set aside, {documents.name} has the documents of this collection"
-            notes.skipped.append(SkippedFile(shown_path(path), reason))
+            notes.skip_file(shown_path(path), reason)
         # Opening a pipe would block until it has a writer.
         elif path.is_file():
             files.append(_source_file(path, folder))
         else:
             reason = "not a regular file" if path.exists() else "a link to nothing"
-            notes.skipped.append(SkippedFile(shown_path(path), reason))
+            notes.skip_file(shown_path(path), reason)
     return Source(name, tuple(files), mixed=documents is None)
 
 

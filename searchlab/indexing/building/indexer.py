@@ -18,6 +18,7 @@ from typing import Any
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.reading_context import MAX_RECORD_MB
+from searchlab.corpus.reading_notes import COPY, DUPLICATE
 from searchlab.corpus.values.document_values import split_sources
 from searchlab.errors import (
     IndexCorrupt,
@@ -30,6 +31,7 @@ from searchlab.errors import (
 )
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
 from searchlab.indexing.building.merge import merge_shards, merge_small_shards
+from searchlab.indexing.building.same_records import find_same_records
 from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.index_names import absolute_source, default_folder, existing_index, index_folder
@@ -99,7 +101,8 @@ def index(
     stop_list: str | None = None,
     ngrams: int | None = None,
     jobs: int | None = None,
-    on_duplicate: str = "error",
+    on_duplicate: str = "keep-all",
+    deduplicate: bool = False,
     strict: bool = False,
     max_record_mb: float = MAX_RECORD_MB,
     prune: bool = False,
@@ -121,8 +124,10 @@ def index(
     `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
     or porter and default). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for
     none (by default that of the index, or 0). `jobs` is the number of processes (all cores by default); `on_duplicate`
-    is error, keep-first or keep-last. A malformed record, or one of more than `max_record_mb` megabytes, is noted and
-    skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be removed.
+    is keep-all, error, keep-first or keep-last. Of documents with one docno, keep-all gives those with other content
+    docnos of their own. Records of the same publication (by DOI, PMID, or title, year and first author) are noted; with
+    `deduplicate` only the first is indexed. A malformed record, or one of more than `max_record_mb` megabytes, is noted
+    and skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be removed.
     """
     paths, values = split_sources(sources, fields)
     if not paths and values is None:
@@ -150,8 +155,10 @@ def index(
         sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
+        deduplicate=deduplicate,
         prune=prune,
         rebuild=rebuild,
+        notes=reading_notes,
         progress=progress,
     )
 
@@ -164,8 +171,10 @@ def build_index(
     sources: Sequence[str] = (),
     jobs: int | None = None,
     on_duplicate: str = "error",
+    deduplicate: bool = False,
     prune: bool = False,
     rebuild: bool = False,
+    notes: ReadingNotes | None = None,
     progress: Progress = no_progress,
 ) -> BuildSummary:
     """Index all documents that `read()` yields into `folder` (see `index`).
@@ -178,7 +187,9 @@ def build_index(
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     started = time.perf_counter()
     counter = _DocumentCounter(progress)
-    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter.count_duplicate))
+    noted = ReadingNotes() if notes is None else notes
+    distinct = DUPLICATE_RULES[on_duplicate](read, noted)
+    documents = counter.count(find_same_records(distinct, noted, leave_out=deduplicate))
     with writer_lock(folder):
         before, warnings = _read_previous(folder, rebuild=rebuild)
         chosen = _choose_settings(folder, settings or AnalysisOptions(), None if rebuild else before)
@@ -209,7 +220,8 @@ def build_index(
                 else:
                     manifest = before
                 warnings += _merge_after_commit(folder, manifest, progress)
-        return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - started, warnings)
+        n_left_out = noted.n_events[COPY] + (noted.n_events[DUPLICATE] if deduplicate else 0)
+        return _summarise(folder, changes, n_left_out, time.perf_counter() - started, warnings)
 
 
 def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:
@@ -320,7 +332,6 @@ class _DocumentCounter:
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.n_docs = 0
-        self.n_duplicates = 0
 
     def count(self, documents: Iterable[Document]) -> Iterator[Document]:
         for document in documents:
@@ -328,9 +339,6 @@ class _DocumentCounter:
             if self.n_docs % PROGRESS_STEP == 0:
                 self.progress("reading", self.n_docs, 0)
             yield document
-
-    def count_duplicate(self) -> None:
-        self.n_duplicates += 1
 
     def report_all_read(self) -> None:
         """Report that only writing is left."""

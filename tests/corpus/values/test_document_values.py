@@ -162,7 +162,7 @@ def test_documents_are_indexed_and_searched(tmp_path, given):
 def test_mistakes_leave_no_index(tmp_path):
     for given, options, complaint in [
         ([WINGS, {"docno": ""}], {}, "document 2: expected a docno, found an empty one"),
-        ([WINGS, WINGS], {}, "document 2: docno '1' was read already at document 1"),
+        ([WINGS, WINGS], {"on_duplicate": "error"}, "document 2: docno '1' was read already at document 1"),
         (iter([WINGS]), {"on_duplicate": "keep-last"}, "keep-last reads the documents twice, and an iterator"),
     ]:
         with pytest.raises(SearchlabError) as caught:

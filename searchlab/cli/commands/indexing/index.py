@@ -12,7 +12,10 @@ from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_la
 from searchlab.cli.options import JobsOption
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
+from searchlab.cli.reading_report import reading_report
 from searchlab.corpus.reading_context import MAX_RECORD_MB
+from searchlab.corpus.reading_notes import DUPLICATE, NEW_DOCNO
+from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -70,10 +73,21 @@ def index_command(
         str,
         typer.Option(
             "--on-duplicate",
-            metavar="error|keep-first|keep-last",
-            help="What to do with two documents of the same docno",
+            metavar="keep-all|error|keep-first|keep-last",
+            help="What to do with unlike documents of the same docno; keep-all gives them docnos of their own",
         ),
-    ] = "error",
+    ] = "keep-all",
+    deduplicate: Annotated[
+        bool,
+        typer.Option(
+            "--deduplicate",
+            help="Index only the first record of a publication: same DOI, PMID, or title, year and first author.",
+        ),
+    ] = False,
+    report: Annotated[
+        str | None,
+        typer.Option("--report", metavar="FILE.csv", help="List what is not in the index, and why, and all guesses"),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a malformed record instead of leaving it out.")
     ] = False,
@@ -92,8 +106,10 @@ def index_command(
 
     Documents that have not changed are left alone. Formats are detected, gzip included.
     """
+    if deduplicate and report is None:
+        raise SettingError("--deduplicate needs --report FILE.csv, which lists what is left out")
     notes = searchlab.ReadingNotes()
-    with reading_bar(notes) as progress:
+    with reading_report(report, notes), reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
             index,
@@ -103,6 +119,7 @@ def index_command(
             ngrams=ngrams,
             jobs=jobs,
             on_duplicate=on_duplicate,
+            deduplicate=deduplicate,
             strict=strict,
             max_record_mb=max_record_mb,
             prune=prune,
@@ -127,6 +144,12 @@ def _print_notes(notes: ReadingNotes) -> None:
         warn(f"bad record {error}")
     if notes.n_bad:
         warn(f"{format_count(notes.n_bad, 'bad record')} left out; --strict stops at the first")
+    for event in notes.renamed if is_verbose() else notes.renamed[:MAX_NAMES]:
+        warn(f"{event.location}: {event.message}")
+    if n_renamed := notes.n_events[NEW_DOCNO]:
+        warn(f"{format_count(n_renamed, 'document')} kept under another docno, because two had the same")
+    if n_same := notes.n_events[DUPLICATE]:
+        note(f"{format_count(n_same, 'record')} of a publication that an earlier record has too; --report lists them")
     warn_of_latin1(notes)
 
 

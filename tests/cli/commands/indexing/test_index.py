@@ -45,3 +45,31 @@ def test_bad_records_are_named_and_left_out(tmp_path, run_cli, docs):
     lines = err.splitlines()
     assert lines[0].startswith("warning: bad record some.jsonl:4: ")
     assert lines[10:] == ["warning: 12 bad records left out; --strict stops at the first"]
+
+
+def test_two_exports_with_the_same_counts_are_indexed_and_again_found_unchanged(tmp_path, run_cli):
+    (tmp_path / "ex").mkdir()
+    for name, title in [("a", "Wings"), ("b", "Heat")]:
+        records = f"TY  - A\nID  - 1\nTI  - {title}\nER  - \nTY  - A\nID  - key\nTI  - Of {title}\nER  - \n"
+        (tmp_path / "ex" / f"{name}.ris").write_text(records)
+    code, out, err = run_cli("index", "ex")
+    assert (code, out.splitlines()[0]) == (0, "indexes/ex: 4 documents")
+    assert err.splitlines() == [
+        "warning: ex/b.ris:5: docno key has other content elsewhere: kept as key~b.ris",
+        "warning: 1 document kept under another docno, because two had the same",
+    ]
+    assert run_cli("index", "./ex/")[1].startswith("indexes/ex: 4 documents (4 unchanged)\n")
+
+
+@pytest.mark.parametrize("rule", ["keep-all", "keep-last"])
+def test_the_report_lists_what_is_left_out_and_is_no_danger_in_a_spreadsheet(tmp_path, run_cli, rule):
+    (tmp_path / "ex").mkdir()
+    (tmp_path / "ex" / "a.ris").write_text("TY  - A\nDO  - 10/1\nID  - =1+2\nER  - \nTY  - A\nDO  - 10/1\nER  - \n")
+    (tmp_path / "ex" / "b.bin").write_bytes(b"\0")
+    code, out, _ = run_cli("index", "ex", "--deduplicate", "--report", "out.csv", "--on-duplicate", rule)
+    assert (code, out.splitlines()[0]) == (0, "indexes/ex: 1 document (1 duplicates left out)")
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "kind,location,message",
+        "duplicate,ex/a.ris:5,10/1 has the same DOI as =1+2: left out",
+        "skipped file,ex/b.bin,binary content",
+    ]
