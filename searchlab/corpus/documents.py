@@ -78,6 +78,8 @@ def read_documents(
     chosen = named_format(format, DOCUMENT_FORMATS)
     names = [sources] if isinstance(sources, str | Path) else sources
     listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]
+    if strict and (unreadable := [skipped for skipped in reading.notes.skipped if skipped.is_unreadable]):
+        raise SourceError(unreadable[0].path, unreadable[0].reason)
     files = [file for source in listed if isinstance(source, Source) for file in source.files]
     reading.notes.bytes_total += sum(file.size for file in files)
     return _read_sources(listed, chosen, reading)
@@ -102,21 +104,32 @@ def _read_sources(
 def _read_file(
     file: SourceFile, may_skip: bool, chosen: Format[Document] | None, reading: ReadingContext
 ) -> Iterator[Document]:
+    """The documents of a file; one of a folder that cannot be read is noted, and stops the reading only if strict."""
     notes = reading.notes
     bytes_before, n_before = notes.bytes_read, notes.n_documents
     assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
-    with open_source_file(file, reading) as opened:
-        format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
-        if format is not None:
-            yield from _count_documents(format.read(opened), notes)
-        elif not may_skip and not opened.is_blank:
-            raise unrecognised_error(opened, DOCUMENT_FORMATS)
-        if notes.n_documents > n_before:
-            notes.n_files += 1
-        elif may_skip:
-            reason = "no documents" if format else unrecognised_reason(opened)
+    reason = None
+    try:
+        with open_source_file(file, reading) as opened:
+            format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
+            if format is not None:
+                yield from _count_documents(format.read(opened), notes)
+            elif not may_skip and not opened.is_blank:
+                raise unrecognised_error(opened, DOCUMENT_FORMATS)
+            if notes.n_documents == n_before:
+                reason = "no documents" if format else unrecognised_reason(opened)
+    except SourceError as error:
+        if not may_skip or reading.strict:
+            raise
+        n_read = notes.n_documents - n_before
+        read = f"; only {n_read:,} of its documents could be read" if n_read else ""
+        notes.add_unreadable(error.location, error.message + read)
+    if notes.n_documents > n_before:
+        notes.n_files += 1
+    elif may_skip:
+        if reason is not None:
             notes.skip_file(file.name, reason)
-            notes.bytes_read = bytes_before + file.size
+        notes.bytes_read = bytes_before + file.size
 
 
 def _count_documents(documents: Iterator[Document], notes: ReadingNotes) -> Iterator[Document]:

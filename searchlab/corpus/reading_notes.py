@@ -17,6 +17,7 @@ MAX_KEPT_BAD_RECORDS = 20
 
 # Kinds of events: what is not in the index, and what was guessed.
 SKIPPED_FILE = "skipped file"
+UNREADABLE_FILE = "unreadable file"
 BAD_RECORD = "bad record"
 COPY = "copy"
 DUPLICATE = "duplicate"
@@ -25,10 +26,11 @@ NEW_DOCNO = "new docno"
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file of a folder that was skipped, and why."""
+    """A file of a folder that was skipped, and why; `is_unreadable` if it may hold documents."""
 
     path: str
     reason: str
+    is_unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,11 @@ class ReadingNotes:
         self.skipped.append(SkippedFile(path, reason))
         self.add(SKIPPED_FILE, path, reason)
 
+    def add_unreadable(self, path: str, reason: str) -> None:
+        """Note a file or folder that could not be read, or not to its end, and may thus hold more documents."""
+        self.skipped.append(SkippedFile(path, reason, is_unreadable=True))
+        self.add(UNREADABLE_FILE, path, reason)
+
     def add_bad_record(self, error: RecordError) -> None:
         """Count a malformed record, and keep its error if it is one of the first."""
         self.n_bad += 1
@@ -96,6 +103,11 @@ class ReadingNotes:
         if len(self.bad_records) < MAX_KEPT_BAD_RECORDS:
             # A copy, since the raised error refers to its frames and thereby to the record.
             self.bad_records.append(RecordError(error.location, error.message))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all documents were read: no file was unreadable, and no record malformed."""
+        return not self.n_bad and not self.n_events[UNREADABLE_FILE]
 
     def clear(self) -> None:
         """Reset everything, before the same sources are read again."""

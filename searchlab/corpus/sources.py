@@ -86,7 +86,7 @@ def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
     collection = find_collection(folder)
     documents = collection.documents if collection and (collection.topics or collection.qrels) else None
     files = []
-    for path in sorted(_walk(folder)):
+    for path in sorted(_walk(folder, notes)):
         if documents is not None and path != documents:
             reason = f"set aside, {documents.name} has the documents of this collection"
             notes.skip_file(shown_path(path), reason)
@@ -104,18 +104,25 @@ def _source_file(path: Path, folder: Path) -> SourceFile:
     return SourceFile(path, shown_path(path), relative, path.stat().st_size)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, notes: ReadingNotes) -> Iterator[Path]:
     waiting = deque([folder])
     # Links to folders are followed, each folder once, so that a link to a parent does not loop.
     seen = set()
     while waiting:
         current = waiting.popleft()
-        status = current.stat()
+        try:
+            status = current.stat()
+            entries = [(path, path.is_dir()) for path in visible_entries(current)]
+        except OSError as error:
+            if current == folder:
+                raise
+            notes.add_unreadable(shown_path(current), f"a folder that cannot be read ({error.strerror or error})")
+            continue
         if (status.st_dev, status.st_ino) in seen:
             continue
         seen.add((status.st_dev, status.st_ino))
-        for path in visible_entries(current):
-            if path.is_dir():
+        for path, is_folder in entries:
+            if is_folder:
                 waiting.append(path)
             else:
                 yield path

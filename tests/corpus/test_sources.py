@@ -1,6 +1,7 @@
 import gzip
 import io
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -60,6 +61,7 @@ def test_the_content_tells_the_format(write, name, content, format):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
+        ("a.rtf", r"{\rtf1\ansi words}", "unknown format, suffix .rtf"),
         ("a.rst", "# words", "unknown format, suffix .rst"),
         ("a.css", "@page { size: a4; margin: 0, 1 }", "unknown format, suffix .css"),
         ("a.csv", "name,text\n1,x", "unknown format, suffix .csv"),
@@ -250,3 +252,34 @@ def test_a_file_that_is_called_hyphen_is_a_file(write, tmp_path, monkeypatch):
 def test_every_format_is_described():
     assert DOCUMENT_FORMATS
     assert all(format.description for format in DOCUMENT_FORMATS.values())
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_stops_the_others_only_if_reading_is_strict(write, message, tmp_path):
+    damaged = write(
+        "a.jsonl", gzip.compress(b'{"id": 1}\n' + random.Random(1).randbytes(200_000).hex().encode())[:-9000]
+    )
+    write("b.txt", "words")
+    notes = ReadingNotes()
+    assert docnos(tmp_path, notes=notes, strict=False)[-1] == "b.txt"
+    assert [(skipped.path, skipped.is_unreadable) for skipped in notes.skipped] == [(str(damaged), True)]
+    assert notes.skipped[0].reason.startswith("damaged gzip file")
+    assert not notes.is_complete
+    assert message(SourceError, read_documents, [tmp_path]).startswith(f"{damaged}: damaged gzip file")
+
+
+def test_a_folder_within_that_cannot_be_read_is_noted(write, message, tmp_path, monkeypatch):
+    write("closed/a.txt", "words")
+    write("b.txt", "words")
+    iterate = Path.iterdir
+
+    def refuse(self):
+        if self.name == "closed":
+            raise PermissionError(13, "Permission denied", str(self))
+        return iterate(self)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    notes = ReadingNotes()
+    assert docnos(tmp_path, notes=notes, strict=False) == ["b.txt"]
+    reason = "a folder that cannot be read (Permission denied)"
+    assert notes.skipped == [SkippedFile(str(tmp_path / "closed"), reason, is_unreadable=True)]
+    assert message(SourceError, read_documents, [tmp_path]) == f"{tmp_path / 'closed'}: {reason}"

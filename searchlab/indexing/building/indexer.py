@@ -127,7 +127,8 @@ def index(
     is keep-all, error, keep-first or keep-last. Of documents with one docno, keep-all gives those with other content
     docnos of their own. Records of the same publication (by DOI, PMID, or title, year and first author) are noted; with
     `deduplicate` only the first is indexed. A malformed record, or one of more than `max_record_mb` megabytes, is noted
-    and skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be removed.
+    and skipped unless `strict`; so is a file of a folder that cannot be read. Then `prune` removes nothing and warns,
+    since what could not be read may hold documents of the index.
     """
     paths, values = split_sources(sources, fields)
     if not paths and values is None:
@@ -144,9 +145,7 @@ def index(
         reading_notes.clear()
         if values is not None:
             return values.read()
-        return read_documents(
-            paths, format=format, notes=reading_notes, strict=strict or prune, max_record_mb=max_record_mb
-        )
+        return read_documents(paths, format=format, notes=reading_notes, strict=strict, max_record_mb=max_record_mb)
 
     return build_index(
         read,
@@ -207,8 +206,10 @@ def build_index(
                 )
                 if not counter.n_docs:
                     raise SourceError(", ".join(sources) or "source", "holds no documents")
-                if prune:
+                if prune and noted.is_complete:
                     changes.remove_unseen()
+                elif prune:
+                    warnings.append(_not_pruned(noted))
                 shards = (*changes.write_records(), *written)
             if before is None or rebuild:
                 manifest = Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1)
@@ -222,6 +223,13 @@ def build_index(
                 warnings += _merge_after_commit(folder, manifest, progress)
         n_left_out = noted.n_events[COPY] + (noted.n_events[DUPLICATE] if deduplicate else 0)
         return _summarise(folder, changes, n_left_out, time.perf_counter() - started, warnings)
+
+
+def _not_pruned(notes: ReadingNotes) -> str:
+    """The warning that nothing was removed, because documents of the index may be in what could not be read."""
+    unreadable = [skipped for skipped in notes.skipped if skipped.is_unreadable]
+    first = f"{unreadable[0].path}: {unreadable[0].reason}" if unreadable else str(notes.bad_records[0])
+    return f"nothing was removed, since documents may be in what could not be read, first {first}"
 
 
 def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:

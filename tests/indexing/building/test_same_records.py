@@ -1,7 +1,7 @@
 import pytest
 
 import searchlab
-from searchlab.corpus.reading_notes import DUPLICATE, ReadingNotes
+from searchlab.corpus.reading_notes import DUPLICATE, ReadingEvent, ReadingNotes
 from searchlab.indexing.building.same_records import find_same_records
 from searchlab.records import Document
 
@@ -33,7 +33,7 @@ def test_records_are_the_same_by_their_identifiers_or_by_title_year_and_author(o
 
 
 def test_a_group_has_the_docno_of_its_first_record(tmp_path):
-    class Listener(list):
+    class Listener(list[ReadingEvent]):
         add = list.append
 
     second = Document("2", fields={"doi": "10.1/x", "pmid": "7"})

@@ -96,7 +96,7 @@ def index_command(
         typer.Option("--max-record-mb", metavar="N", help="Leave out records of more than N million characters"),
     ] = MAX_RECORD_MB,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that the sources no longer have; implies --strict.")
+        bool, typer.Option("--prune", help="Remove documents that the sources no longer have, if all could be read.")
     ] = False,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Build the index from scratch instead of updating it.")
@@ -135,9 +135,10 @@ def index_command(
 
 def _print_notes(notes: ReadingNotes) -> None:
     """Name the files that were skipped and the records that could not be read."""
-    shown = notes.skipped if is_verbose() else notes.skipped[:MAX_NAMES]
+    unreadable_first = sorted(notes.skipped, key=lambda skipped: not skipped.is_unreadable)
+    shown = unreadable_first if is_verbose() else unreadable_first[:MAX_NAMES]
     for skipped in shown:
-        note(f"skipped {skipped.path}: {skipped.reason}")
+        (warn if skipped.is_unreadable else note)(f"skipped {skipped.path}: {skipped.reason}")
     if len(notes.skipped) > len(shown):
         note(f"skipped {format_count(len(notes.skipped) - len(shown), 'more file')}; -v names them")
     for error in notes.bad_records if is_verbose() else notes.bad_records[:MAX_NAMES]:

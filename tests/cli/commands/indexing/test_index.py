@@ -73,3 +73,20 @@ def test_the_report_lists_what_is_left_out_and_is_no_danger_in_a_spreadsheet(tmp
         "duplicate,ex/a.ris:5,10/1 has the same DOI as =1+2: left out",
         "skipped file,ex/b.bin,binary content",
     ]
+
+
+def test_prune_is_stopped_by_no_foreign_file_but_by_a_bad_record(tmp_path, run_cli, docs):
+    (tmp_path / "some").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "some" / f"{name}.txt").write_text("wings")
+    (tmp_path / "some" / "c.jsonl").write_text(docs)
+    run_cli("index", "some")
+    (tmp_path / "some" / "a.txt").unlink()
+    (tmp_path / "some" / "letter.rtf").write_text(r"{\rtf1 wings}")
+    assert run_cli("index", "some", "--prune")[1].startswith("indexes/some: 4 documents (4 unchanged, 1 removed)\n")
+    (tmp_path / "some" / "b.txt").unlink()
+    (tmp_path / "some" / "d.jsonl").write_text('{"docno": "new"}\n{"docno": \n')
+    code, out, err = run_cli("index", "some", "--prune")
+    assert (code, out.splitlines()[0]) == (0, "indexes/some: 5 documents (1 added, 3 unchanged)")
+    expected = "nothing was removed, since documents may be in what could not be read, first some/d.jsonl:2: expected"
+    assert f"warning: {expected}" in err
