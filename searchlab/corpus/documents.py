@@ -6,7 +6,7 @@ streamed, one in memory at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from searchlab.corpus.detection import (
@@ -18,7 +18,7 @@ from searchlab.corpus.detection import (
     unrecognised_reason,
 )
 from searchlab.corpus.formats.bibtex import is_bibtex, read_bibtex_documents
-from searchlab.corpus.formats.delimited import is_csv_table, is_tsv_table, read_table_documents
+from searchlab.corpus.formats.delimited import explain_table, is_csv_table, is_tsv_table, read_table_documents
 from searchlab.corpus.formats.html import is_html, read_html_document
 from searchlab.corpus.formats.jsonl import is_jsonl, read_jsonl_documents
 from searchlab.corpus.formats.markdown import is_markdown, read_markdown_document
@@ -34,7 +34,7 @@ from searchlab.corpus.reading_context import MAX_RECORD_MB, ReadingContext
 from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
-from searchlab.errors import SourceError
+from searchlab.errors import SourceError, name_some
 from searchlab.records import Document
 
 # The order matters, because the first format that recognises a file is used: OHSUMED looks like SMART, pages of any
@@ -48,7 +48,7 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "nbib": Format("MEDLINE as PubMed exports it: PMID- TI AB", is_nbib, read_nbib_documents),
     "ris": Format("RIS, TY … ER", is_ris, read_ris_documents),
     "bibtex": Format("BibTeX, @article{key, …}", is_bibtex, read_bibtex_documents),
-    "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents),
+    "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents, explain_table),
     "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents),
     "html": Format("HTML, one document a file", is_html, read_html_document),
     "pubmed": Format("PubMed XML, <PubmedArticle> … </PubmedArticle>", is_pubmed, read_pubmed_documents),
@@ -66,6 +66,7 @@ def read_documents(
     notes: ReadingNotes | None = None,
     strict: bool = True,
     max_record_mb: float = MAX_RECORD_MB,
+    fields: Mapping[str, str] | None = None,
 ) -> Iterator[Document]:
     """Stream the documents of one or several files and folders.
 
@@ -73,8 +74,9 @@ def read_documents(
     is a key of DOCUMENT_FORMATS; by default the content of each file decides. In a folder, a file of no known format is
     skipped and noted in `notes`; named directly, it is an error. A malformed record is an error too, unless `strict` is
     false: then it is noted and skipped. So is a record of more than `max_record_mb` megabytes (2^20 characters).
+    `fields` says which column of a table is the docno, the title, the body or another field: {"title": "Heading"}.
     """
-    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict, max_record_mb)
+    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict, max_record_mb, fields or {})
     chosen = named_format(format, DOCUMENT_FORMATS)
     names = [sources] if isinstance(sources, str | Path) else sources
     listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]
@@ -99,6 +101,8 @@ def _read_sources(
         if notes.n_documents == n_documents:
             reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
             raise SourceError(source.name, "holds no documents" + reason)
+    if missing := [column for name, column in reading.fields.items() if name not in notes.mapped]:
+        raise SourceError("fields", f"no table has the column {name_some(missing)}")
 
 
 def _read_file(
@@ -117,7 +121,7 @@ def _read_file(
             elif not may_skip and not opened.is_blank:
                 raise unrecognised_error(opened, DOCUMENT_FORMATS)
             if notes.n_documents == n_before:
-                reason = "no documents" if format else unrecognised_reason(opened)
+                reason = "no documents" if format else unrecognised_reason(opened, DOCUMENT_FORMATS)
     except SourceError as error:
         if not may_skip or reading.strict:
             raise

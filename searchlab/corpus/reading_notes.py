@@ -22,6 +22,7 @@ BAD_RECORD = "bad record"
 COPY = "copy"
 DUPLICATE = "duplicate"
 NEW_DOCNO = "new docno"
+MADE_DOCNO = "made docno"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class ReadingNotes:
     towards it as documents are read (a skipped file counts as read). `latin1_lines` counts for each file the lines that
     were not valid UTF-8. `n_bad` counts the malformed records that were skipped; `bad_records` has the first of them.
     `regrouped` has the names of feature files whose queries were interleaved. `n_events` counts the events of each
-    kind, and `listener` receives them; `renamed` has the first documents whose docno another document had already.
+    kind, and `listener` receives them; `mapped` has the fields whose column was found, `renamed` the first documents
+    whose docno another document had already.
     """
 
     n_files: int = 0
@@ -72,6 +74,7 @@ class ReadingNotes:
     n_bad: int = 0
     bad_records: list[RecordError] = field(default_factory=list)
     regrouped: list[str] = field(default_factory=list)
+    mapped: set[str] = field(default_factory=set)
     renamed: list[ReadingEvent] = field(default_factory=list)
     n_events: Counter[str] = field(default_factory=Counter)
     listener: ReadingListener | None = None
@@ -116,6 +119,7 @@ class ReadingNotes:
         self.latin1_lines.clear()
         self.bad_records.clear()
         self.regrouped.clear()
+        self.mapped.clear()
         self.renamed.clear()
         self.n_events.clear()
         if self.listener is not None:

@@ -36,6 +36,7 @@ MISTAKES = {
     "no jobs": ("index small.jsonl -j 0", 2, "jobs is 0"),
     "unknown rule": ("index small.jsonl --on-duplicate x", 2, "unknown rule for duplicates 'x'"),
     "duplicates": ("index twice.jsonl --on-duplicate error", 1, "docno 'x' was read already at twice.jsonl:1"),
+    "half a mapping": ("index small.jsonl --map title", 2, "--map is 'title', expected NAME=COLUMN"),
     "merged unseen": ("index small.jsonl --deduplicate", 2, "--deduplicate needs --report FILE.csv"),
     "pipe read twice": ("index - -i piped --on-duplicate keep-last", 2, "keep-last reads the source twice"),
     "malformed record": ("index malformed.jsonl --strict", 1, "malformed.jsonl:2: "),

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields
 from searchlab.corpus.parsing.identifiers import path_docno
 from searchlab.corpus.parsing.tagged_lines import TaggedRecord
+from searchlab.corpus.reading_notes import MADE_DOCNO
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
@@ -42,7 +43,14 @@ def is_ris(opened: OpenedFile) -> bool:
 def read_ris_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
     prefix = path_docno(opened.file.relative)
-    return opened.reading.parse_each(lambda record: _document(record, prefix), _read_records(opened))
+
+    def document(record: TaggedRecord) -> Document:
+        found = _document(record, prefix)
+        if found.docno.startswith(f"{prefix}#"):
+            opened.reading.notes.add(MADE_DOCNO, record.location, found.docno)
+        return found
+
+    return opened.reading.parse_each(document, _read_records(opened))
 
 
 def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:

@@ -116,8 +116,8 @@ def index(
     be a name without a slash, which stands for a folder in `indexes/`.
 
     Documents that are values are streamed; the keys of dicts and the columns of a DataFrame are read as those of JSON
-    lines, and `fields` has other names for them, such as {"title": "Article Title"}. An item that is not a document is
-    an error. None and NaN are left out.
+    lines, and `fields` has other names for them, such as {"title": "Article Title"}, also for files that are tables. An
+    item that is not a document is an error. None and NaN are left out.
 
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.

@@ -117,7 +117,6 @@ WRONG = [
     ),
     (7, None, "expected files, folders, or documents: dicts, Documents or a DataFrame; found a value of type int"),
     ([CELLS], ["title"], "fields is ['title'], expected a dict of names and keys such as {'title': 'Title'}"),
-    ("corpus", {"title": "Title"}, "fields is for documents that are given as values, but the sources are files"),
     (["corpus", CELLS], None, "source 2 is a value of type Document, expected a path, as the first one"),
 ]
 

@@ -15,6 +15,7 @@ from searchlab.cli.progress import reading_bar
 from searchlab.cli.reading_report import reading_report
 from searchlab.corpus.reading_context import MAX_RECORD_MB
 from searchlab.corpus.reading_notes import DUPLICATE, NEW_DOCNO
+from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
 
@@ -41,6 +42,12 @@ def index_command(
             metavar="NAME",
             help="bibtex, csv, html, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, smart, text, trec or tsv "
             "[default: detected]",
+        ),
+    ] = None,
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="NAME=COLUMN", help='Which column of a table is what, such as title="Article Title"'
         ),
     ] = None,
     stemmer: Annotated[
@@ -113,6 +120,7 @@ def index_command(
         summary = searchlab.index(
             sources,
             index,
+            fields=dict(map(_parse_mapping, mapped or ())),
             format=format,
             stemmer=stemmer,
             stop_list=stop_list,
@@ -131,6 +139,13 @@ def index_command(
     print_build_summary(summary)
     for source in sources:
         _note_collection(source)
+
+
+def _parse_mapping(written: str) -> tuple[str, str]:
+    name, _, column = written.partition("=")
+    if not name or not column:
+        raise SettingError(f"--map is {excerpt(written)}, expected NAME=COLUMN such as title=Heading")
+    return name, column
 
 
 def _print_notes(notes: ReadingNotes) -> None:
