@@ -1,7 +1,7 @@
 """Reading notes: what readers skipped or repaired, and how far they have read.
 
-Reading continues where possible (a picture among text files, a line in Latin-1, a bad record if the caller allows it),
-but never silently: readers record it here, and the caller reports it to the user.
+Reading continues where possible (a picture among text files, a line that is not UTF-8, a bad record if the caller
+allows it), but never silently: readers record it here, and the caller reports it to the user.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ COPY = "copy"
 DUPLICATE = "duplicate"
 NEW_DOCNO = "new docno"
 MADE_DOCNO = "made docno"
+ENCODING = "encoding"
 
 
 @dataclass(frozen=True, slots=True)
