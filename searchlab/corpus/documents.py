@@ -31,7 +31,7 @@ from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
 from searchlab.corpus.reading_context import MAX_RECORD_MB, ReadingContext
-from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
+from searchlab.corpus.reading_notes import FORMAT, ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
 from searchlab.errors import SourceError, name_some
@@ -112,27 +112,31 @@ def _read_file(
     notes = reading.notes
     bytes_before, n_before = notes.bytes_read, notes.n_documents
     assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
-    reason = None
+    reason = "no documents"
     try:
         with open_source_file(file, reading) as opened:
             format = chosen or assumed or detect_format(opened, DOCUMENT_FORMATS)
+            if format is not None and chosen is None:
+                name = next(name for name, known in DOCUMENT_FORMATS.items() if known is format)
+                notes.add(FORMAT, file.name, f"read as {name}")
             if format is not None:
                 yield from _count_documents(format.read(opened), notes)
             elif not may_skip and not opened.is_blank:
                 raise unrecognised_error(opened, DOCUMENT_FORMATS)
-            if notes.n_documents == n_before:
-                reason = "no documents" if format else unrecognised_reason(opened, DOCUMENT_FORMATS)
+            if format is None:
+                reason = unrecognised_reason(opened, DOCUMENT_FORMATS)
     except SourceError as error:
         if not may_skip or reading.strict:
             raise
         n_read = notes.n_documents - n_before
         read = f"; only {n_read:,} of its documents could be read" if n_read else ""
         notes.add_unreadable(error.location, error.message + read)
+        notes.bytes_read = bytes_before + file.size
+        return
     if notes.n_documents > n_before:
         notes.n_files += 1
     elif may_skip:
-        if reason is not None:
-            notes.skip_file(file.name, reason)
+        notes.skip_file(file.name, reason)
         notes.bytes_read = bytes_before + file.size
 
 

@@ -24,6 +24,7 @@ DUPLICATE = "duplicate"
 NEW_DOCNO = "new docno"
 MADE_DOCNO = "made docno"
 ENCODING = "encoding"
+FORMAT = "format"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
 from searchlab.cli.reading_report import reading_report
 from searchlab.corpus.reading_context import MAX_RECORD_MB
-from searchlab.corpus.reading_notes import DUPLICATE, NEW_DOCNO
+from searchlab.corpus.reading_notes import COPY, DUPLICATE, NEW_DOCNO
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
@@ -155,7 +155,7 @@ def _print_notes(notes: ReadingNotes) -> None:
     for skipped in shown:
         (warn if skipped.is_unreadable else note)(f"skipped {skipped.path}: {skipped.reason}")
     if len(notes.skipped) > len(shown):
-        note(f"skipped {format_count(len(notes.skipped) - len(shown), 'more file')}; -v names them")
+        note(f"skipped {format_count(len(notes.skipped) - len(shown), 'more file')}; --report lists them all")
     for error in notes.bad_records if is_verbose() else notes.bad_records[:MAX_NAMES]:
         warn(f"bad record {error}")
     if notes.n_bad:
@@ -167,6 +167,19 @@ def _print_notes(notes: ReadingNotes) -> None:
     if n_same := notes.n_events[DUPLICATE]:
         note(f"{format_count(n_same, 'record')} of a publication that an earlier record has too; --report lists them")
     warn_of_latin1(notes)
+    _note_account(notes)
+
+
+def _note_account(notes: ReadingNotes) -> None:
+    """If anything was left out, count all that was found."""
+    n_copies = notes.n_events[COPY]
+    if not notes.skipped and not notes.n_bad and not n_copies:
+        return
+    n_unread = sum(path.is_unreadable for path in notes.skipped)
+    files = {"read": notes.n_files, "skipped": len(notes.skipped) - n_unread, "not readable": n_unread}
+    records = {"documents": notes.n_documents - n_copies, "bad": notes.n_bad, "copies": n_copies}
+    parts = (", ".join(f"{n:,} {what}" for what, n in counts.items() if n) for counts in (files, records))
+    note(f"found: files {'; records '.join(parts)}")
 
 
 def _note_collection(source: str) -> None:
