@@ -88,4 +88,4 @@ def warn_of_latin1(notes: ReadingNotes) -> None:
     """Name the files that are not in UTF-8."""
     if notes.latin1_lines:
         lines, files = format_count(notes.latin1_lines.total(), "line"), format_count(len(notes.latin1_lines), "file")
-        warn(f"not UTF-8, read as Latin-1: {lines} in {files}: {list_names(notes.latin1_lines)}")
+        warn(f"not UTF-8, read as Windows-1252: {lines} in {files}: {list_names(notes.latin1_lines)}")

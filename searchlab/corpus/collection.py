@@ -38,7 +38,7 @@ def find_collection(folder: str | Path) -> Collection | None:
     try:
         if not folder.is_dir():
             return None
-        documents = documents_file(folder)
+        documents = _documents_file(folder)
         if documents is None:
             return None
         files = [path for path in visible_entries(folder) if path.is_file()]
@@ -49,7 +49,7 @@ def find_collection(folder: str | Path) -> Collection | None:
         raise SourceError(shown_path(error.filename or folder), error.strerror or str(error)) from error
 
 
-def documents_file(folder: Path) -> Path | None:
+def _documents_file(folder: Path) -> Path | None:
     """The only file directly in `folder` with a name for documents; None if there is none, or more than one."""
     files = [path for path in visible_entries(folder) if _stem(path) in DOCUMENT_NAMES and path.is_file()]
     return files[0] if len(files) == 1 else None

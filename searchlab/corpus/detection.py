@@ -15,13 +15,19 @@ from searchlab.errors import SourceError, unknown_name
 Record = TypeVar("Record")
 
 
+def explains_nothing(opened: OpenedFile) -> str | None:
+    """The explanation of a format for which no other file can be mistaken."""
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Format(Generic[Record]):
-    """A file format: how it is recognised and read."""
+    """A file format: how it is recognised and read, and why a file that looks like it cannot be."""
 
     description: str
     recognises: Callable[[OpenedFile], bool]
     read: Callable[[OpenedFile], Iterator[Record]]
+    explain: Callable[[OpenedFile], str | None] = explains_nothing
 
 
 def recognises_never(opened: OpenedFile) -> bool:
@@ -45,16 +51,19 @@ def detect_format(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> 
     return next((format for format in formats.values() if format.recognises(opened)), None)
 
 
-def unrecognised_reason(opened: OpenedFile) -> str:
+def unrecognised_reason(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> str:
     """Why no format recognises a file."""
     if opened.is_blank:
         return "empty"
     if "\0" in opened.head:
         return "binary content"
+    explained = next(filter(None, (format.explain(opened) for format in formats.values())), None)
+    if explained:
+        return explained
     return f"unknown format, suffix {opened.suffix}" if opened.suffix else "unknown format"
 
 
 def unrecognised_error(opened: OpenedFile, formats: Mapping[str, Format[Record]]) -> SourceError:
     """The error for a file that no format recognises."""
     known = ", ".join(sorted(formats))
-    return SourceError(opened.name, f"{unrecognised_reason(opened)}; expected one of {known} (see --format)")
+    return SourceError(opened.name, f"{unrecognised_reason(opened, formats)}; expected one of {known} (see --format)")

@@ -6,7 +6,7 @@ streamed, one in memory at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from searchlab.corpus.detection import (
@@ -18,7 +18,7 @@ from searchlab.corpus.detection import (
     unrecognised_reason,
 )
 from searchlab.corpus.formats.bibtex import is_bibtex, read_bibtex_documents
-from searchlab.corpus.formats.delimited import is_csv_table, is_tsv_table, read_table_documents
+from searchlab.corpus.formats.delimited import explain_table, is_csv_table, is_tsv_table, read_table_documents
 from searchlab.corpus.formats.html import is_html, read_html_document
 from searchlab.corpus.formats.jsonl import is_jsonl, read_jsonl_documents
 from searchlab.corpus.formats.markdown import is_markdown, read_markdown_document
@@ -31,10 +31,10 @@ from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
 from searchlab.corpus.reading_context import MAX_RECORD_MB, ReadingContext
-from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
+from searchlab.corpus.reading_notes import FORMAT, ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
-from searchlab.errors import SourceError
+from searchlab.errors import SourceError, name_some
 from searchlab.extensions import origin_of
 from searchlab.records import Document
 
@@ -49,7 +49,7 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "nbib": Format("MEDLINE as PubMed exports it: PMID- TI AB", is_nbib, read_nbib_documents),
     "ris": Format("RIS, TY … ER", is_ris, read_ris_documents),
     "bibtex": Format("BibTeX, @article{key, …}", is_bibtex, read_bibtex_documents),
-    "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents),
+    "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents, explain_table),
     "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents),
     "html": Format("HTML, one document a file", is_html, read_html_document),
     "pubmed": Format("PubMed XML, <PubmedArticle> … </PubmedArticle>", is_pubmed, read_pubmed_documents),
@@ -69,6 +69,7 @@ def read_documents(
     notes: ReadingNotes | None = None,
     strict: bool = True,
     max_record_mb: float = MAX_RECORD_MB,
+    fields: Mapping[str, str] | None = None,
 ) -> Iterator[Document]:
     """Stream the documents of one or several files and folders.
 
@@ -76,11 +77,14 @@ def read_documents(
     is a key of DOCUMENT_FORMATS; by default the content of each file decides. In a folder, a file of no known format is
     skipped and noted in `notes`; named directly, it is an error. A malformed record is an error too, unless `strict` is
     false: then it is noted and skipped. So is a record of more than `max_record_mb` megabytes (2^20 characters).
+    `fields` says which column of a table is the docno, the title, the body or another field: {"title": "Heading"}.
     """
-    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict, max_record_mb)
+    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict, max_record_mb, fields or {})
     chosen = named_format(format, DOCUMENT_FORMATS)
     names = [sources] if isinstance(sources, str | Path) else sources
     listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]
+    if strict and (unreadable := [skipped for skipped in reading.notes.skipped if skipped.is_unreadable]):
+        raise SourceError(unreadable[0].path, unreadable[0].reason)
     files = [file for source in listed if isinstance(source, Source) for file in source.files]
     reading.notes.bytes_total += sum(file.size for file in files)
     return _read_sources(listed, chosen, reading)
@@ -100,26 +104,43 @@ def _read_sources(
         if notes.n_documents == n_documents:
             reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
             raise SourceError(source.name, "holds no documents" + reason)
+    if missing := [column for name, column in reading.fields.items() if name not in notes.mapped]:
+        raise SourceError("fields", f"no table has the column {name_some(missing)}")
 
 
 def _read_file(
     file: SourceFile, may_skip: bool, chosen: Format[Document] | None, reading: ReadingContext
 ) -> Iterator[Document]:
+    """The documents of a file; one of a folder that cannot be read is noted, and stops the reading only if strict."""
     notes = reading.notes
     bytes_before, n_before = notes.bytes_read, notes.n_documents
     assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
-    with open_source_file(file, reading) as opened:
-        format = chosen or assumed or detect_format(opened, _formats_to_detect())
-        if format is not None:
-            yield from _count_documents(format.read(opened), notes)
-        elif not may_skip and not opened.is_blank:
-            raise unrecognised_error(opened, DOCUMENT_FORMATS)
-        if notes.n_documents > n_before:
-            notes.n_files += 1
-        elif may_skip:
-            reason = "no documents" if format else unrecognised_reason(opened)
-            notes.skipped.append(SkippedFile(file.name, reason))
-            notes.bytes_read = bytes_before + file.size
+    reason = "no documents"
+    try:
+        with open_source_file(file, reading) as opened:
+            format = chosen or assumed or detect_format(opened, _formats_to_detect())
+            if format is not None and chosen is None:
+                name = next(name for name, known in DOCUMENT_FORMATS.items() if known is format)
+                notes.add(FORMAT, file.name, f"read as {name}")
+            if format is not None:
+                yield from _count_documents(format.read(opened), notes)
+            elif not may_skip and not opened.is_blank:
+                raise unrecognised_error(opened, DOCUMENT_FORMATS)
+            if format is None:
+                reason = unrecognised_reason(opened, DOCUMENT_FORMATS)
+    except SourceError as error:
+        if not may_skip or reading.strict:
+            raise
+        n_read = notes.n_documents - n_before
+        read = f"; only {n_read:,} of its documents could be read" if n_read else ""
+        notes.add_unreadable(error.location, error.message + read)
+        notes.bytes_read = bytes_before + file.size
+        return
+    if notes.n_documents > n_before:
+        notes.n_files += 1
+    elif may_skip:
+        notes.skip_file(file.name, reason)
+        notes.bytes_read = bytes_before + file.size
 
 
 def _formats_to_detect() -> dict[str, Format[Document]]:

@@ -9,8 +9,8 @@ unpacks to gigabytes, would fill the memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from searchlab.corpus.reading_notes import ReadingNotes
@@ -26,11 +26,15 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True, slots=True)
 class ReadingContext:
-    """The notes of a reading, whether a bad record stops it, and the limit of a record in megabytes (characters)."""
+    """The notes of a reading, whether a bad record stops it, and the limit of a record in megabytes (characters).
+
+    `fields` has the column of a table that is the docno, the title, the body or another field, by its name.
+    """
 
     notes: ReadingNotes
     strict: bool = True
     max_record_mb: float = MAX_RECORD_MB
+    fields: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 < self.max_record_mb <= 1e6:

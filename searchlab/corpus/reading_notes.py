@@ -1,26 +1,58 @@
 """Reading notes: what readers skipped or repaired, and how far they have read.
 
-Reading continues where possible (a picture among text files, a line in Latin-1, a bad record if the caller allows it),
-but never silently: readers record it here, and the caller reports it to the user.
+Reading continues where possible (a picture among text files, a line that is not UTF-8, a bad record if the caller
+allows it), but never silently: readers record it here, and the caller reports it to the user.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from searchlab.errors import RecordError
 
 # A file of the wrong kind can consist of bad records only.
 MAX_KEPT_BAD_RECORDS = 20
 
+# Kinds of events: what is not in the index, and what was guessed.
+SKIPPED_FILE = "skipped file"
+UNREADABLE_FILE = "unreadable file"
+BAD_RECORD = "bad record"
+COPY = "copy"
+DUPLICATE = "duplicate"
+NEW_DOCNO = "new docno"
+MADE_DOCNO = "made docno"
+ENCODING = "encoding"
+FORMAT = "format"
+
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file of a folder that was skipped, and why."""
+    """A file of a folder that was skipped, and why; `is_unreadable` if it may hold documents."""
 
     path: str
     reason: str
+    is_unreadable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingEvent:
+    """Something that is not in the index, or that was guessed: its kind, the place in a file, and what happened."""
+
+    kind: str
+    location: str
+    message: str
+
+
+class ReadingListener(Protocol):
+    """Receives the events of a reading one by one, so that a list of any length needs no memory."""
+
+    def add(self, event: ReadingEvent) -> None:
+        """Receive an event."""
+
+    def clear(self) -> None:
+        """Forget all events, because the same sources are read again."""
 
 
 @dataclass(slots=True)
@@ -30,7 +62,9 @@ class ReadingNotes:
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned; `bytes_read` grows
     towards it as documents are read (a skipped file counts as read). `latin1_lines` counts for each file the lines that
     were not valid UTF-8. `n_bad` counts the malformed records that were skipped; `bad_records` has the first of them.
-    `regrouped` has the names of feature files whose queries were interleaved.
+    `regrouped` has the names of feature files whose queries were interleaved. `n_events` counts the events of each
+    kind, and `listener` receives them; `mapped` has the fields whose column was found, `renamed` the first documents
+    whose docno another document had already.
     """
 
     n_files: int = 0
@@ -42,13 +76,43 @@ class ReadingNotes:
     n_bad: int = 0
     bad_records: list[RecordError] = field(default_factory=list)
     regrouped: list[str] = field(default_factory=list)
+    mapped: set[str] = field(default_factory=set)
+    renamed: list[ReadingEvent] = field(default_factory=list)
+    n_events: Counter[str] = field(default_factory=Counter)
+    listener: ReadingListener | None = None
+
+    def add(self, kind: str, location: str, message: str) -> None:
+        """Count an event, and pass it to the listener."""
+        self.n_events[kind] += 1
+        if self.listener is not None or (kind == NEW_DOCNO and len(self.renamed) < MAX_KEPT_BAD_RECORDS):
+            event = ReadingEvent(kind, location, message)
+            if self.listener is not None:
+                self.listener.add(event)
+            if kind == NEW_DOCNO and len(self.renamed) < MAX_KEPT_BAD_RECORDS:
+                self.renamed.append(event)
+
+    def skip_file(self, path: str, reason: str) -> None:
+        """Note a file that is not read."""
+        self.skipped.append(SkippedFile(path, reason))
+        self.add(SKIPPED_FILE, path, reason)
+
+    def add_unreadable(self, path: str, reason: str) -> None:
+        """Note a file or folder that could not be read, or not to its end, and may thus hold more documents."""
+        self.skipped.append(SkippedFile(path, reason, is_unreadable=True))
+        self.add(UNREADABLE_FILE, path, reason)
 
     def add_bad_record(self, error: RecordError) -> None:
         """Count a malformed record, and keep its error if it is one of the first."""
         self.n_bad += 1
+        self.add(BAD_RECORD, error.location, error.message)
         if len(self.bad_records) < MAX_KEPT_BAD_RECORDS:
             # A copy, since the raised error refers to its frames and thereby to the record.
             self.bad_records.append(RecordError(error.location, error.message))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all documents were read: no file was unreadable, and no record malformed."""
+        return not self.n_bad and not self.n_events[UNREADABLE_FILE]
 
     def clear(self) -> None:
         """Reset everything, before the same sources are read again."""
@@ -57,3 +121,8 @@ class ReadingNotes:
         self.latin1_lines.clear()
         self.bad_records.clear()
         self.regrouped.clear()
+        self.mapped.clear()
+        self.renamed.clear()
+        self.n_events.clear()
+        if self.listener is not None:
+            self.listener.clear()

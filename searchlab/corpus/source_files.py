@@ -1,8 +1,8 @@
 """Source files: opening, decompressing and decoding them into lines.
 
-Gzip is recognised by its first two bytes, not by the file name. Lines are UTF-8; a line that is not is decoded as
-Latin-1, in which every byte is a character, so that no byte stops the reading. Only the current line is held in memory,
-and of a line that is too long only its beginning; no file is opened twice, so standard input can be read.
+Gzip is recognised by its first two bytes, not by the file name, and UTF-16 by its mark or its zero bytes. Lines are
+UTF-8; a line that is not is decoded as Windows-1252, so that no byte stops the reading. Only the current line is held
+in memory, and of a line that is too long only its beginning; no file is opened twice, so standard input can be read.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+from searchlab.corpus.encodings import RecodedStream, decode_windows_1252, wide_encoding
 from searchlab.corpus.reading_context import ReadingContext
-from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.reading_notes import ENCODING, ReadingNotes
 from searchlab.corpus.text_cleaning import clean
 from searchlab.errors import SourceError
 
@@ -122,8 +123,11 @@ class OpenedFile:
     def _decode(self, line: str) -> str:
         if not _UNDECODED.search(line):
             return line
-        self.reading.notes.latin1_lines[self.name] += 1
-        return line.encode("utf-8", "surrogateescape").decode("latin-1")
+        notes = self.reading.notes
+        if not notes.latin1_lines[self.name]:
+            notes.add(ENCODING, self.name, "lines that are not UTF-8 are read as Windows-1252")
+        notes.latin1_lines[self.name] += 1
+        return decode_windows_1252(line.encode("utf-8", "surrogateescape"))
 
 
 def _skip_line(text: TextIO) -> None:
@@ -168,7 +172,11 @@ class _StandardInput(io.RawIOBase):
 def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[OpenedFile]:
     """Open `file`, decompressed if it is gzip; errors of the disk or of gzip become SourceError."""
     try:
-        with _open_stored(file, reading.notes) as stored, _decompress(stored) as stream:
+        with (
+            _open_stored(file, reading.notes) as stored,
+            _decompress(stored) as unpacked,
+            _recode(unpacked, file.name, reading.notes) as stream,
+        ):
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
             yield OpenedFile(file, head, stream, reading)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -197,3 +205,11 @@ def _decompress(stored: io.BufferedReader) -> io.BufferedReader:
     if not stored.peek(2).startswith(_GZIP_MAGIC):
         return stored
     return io.BufferedReader(gzip.GzipFile(fileobj=stored), HEAD_BYTES)
+
+
+def _recode(stream: io.BufferedReader, name: str, notes: ReadingNotes) -> io.BufferedReader:
+    encoding = wide_encoding(stream.peek(HEAD_BYTES)[:HEAD_BYTES])
+    if encoding is None:
+        return stream
+    notes.add(ENCODING, name, f"read as {encoding.upper()}")
+    return io.BufferedReader(RecodedStream(stream, encoding), HEAD_BYTES)

@@ -1,8 +1,8 @@
 """Sources: which files a name on the command line or in the API stands for.
 
 A file stands for itself, and `-` for standard input. A folder stands for all files below it, sorted by path, unless it
-directly holds exactly one file named `docs`, `documents` or `corpus` (with any suffix): then it is a collection, with
-topics and judgments beside the documents, and only that file is read. Hidden files and folders are left out. A named
+is a collection: it directly holds exactly one file named `docs`, `documents` or `corpus` (with any suffix), and topics
+or judgments. Then only that file is read, and every other one is noted. Hidden files and folders are left out. A named
 pipe, a socket or a device is refused: reading it may never end, or never begin.
 """
 
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.collection import documents_file, visible_entries
-from searchlab.corpus.reading_notes import ReadingNotes, SkippedFile
+from searchlab.corpus.collection import find_collection, visible_entries
+from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SourceError
@@ -83,18 +83,20 @@ def kind_of_file(status: os.stat_result) -> str:
 
 
 def _list_folder(folder: Path, name: str, notes: ReadingNotes) -> Source:
-    documents = documents_file(folder)
-    if documents is not None:
-        return Source(name, (_source_file(documents, folder),))
+    collection = find_collection(folder)
+    documents = collection.documents if collection and (collection.topics or collection.qrels) else None
     files = []
-    for path in sorted(_walk(folder)):
+    for path in sorted(_walk(folder, notes)):
+        if documents is not None and path != documents:
+            reason = f"set aside, {documents.name} has the documents of this collection"
+            notes.skip_file(shown_path(path), reason)
         # Opening a pipe would block until it has a writer.
-        if path.is_file():
+        elif path.is_file():
             files.append(_source_file(path, folder))
         else:
             reason = "not a regular file" if path.exists() else "a link to nothing"
-            notes.skipped.append(SkippedFile(shown_path(path), reason))
-    return Source(name, tuple(files), mixed=True)
+            notes.skip_file(shown_path(path), reason)
+    return Source(name, tuple(files), mixed=documents is None)
 
 
 def _source_file(path: Path, folder: Path) -> SourceFile:
@@ -102,18 +104,25 @@ def _source_file(path: Path, folder: Path) -> SourceFile:
     return SourceFile(path, shown_path(path), relative, path.stat().st_size)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, notes: ReadingNotes) -> Iterator[Path]:
     waiting = deque([folder])
     # Links to folders are followed, each folder once, so that a link to a parent does not loop.
     seen = set()
     while waiting:
         current = waiting.popleft()
-        status = current.stat()
+        try:
+            status = current.stat()
+            entries = [(path, path.is_dir()) for path in visible_entries(current)]
+        except OSError as error:
+            if current == folder:
+                raise
+            notes.add_unreadable(shown_path(current), f"a folder that cannot be read ({error.strerror or error})")
+            continue
         if (status.st_dev, status.st_ino) in seen:
             continue
         seen.add((status.st_dev, status.st_ino))
-        for path in visible_entries(current):
-            if path.is_dir():
+        for path, is_folder in entries:
+            if is_folder:
                 waiting.append(path)
             else:
                 yield path

@@ -151,7 +151,7 @@ def test_verbose_prints_every_skipped_file_and_timings(tmp_path, run_cli):
         (tmp_path / "many" / f"{number:02}.bin").write_bytes(b"\0\1")
     _, _, err = run_cli("index", "many")
     assert err.count("skipped many/") == 10
-    assert "skipped 2 more files; -v names them\n" in err
+    assert "skipped 2 more files; --report lists them all\n" in err
     _, _, err = run_cli("index", "many", "--rebuild", "--verbose")
     assert err.count("skipped many/") == 12
     assert re.search(r"^writing: \d+\.\d\d s$", err, re.MULTILINE)

@@ -28,7 +28,7 @@ DOCUMENTS = {
     "ohsumed": (".I 1\n.U\n1\n.W\n%s\n.I 2\n.U\n2\n.W\nx\n", True),
     "ohsumed-i": (".I 1\n.U\n7\n.W\n%s\n.I 2\n.W\nx\n", True),
     "nbib": ("PMID- 1\nAB  - %s\nPMID- 2\nAB  - x\n", True),
-    "ris": ("TY  - A\nID  - 1\nAB  - %s\nER  - \nTY  - A\nID  - 2\nER  - \n", True),
+    "ris": ("TY  - A\nAN  - 1\nAB  - %s\nER  - \nTY  - A\nAN  - 2\nER  - \n", True),
     "bibtex": ("@a{1, abstract = {%s}}\n@a{2, title = {x}}\n", True),
     "pubmed": (
         "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID><Article><ArticleTitle>%s</ArticleTitle>"

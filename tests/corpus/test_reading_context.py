@@ -19,7 +19,7 @@ TROUBLED = {
     "ohsumed": (".I 7\n.U\n1\n.I 8\n.T\nx\n.I 9\n.U\na b\n.I 10\n.U\n2\n", [4, 7]),
     "ohsumed-i": (".I 1\n.U\n7\n.I\n.U\n8\n.I 2\n.U\n9\n", [4]),
     "nbib": ("TI  - x\nTI  - y\nPMID- 1\nPMID- 7\nstray\nTI  - x\nPMID- \nPMID- 2\nTI  - x\n", [1, 5, 7]),
-    "ris": ("words\nTY  - A\nID  - 1\nER  - \nTI  - x\nTY  - B\nTY  - C\nID  - 2\nER  -\nTY  - D", [1, 5, 6, 10]),
+    "ris": ("words\nTY  - A\nAN  - 1\nER  - \nTI  - x\nTY  - B\nTY  - C\nAN  - 2\nER  -\nTY  - D", [1, 5, 6, 10]),
     "bibtex": (
         '@a{1}\n@a{a b}\n@a{7, x}\n@a{8, t = }\n@a{9, t = "}\n@a(7, x)\n@a{10,\n@a{2}\n@a{',
         [2, 3, 4, 5, 6, 7, 9],
@@ -78,6 +78,8 @@ def test_a_source_of_nothing_but_bad_records_is_refused_with_the_first(write, me
     path = write("docs.jsonl", '{"id": "a b"}\nwords\n')
     expected = f"holds no documents; 2 bad records, first {path}:1: expected a docno without blanks, found 'a b'"
     assert message(SourceError, read_documents, path, strict=False) == f"{path}: {expected}"
+    skipped = f"1 of its files skipped, first {path} (no documents); 2 bad records"
+    expected = expected.replace("2 bad records", skipped)
     assert message(SourceError, read_documents, tmp_path, strict=False) == f"{tmp_path}: {expected}"
 
 

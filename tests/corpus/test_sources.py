@@ -1,6 +1,7 @@
 import gzip
 import io
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from searchlab.errors import RecordError, SettingError, SourceError
 from searchlab.records import Document, Topic
 
 KNOWN = ", ".join(sorted(DOCUMENT_FORMATS))
+
+NO_TEXT = "a table without a column for the title or the text (it has"
 
 
 def docnos(*sources, **settings):
@@ -60,11 +63,13 @@ def test_the_content_tells_the_format(write, name, content, format):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
+        ("a.rtf", r"{\rtf1\ansi words}", "unknown format, suffix .rtf"),
         ("a.rst", "# words", "unknown format, suffix .rst"),
         ("a.css", "@page { size: a4; margin: 0, 1 }", "unknown format, suffix .css"),
-        ("a.csv", "name,text\n1,x", "unknown format, suffix .csv"),
-        ("a.csv", "id,number\n1,2", "unknown format, suffix .csv"),
-        ("a.tab", "id\ttext\n1\tx", "unknown format, suffix .tab"),
+        ("a.csv", "id,number\n1,2", f"{NO_TEXT} id, number); --map title=COLUMN names one"),
+        ("a.tsv", "1\t2\n3\t4", "a table without a header line, found '1' in its first line"),
+        ("a.csv", 'id,"te"xt\n1,2', "expected a comma after a closing quote, found 'xt'"),
+        ("a.csv", "id,text,text\n1,2,3", "expected every column once, found 'text' more than once"),
         ("a.md", "bin\0ary", "binary content"),
         ("a.html", "bin\0ary", "binary content"),
         ("a.txt", "bin\0ary", "binary content"),
@@ -92,9 +97,18 @@ def test_a_folder_is_read_recursively_in_order_without_hidden_files(write, tmp_p
 @pytest.mark.parametrize("name", ["docs.jsonl", "documents.jsonl.gz", "corpus"])
 def test_a_collection_folder_stands_for_its_documents_only(write, tmp_path, name):
     write(name, '{"id": 1}')
-    write("topics.tsv", "1\tx")
-    write("more/a.txt", "words")
-    assert docnos(tmp_path) == ["1"]
+    others = [write("more/a.txt", "words"), write("topics.tsv", "1\tx")]
+    notes = ReadingNotes()
+    assert docnos(tmp_path, notes=notes) == ["1"]
+    reason = f"set aside, {name} has the documents of this collection"
+    assert notes.skipped == [SkippedFile(str(path), reason) for path in others]
+
+
+def test_notes_beside_a_file_called_documents_are_read_too(write, tmp_path):
+    names = ["a.txt", "b.txt", "c.txt", "d.txt", "documents.txt", "e.txt"]
+    for name in names:
+        write(name, "words")
+    assert docnos(tmp_path) == names
 
 
 def test_two_collection_files_are_files_like_others(write, tmp_path):
@@ -105,7 +119,7 @@ def test_two_collection_files_are_files_like_others(write, tmp_path):
 
 
 def test_an_unreadable_collection_file_is_refused_rather_than_skipped(write, message, tmp_path):
-    write("a.txt", "words")
+    write("topics.tsv", "1\tx")
     path = write("docs.rst", "words")
     assert message(SourceError, read_documents, [tmp_path]).startswith(f"{path}: unknown format, suffix .rst;")
 
@@ -241,3 +255,34 @@ def test_a_file_that_is_called_hyphen_is_a_file(write, tmp_path, monkeypatch):
 def test_every_format_is_described():
     assert DOCUMENT_FORMATS
     assert all(format.description for format in DOCUMENT_FORMATS.values())
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_stops_the_others_only_if_reading_is_strict(write, message, tmp_path):
+    damaged = write(
+        "a.jsonl", gzip.compress(b'{"id": 1}\n' + random.Random(1).randbytes(200_000).hex().encode())[:-9000]
+    )
+    write("b.txt", "words")
+    notes = ReadingNotes()
+    assert docnos(tmp_path, notes=notes, strict=False)[-1] == "b.txt"
+    assert [(skipped.path, skipped.is_unreadable) for skipped in notes.skipped] == [(str(damaged), True)]
+    assert notes.skipped[0].reason.startswith("damaged gzip file")
+    assert not notes.is_complete
+    assert message(SourceError, read_documents, [tmp_path]).startswith(f"{damaged}: damaged gzip file")
+
+
+def test_a_folder_within_that_cannot_be_read_is_noted(write, message, tmp_path, monkeypatch):
+    write("closed/a.txt", "words")
+    write("b.txt", "words")
+    iterate = Path.iterdir
+
+    def refuse(self):
+        if self.name == "closed":
+            raise PermissionError(13, "Permission denied", str(self))
+        return iterate(self)
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    notes = ReadingNotes()
+    assert docnos(tmp_path, notes=notes, strict=False) == ["b.txt"]
+    reason = "a folder that cannot be read (Permission denied)"
+    assert notes.skipped == [SkippedFile(str(tmp_path / "closed"), reason, is_unreadable=True)]
+    assert message(SourceError, read_documents, [tmp_path]) == f"{tmp_path / 'closed'}: {reason}"

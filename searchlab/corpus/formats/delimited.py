@@ -1,7 +1,7 @@
 """Documents in tables (CSV, TSV) with a header line.
 
 One document a row, separated by commas, semicolons or tabs, whichever is most frequent in the header. The header names
-the columns like the keys of JSON lines; the names of docno, title and text are recognised in any case. A value that
+the columns like the keys of JSON lines, or as databases do in their exports (see `document_columns`). A value that
 begins with a quote ends with the next single quote, and may hold separators, line ends and doubled quotes. All values
 are text.
 
@@ -17,17 +17,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import dropwhile
 
-from searchlab.corpus.parsing.keyed_records import BODY_KEYS, DOCNO_KEYS, TITLE_KEY, keyed_document
+from searchlab.corpus.parsing.document_columns import DocumentColumns
+from searchlab.corpus.parsing.identifiers import path_docno
+from searchlab.corpus.reading_notes import MADE_DOCNO
 from searchlab.corpus.source_files import OpenedFile
-from searchlab.corpus.text_cleaning import excerpt, on_one_line
+from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
 
+TSV_SUFFIXES = frozenset({".tsv", ".tab"})
 DELIMITERS = {"\t": "a tab", ";": "a semicolon", ",": "a comma"}
 # Longer than any document; it keeps a quote that is never closed from swallowing the whole file.
 MAX_ROW_LENGTH = 10_000_000
 
-_KNOWN = frozenset({*DOCNO_KEYS, TITLE_KEY, *BODY_KEYS})
 _LINE_END = re.compile(r"[\r\n]")
 
 
@@ -36,6 +38,7 @@ class _Row:
     """A row that is being read; `quoted` holds the parts of a value whose closing quote has not been found yet."""
 
     location: str
+    number: int = 0
     values: list[str] = field(default_factory=list)
     quoted: list[str] | None = None
     length: int = 0
@@ -46,13 +49,18 @@ class _Row:
 
 
 def is_csv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .csv and the header names a docno and a text."""
-    return opened.suffix == ".csv" and _has_known_columns(opened)
+    """Whether the suffix is .csv and the header names a title or a text."""
+    return opened.suffix == ".csv" and _problem(opened) is None
 
 
 def is_tsv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .tsv and the header names a docno and a text."""
-    return opened.suffix == ".tsv" and _has_known_columns(opened)
+    """Whether the suffix is .tsv or .tab and the header names a title or a text."""
+    return opened.suffix in TSV_SUFFIXES and _problem(opened) is None
+
+
+def explain_table(opened: OpenedFile) -> str | None:
+    """Why a file with the suffix of a table is not read; None for other files."""
+    return _problem(opened) if opened.suffix in {".csv", *TSV_SUFFIXES} else None
 
 
 def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
@@ -62,13 +70,22 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
     if first is None:
         return iter(())
     delimiter = _delimiter(first[1])
-    columns = _columns(_read_header(opened, first, lines, delimiter))
+    header = _read_header(opened, first, lines, delimiter)
+    columns = DocumentColumns.from_header(header.values, opened.reading.fields)
+    if columns.problem:
+        raise SourceError(header.location, columns.problem)
+    opened.reading.notes.mapped.update(name for name in opened.reading.fields if name in columns.names)
+    prefix = path_docno(opened.file.relative)
 
     def document(row: _Row) -> Document:
-        if len(row.values) != len(columns):
-            found = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
-            raise RecordError(row.location, f"expected {len(columns)} columns, {found}")
-        return keyed_document(row.location, dict(zip(columns, row.values, strict=True)))
+        if len(row.values) != len(columns.names):
+            width = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
+            raise RecordError(row.location, f"expected {len(columns.names)} columns, {width}")
+        made = f"{prefix}#row-{row.number}"
+        found = columns.document(row.values, row.location, made)
+        if found.docno == made:
+            opened.reading.notes.add(MADE_DOCNO, row.location, made)
+        return found
 
     return opened.reading.parse_each(document, _read_rows(opened, lines, delimiter))
 
@@ -101,13 +118,18 @@ def _read_header(opened: OpenedFile, first: tuple[int, str], lines: _Lines, deli
 
 def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_Row]:
     """The rows after the header that are not empty."""
+    number = 0
     for numbered in lines:
+        number += 1
         try:
             row = _read_row(opened, numbered, lines, delimiter)
         except RecordError as error:
             opened.reading.reject(error)
         else:
-            if not row.is_empty:
+            if row.is_empty:
+                number -= 1
+            else:
+                row.number = number
                 yield row
 
 
@@ -187,32 +209,12 @@ def _delimiter(header: str) -> str:
     return best if best in unquoted else ","
 
 
-def _columns(header: _Row) -> list[str]:
-    names = _names(header)
-    found = ", ".join(names) or "none"
-    if len(found) > 200:
-        found = found[:200] + "…"
-    if not any(key in names for key in DOCNO_KEYS):
-        expected = f"expected a column with the docno (one of {', '.join(DOCNO_KEYS)})"
-        raise SourceError(header.location, f"{expected}, found the columns {found}")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise SourceError(header.location, f"expected every column once, found {excerpt(twice)} more than once")
-    return names
-
-
-def _names(header: _Row) -> list[str]:
-    names = [on_one_line(value) for value in header.values]
-    known = [name.lower() if name.lower() in _KNOWN else name for name in names]
-    return [name or f"column_{number}" for number, name in enumerate(known, start=1)]
-
-
-def _has_known_columns(opened: OpenedFile) -> bool:
+def _problem(opened: OpenedFile) -> str | None:
+    """Why the header cannot be used, None if it can."""
     first_line = _LINE_END.split(opened.head.lstrip(), maxsplit=1)[0]
     try:
         header = _Row(opened.name)
         _read_line(header, first_line, _delimiter(first_line))
-    except RecordError:
-        return False
-    names = _names(header)
-    return any(key in names for key in DOCNO_KEYS) and any(key in names for key in (TITLE_KEY, *BODY_KEYS))
+    except RecordError as error:
+        return error.message
+    return DocumentColumns.from_header(header.values, opened.reading.fields).problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -16,11 +17,15 @@ from searchlab.records import Document
 
 # The limit of Python's parser depends on its version; the same files must be readable with every version.
 MAX_NESTING_DEPTH = 100
+JSON_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
+
+_HEAD = re.compile(r"\s*+\{\s*+[\"}]")
 
 
 def is_jsonl(opened: OpenedFile) -> bool:
-    """Whether the file begins with a brace."""
-    return opened.head.lstrip().startswith("{")
+    """Whether the file begins as an object does, or with a brace if it is named as JSON: RTF begins with one too."""
+    named = opened.suffix in JSON_SUFFIXES and opened.head.lstrip().startswith("{")
+    return named or _HEAD.match(opened.head) is not None
 
 
 def read_jsonl_documents(opened: OpenedFile) -> Iterator[Document]:

@@ -68,7 +68,7 @@ def split_sources(
 
     wanted = _check_fields(fields)
     if isinstance(sources, str | Path):
-        return _check_paths([sources], wanted), None
+        return _check_paths([sources]), None
     if is_dataframe(sources):
         missing = [key for key in wanted.values() if key not in column_names(sources)]
         if missing:
@@ -80,15 +80,13 @@ def split_sources(
     items = iter(sources)
     first = next(items, None)
     if first is None or isinstance(first, str | Path):
-        return _check_paths([] if first is None else [first, *items], wanted), None
+        return _check_paths([] if first is None else [first, *items]), None
     if items is sources:
         return [], DocumentValues(lambda: chain([first], items), wanted, can_repeat=False)
     return [], DocumentValues(lambda: sources, wanted, can_repeat=True)
 
 
-def _check_paths(paths: list[Any], fields: Mapping[str, str]) -> list[str | Path]:
-    if fields:
-        raise SettingError("fields is for documents that are given as values, but the sources are files")
+def _check_paths(paths: list[Any]) -> list[str | Path]:
     for position, path in enumerate(paths, start=1):
         if not isinstance(path, str | Path):
             raise SettingError(f"source {position} is {named(path)}, expected a path, as the first one")

@@ -19,6 +19,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.analysis.word_rules import STANDARD
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.reading_context import MAX_RECORD_MB
+from searchlab.corpus.reading_notes import COPY, DUPLICATE
 from searchlab.corpus.values.document_values import split_sources
 from searchlab.errors import (
     IndexCorrupt,
@@ -31,6 +32,7 @@ from searchlab.errors import (
 )
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
 from searchlab.indexing.building.merge import merge_shards, merge_small_shards
+from searchlab.indexing.building.same_records import find_same_records
 from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.index_names import absolute_source, default_folder, existing_index, index_folder
@@ -111,7 +113,8 @@ def index(
     ngrams: int | None = None,
     analyzer: str | None = None,
     jobs: int | None = None,
-    on_duplicate: str = "error",
+    on_duplicate: str = "keep-all",
+    deduplicate: bool = False,
     strict: bool = False,
     max_record_mb: float = MAX_RECORD_MB,
     prune: bool = False,
@@ -125,8 +128,8 @@ def index(
     be a name without a slash, which stands for a folder in `indexes/`.
 
     Documents that are values are streamed; the keys of dicts and the columns of a DataFrame are read as those of JSON
-    lines, and `fields` has other names for them, such as {"title": "Article Title"}. An item that is not a document is
-    an error. None and NaN are left out.
+    lines, and `fields` has other names for them, such as {"title": "Article Title"}, also for files that are tables. An
+    item that is not a document is an error. None and NaN are left out.
 
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
@@ -134,9 +137,11 @@ def index(
     or porter and default). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for
     none (by default that of the index, or 0). `analyzer` is the name of one of your own (see `searchlab.analyzer`),
     with which stemmer and stop list are none by default. `jobs` is the number of processes (all cores by default);
-    `on_duplicate` is error, keep-first or keep-last. A malformed record, or one of more than `max_record_mb` megabytes,
-    is noted and skipped unless `strict`; pruning is always strict, since the document of an unreadable record would be
-    removed.
+    `on_duplicate` is keep-all, error, keep-first or keep-last. Of documents with one docno, keep-all gives those with
+    other content docnos of their own. Records of the same publication (by DOI, PMID, or title, year and first author)
+    are noted; with `deduplicate` only the first is indexed. A malformed record, or one of more than `max_record_mb`
+    megabytes, is noted and skipped unless `strict`; so is a file of a folder that cannot be read. Then `prune` removes
+    nothing and warns, since what could not be read may hold documents of the index.
     """
     paths, values = split_sources(sources, fields)
     if not paths and values is None:
@@ -153,9 +158,7 @@ def index(
         reading_notes.clear()
         if values is not None:
             return values.read()
-        return read_documents(
-            paths, format=format, notes=reading_notes, strict=strict or prune, max_record_mb=max_record_mb
-        )
+        return read_documents(paths, format=format, notes=reading_notes, strict=strict, max_record_mb=max_record_mb)
 
     return build_index(
         read,
@@ -164,8 +167,10 @@ def index(
         sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,
+        deduplicate=deduplicate,
         prune=prune,
         rebuild=rebuild,
+        notes=reading_notes,
         progress=progress,
     )
 
@@ -178,8 +183,10 @@ def build_index(
     sources: Sequence[str] = (),
     jobs: int | None = None,
     on_duplicate: str = "error",
+    deduplicate: bool = False,
     prune: bool = False,
     rebuild: bool = False,
+    notes: ReadingNotes | None = None,
     progress: Progress = no_progress,
 ) -> BuildSummary:
     """Index all documents that `read()` yields into `folder` (see `index`).
@@ -192,7 +199,9 @@ def build_index(
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     started = time.perf_counter()
     counter = _DocumentCounter(progress)
-    documents = counter.count(DUPLICATE_RULES[on_duplicate](read, counter.count_duplicate))
+    noted = ReadingNotes() if notes is None else notes
+    distinct = DUPLICATE_RULES[on_duplicate](read, noted)
+    documents = counter.count(find_same_records(distinct, noted, leave_out=deduplicate))
     with writer_lock(folder):
         before, warnings = _read_previous(folder, rebuild=rebuild)
         chosen = _choose_settings(folder, settings or AnalysisOptions(), None if rebuild else before)
@@ -210,8 +219,10 @@ def build_index(
                 )
                 if not counter.n_docs:
                     raise SourceError(", ".join(sources) or "source", "holds no documents")
-                if prune:
+                if prune and noted.is_complete:
                     changes.remove_unseen()
+                elif prune:
+                    warnings.append(_not_pruned(noted))
                 shards = (*changes.write_records(), *written)
             if before is None or rebuild:
                 manifest = Manifest(chosen, shards, tuple(sources), before.generation + 1 if before else 1)
@@ -223,7 +234,15 @@ def build_index(
                 else:
                     manifest = before
                 warnings += _merge_after_commit(folder, manifest, progress)
-        return _summarise(folder, changes, counter.n_duplicates, time.perf_counter() - started, warnings)
+        n_left_out = noted.n_events[COPY] + (noted.n_events[DUPLICATE] if deduplicate else 0)
+        return _summarise(folder, changes, n_left_out, time.perf_counter() - started, warnings)
+
+
+def _not_pruned(notes: ReadingNotes) -> str:
+    """The warning that nothing was removed, because documents of the index may be in what could not be read."""
+    unreadable = [skipped for skipped in notes.skipped if skipped.is_unreadable]
+    first = f"{unreadable[0].path}: {unreadable[0].reason}" if unreadable else str(notes.bad_records[0])
+    return f"nothing was removed, since documents may be in what could not be read, first {first}"
 
 
 def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_progress) -> BuildSummary:
@@ -334,7 +353,6 @@ class _DocumentCounter:
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
         self.n_docs = 0
-        self.n_duplicates = 0
 
     def count(self, documents: Iterable[Document]) -> Iterator[Document]:
         for document in documents:
@@ -342,9 +360,6 @@ class _DocumentCounter:
             if self.n_docs % PROGRESS_STEP == 0:
                 self.progress("reading", self.n_docs, 0)
             yield document
-
-    def count_duplicate(self) -> None:
-        self.n_duplicates += 1
 
     def report_all_read(self) -> None:
         """Report that only writing is left."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.formats import delimited
+from searchlab.corpus.reading_notes import MADE_DOCNO
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
 
@@ -67,8 +68,8 @@ def test_a_malformed_row_is_named_with_the_line_where_it_begins(write, message, 
     ("header", "complaint"),
     [
         (
-            "name;text",
-            "expected a column with the docno (one of docno, doc_id, docid, id, _id), found the columns name, text",
+            "id;number",
+            "a table without a column for the title or the text (it has id, number); --map title=COLUMN names one",
         ),
         ("id,text,text", "expected every column once, found 'text' more than once"),
         ('id,"te"xt', "expected a comma after a closing quote, found 'xt'"),
@@ -79,6 +80,98 @@ def test_a_malformed_row_is_named_with_the_line_where_it_begins(write, message, 
 def test_a_table_whose_header_cannot_be_used_is_refused(write, message, header, complaint, strict):
     path = write("docs.csv", f"{header}\n1,x\n")
     assert message(SourceError, read_documents, path, format="csv", strict=strict) == f"{path}:1: {complaint}"
+
+
+# The header lines that the databases write, with one row each.
+EXPORTS = {
+    "PubMed": (
+        "PMID,Title,Authors,Citation,First Author,Journal/Book,Publication Year,Create Date,PMCID,NIHMS ID,DOI",
+        '11,Wings.,"Ting YL, Doe J.",c,Ting YL,J Ae,1958,d,,,10.1/x',
+        Document(
+            "11",
+            "Wings.",
+            "",
+            {
+                "authors": ["Ting YL, Doe J."],
+                "journal": "J Ae",
+                "year": 1958,
+                "doi": "10.1/x",
+                "pmid": "11",
+                "Citation": "c",
+                "First Author": "Ting YL",
+                "Create Date": "d",
+            },
+        ),
+    ),
+    "Scopus": (
+        "Authors,Title,Year,Source title,DOI,Abstract,Author Keywords,EID",
+        '"Ting, Y.; Doe, J.",Wings,1958,J Ae,,Flow.,wing; flow,2-s2.0-5',
+        Document(
+            "2-s2.0-5",
+            "Wings",
+            "Flow.",
+            {
+                "authors": ["Ting, Y.", "Doe, J."],
+                "keywords": ["wing", "flow"],
+                "journal": "J Ae",
+                "year": 1958,
+                "EID": "2-s2.0-5",
+            },
+        ),
+    ),
+    "Web of Science": (
+        "Publication Type,Authors,Article Title,Source Title,Abstract,Publication Year,DOI,UT (Unique WOS ID)",
+        'J,"Ting, Y",Wings,J AE,Flow.,1958,,WOS:0001',
+        Document(
+            "WOS:0001",
+            "Wings",
+            "Flow.",
+            {
+                "authors": ["Ting, Y"],
+                "journal": "J AE",
+                "year": 1958,
+                "Publication Type": "J",
+                "UT (Unique WOS ID)": "WOS:0001",
+            },
+        ),
+    ),
+    "Embase": (
+        '"TITLE","AUTHOR NAMES","SOURCE","ABSTRACT","PUBLICATION YEAR","PUI","MEDLINE PMID"',
+        '"Wings","Ting Y.; Doe J.","J Ae","Flow.","1958","L5","11"',
+        Document(
+            "L5",
+            "Wings",
+            "Flow.",
+            {"authors": ["Ting Y.", "Doe J."], "journal": "J Ae", "year": 1958, "pmid": "11", "PUI": "L5"},
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("database", EXPORTS)
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_exports_of_databases_are_read(write, database, mark):
+    header, row, expected = EXPORTS[database]
+    assert list(read_documents(write("export.csv", f"{mark}{header}\r\n{row}\r\n"))) == [expected]
+
+
+def test_a_row_without_an_identifier_is_named_by_its_file_and_number(write, tmp_path):
+    # By hand: the second row has only a DOI, the third one with a blank, and the empty line is no row.
+    write("a b.csv", "PMID,DOI,Title\n1,10.1/x,A\n,10.1/y,B\n\n,10.1 z,C\n")
+    write("c.csv", "Name,Text\nx,words\n")
+    notes = ReadingNotes()
+    documents = list(read_documents(tmp_path, notes=notes))
+    assert [document.docno for document in documents] == ["1", "10.1/y", "a_b.csv#row-3", "c.csv#row-1"]
+    assert documents[3] == Document("c.csv#row-1", "", "words", {"Name": "x"})
+    assert notes.n_events[MADE_DOCNO] == 2
+
+
+def test_columns_are_what_the_caller_says(write, message):
+    path = write("a.csv", "Key,Heading,Notes\nk1,Wings,Flow\n")
+    fields = {"docno": "Key", "title": "Heading", "body": "Notes"}
+    assert list(read_documents(path, fields=fields)) == [Document("k1", "Wings", "Flow")]
+    expected = "fields: no table has the column Headline"
+    assert message(SourceError, read_documents, path, fields=fields | {"year": "Headline"}) == expected
 
 
 def test_a_quote_that_is_never_closed_costs_one_row_not_the_file(write, monkeypatch):

@@ -117,7 +117,6 @@ WRONG = [
     ),
     (7, None, "expected files, folders, or documents: dicts, Documents or a DataFrame; found a value of type int"),
     ([CELLS], ["title"], "fields is ['title'], expected a dict of names and keys such as {'title': 'Title'}"),
-    ("corpus", {"title": "Title"}, "fields is for documents that are given as values, but the sources are files"),
     (["corpus", CELLS], None, "source 2 is a value of type Document, expected a path, as the first one"),
 ]
 
@@ -162,7 +161,7 @@ def test_documents_are_indexed_and_searched(tmp_path, given):
 def test_mistakes_leave_no_index(tmp_path):
     for given, options, complaint in [
         ([WINGS, {"docno": ""}], {}, "document 2: expected a docno, found an empty one"),
-        ([WINGS, WINGS], {}, "document 2: docno '1' was read already at document 1"),
+        ([WINGS, WINGS], {"on_duplicate": "error"}, "document 2: docno '1' was read already at document 1"),
         (iter([WINGS]), {"on_duplicate": "keep-last"}, "keep-last reads the documents twice, and an iterator"),
     ]:
         with pytest.raises(SearchlabError) as caught:

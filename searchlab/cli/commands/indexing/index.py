@@ -12,7 +12,11 @@ from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_la
 from searchlab.cli.options import JobsOption
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
+from searchlab.cli.reading_report import reading_report
 from searchlab.corpus.reading_context import MAX_RECORD_MB
+from searchlab.corpus.reading_notes import COPY, DUPLICATE, NEW_DOCNO
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -38,6 +42,12 @@ def index_command(
             metavar="NAME",
             help="bibtex, csv, html, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, smart, text, trec or tsv "
             "[default: detected]",
+        ),
+    ] = None,
+    mapped: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="NAME=COLUMN", help='Which column of a table is what, such as title="Article Title"'
         ),
     ] = None,
     stemmer: Annotated[
@@ -79,10 +89,21 @@ def index_command(
         str,
         typer.Option(
             "--on-duplicate",
-            metavar="error|keep-first|keep-last",
-            help="What to do with two documents of the same docno",
+            metavar="keep-all|error|keep-first|keep-last",
+            help="What to do with unlike documents of the same docno; keep-all gives them docnos of their own",
         ),
-    ] = "error",
+    ] = "keep-all",
+    deduplicate: Annotated[
+        bool,
+        typer.Option(
+            "--deduplicate",
+            help="Index only the first record of a publication: same DOI, PMID, or title, year and first author.",
+        ),
+    ] = False,
+    report: Annotated[
+        str | None,
+        typer.Option("--report", metavar="FILE.csv", help="List what is not in the index, and why, and all guesses"),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a malformed record instead of leaving it out.")
     ] = False,
@@ -91,7 +112,7 @@ def index_command(
         typer.Option("--max-record-mb", metavar="N", help="Leave out records of more than N million characters"),
     ] = MAX_RECORD_MB,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Remove documents that the sources no longer have; implies --strict.")
+        bool, typer.Option("--prune", help="Remove documents that the sources no longer have, if all could be read.")
     ] = False,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Build the index from scratch instead of updating it.")
@@ -101,11 +122,14 @@ def index_command(
 
     Documents that have not changed are left alone. Formats are detected, gzip included.
     """
+    if deduplicate and report is None:
+        raise SettingError("--deduplicate needs --report FILE.csv, which lists what is left out")
     notes = searchlab.ReadingNotes()
-    with reading_bar(notes) as progress:
+    with reading_report(report, notes), reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
             index,
+            fields=dict(map(_parse_mapping, mapped or ())),
             format=format,
             stemmer=stemmer,
             stop_list=stop_list,
@@ -113,6 +137,7 @@ def index_command(
             analyzer=analyzer,
             jobs=jobs,
             on_duplicate=on_duplicate,
+            deduplicate=deduplicate,
             strict=strict,
             max_record_mb=max_record_mb,
             prune=prune,
@@ -126,18 +151,45 @@ def index_command(
         _note_collection(source)
 
 
+def _parse_mapping(written: str) -> tuple[str, str]:
+    name, _, column = written.partition("=")
+    if not name or not column:
+        raise SettingError(f"--map is {excerpt(written)}, expected NAME=COLUMN such as title=Heading")
+    return name, column
+
+
 def _print_notes(notes: ReadingNotes) -> None:
     """Name the files that were skipped and the records that could not be read."""
-    shown = notes.skipped if is_verbose() else notes.skipped[:MAX_NAMES]
+    unreadable_first = sorted(notes.skipped, key=lambda skipped: not skipped.is_unreadable)
+    shown = unreadable_first if is_verbose() else unreadable_first[:MAX_NAMES]
     for skipped in shown:
-        note(f"skipped {skipped.path}: {skipped.reason}")
+        (warn if skipped.is_unreadable else note)(f"skipped {skipped.path}: {skipped.reason}")
     if len(notes.skipped) > len(shown):
-        note(f"skipped {format_count(len(notes.skipped) - len(shown), 'more file')}; -v names them")
+        note(f"skipped {format_count(len(notes.skipped) - len(shown), 'more file')}; --report lists them all")
     for error in notes.bad_records if is_verbose() else notes.bad_records[:MAX_NAMES]:
         warn(f"bad record {error}")
     if notes.n_bad:
         warn(f"{format_count(notes.n_bad, 'bad record')} left out; --strict stops at the first")
+    for event in notes.renamed if is_verbose() else notes.renamed[:MAX_NAMES]:
+        warn(f"{event.location}: {event.message}")
+    if n_renamed := notes.n_events[NEW_DOCNO]:
+        warn(f"{format_count(n_renamed, 'document')} kept under another docno, because two had the same")
+    if n_same := notes.n_events[DUPLICATE]:
+        note(f"{format_count(n_same, 'record')} of a publication that an earlier record has too; --report lists them")
     warn_of_latin1(notes)
+    _note_account(notes)
+
+
+def _note_account(notes: ReadingNotes) -> None:
+    """If anything was left out, count all that was found."""
+    n_copies = notes.n_events[COPY]
+    if not notes.skipped and not notes.n_bad and not n_copies:
+        return
+    n_unread = sum(path.is_unreadable for path in notes.skipped)
+    files = {"read": notes.n_files, "skipped": len(notes.skipped) - n_unread, "not readable": n_unread}
+    records = {"documents": notes.n_documents - n_copies, "bad": notes.n_bad, "copies": n_copies}
+    parts = (", ".join(f"{n:,} {what}" for what, n in counts.items() if n) for counts in (files, records))
+    note(f"found: files {'; records '.join(parts)}")
 
 
 def _note_collection(source: str) -> None:

@@ -21,7 +21,8 @@ def test_index_counts_what_it_left_out(tmp_path, run_cli, docs, rule):
     (tmp_path / "mixed" / "b.bin").write_bytes(b"\0\1\2")
     code, out, err = run_cli("index", "mixed", "--on-duplicate", rule)
     assert code == 0
-    assert err.splitlines() == ["skipped mixed/b.bin: binary content"]
+    account = "found: files 1 read, 1 skipped; records 3 documents, 3 copies"
+    assert err.splitlines() == ["skipped mixed/b.bin: binary content", account]
     assert out.startswith("indexes/mixed: 3 documents (3 duplicates left out)\n")
 
 
@@ -44,4 +45,73 @@ def test_bad_records_are_named_and_left_out(tmp_path, run_cli, docs):
     assert (code, out.splitlines()[0]) == (0, "indexes/some: 3 documents")
     lines = err.splitlines()
     assert lines[0].startswith("warning: bad record some.jsonl:4: ")
-    assert lines[10:] == ["warning: 12 bad records left out; --strict stops at the first"]
+    account = "found: files 1 read; records 3 documents, 12 bad"
+    assert lines[10:] == ["warning: 12 bad records left out; --strict stops at the first", account]
+
+
+def test_two_exports_with_the_same_counts_are_indexed_and_again_found_unchanged(tmp_path, run_cli):
+    (tmp_path / "ex").mkdir()
+    for name, title in [("a", "Wings"), ("b", "Heat")]:
+        records = f"TY  - A\nID  - 1\nTI  - {title}\nER  - \nTY  - A\nID  - key\nTI  - Of {title}\nER  - \n"
+        (tmp_path / "ex" / f"{name}.ris").write_text(records)
+    code, out, err = run_cli("index", "ex")
+    assert (code, out.splitlines()[0]) == (0, "indexes/ex: 4 documents")
+    assert err.splitlines() == [
+        "warning: ex/b.ris:5: docno key has other content elsewhere: kept as key~b.ris",
+        "warning: 1 document kept under another docno, because two had the same",
+    ]
+    assert run_cli("index", "./ex/")[1].startswith("indexes/ex: 4 documents (4 unchanged)\n")
+
+
+@pytest.mark.parametrize("rule", ["keep-all", "keep-last"])
+def test_the_report_lists_what_is_left_out_and_is_no_danger_in_a_spreadsheet(tmp_path, run_cli, rule):
+    (tmp_path / "ex").mkdir()
+    (tmp_path / "ex" / "a.ris").write_text("TY  - A\nDO  - 10/1\nID  - =1+2\nER  - \nTY  - A\nDO  - 10/1\nER  - \n")
+    (tmp_path / "ex" / "b.bin").write_bytes(b"\0")
+    code, out, _ = run_cli("index", "ex", "--deduplicate", "--report", "out.csv", "--on-duplicate", rule)
+    assert (code, out.splitlines()[0]) == (0, "indexes/ex: 1 document (1 duplicates left out)")
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "kind,location,message",
+        "format,ex/a.ris,read as ris",
+        "duplicate,ex/a.ris:5,10/1 has the same DOI as =1+2: left out",
+        "skipped file,ex/b.bin,binary content",
+    ]
+
+
+def test_prune_is_stopped_by_no_foreign_file_but_by_a_bad_record(tmp_path, run_cli, docs):
+    (tmp_path / "some").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "some" / f"{name}.txt").write_text("wings")
+    (tmp_path / "some" / "c.jsonl").write_text(docs)
+    run_cli("index", "some")
+    (tmp_path / "some" / "a.txt").unlink()
+    (tmp_path / "some" / "letter.rtf").write_text(r"{\rtf1 wings}")
+    assert run_cli("index", "some", "--prune")[1].startswith("indexes/some: 4 documents (4 unchanged, 1 removed)\n")
+    (tmp_path / "some" / "b.txt").unlink()
+    (tmp_path / "some" / "d.jsonl").write_text('{"docno": "new"}\n{"docno": \n')
+    code, out, err = run_cli("index", "some", "--prune")
+    assert (code, out.splitlines()[0]) == (0, "indexes/some: 5 documents (1 added, 3 unchanged)")
+    expected = "nothing was removed, since documents may be in what could not be read, first some/d.jsonl:2: expected"
+    assert f"warning: {expected}" in err
+
+
+def test_the_account_covers_all_that_was_found_and_the_report_lists_the_rest(tmp_path, run_cli, docs):
+    # By hand: five files, of which two are read, one is damaged and two skipped; 4 documents, 30 bad records.
+    folder = tmp_path / "all"
+    folder.mkdir()
+    (folder / "a.jsonl").write_text(docs + '{"docno": \n' * 30)
+    (folder / "b.txt").write_bytes("Größe".encode("cp1252"))
+    (folder / "c.txt").write_bytes(b"\x1f\x8b damaged")
+    (folder / "d.bin").write_bytes(b"\0\1\2")
+    (folder / "e.csv").write_text("id,number\n1,2\n")
+    code, _, err = run_cli("index", "all", "--report", "out.csv")
+    assert code == 0
+    assert err.splitlines()[-1] == "found: files 2 read, 2 skipped, 1 not readable; records 4 documents, 30 bad"
+    kinds = [line.partition(",")[0] for line in (tmp_path / "out.csv").read_text().splitlines()[1:]]
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "format": 2,
+        "bad record": 30,
+        "encoding": 1,
+        "unreadable file": 1,
+        "skipped file": 2,
+    }
