@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 from typing import Any
 
 BLOCK_BYTES = 64 * 1024
@@ -21,6 +22,9 @@ MARKS = {
 }
 # The least share of characters with a zero byte that makes a text without a mark UTF-16.
 MIN_ZERO_SHARE = 0.3
+
+# XML declares its encoding, which recoding changes.
+_DECLARED = re.compile(r"\A(\ufeff?<\?xml [^>]{0,100}?encoding=[\"'])[A-Za-z0-9_.-]+")
 
 
 def wide_encoding(head: bytes) -> str | None:
@@ -56,6 +60,7 @@ class RecodedStream(io.RawIOBase):
         self._stored = stored
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
         self._waiting = b""
+        self._at_start = True
 
     def readable(self) -> bool:
         """True."""
@@ -65,7 +70,10 @@ class RecodedStream(io.RawIOBase):
         """Fill the beginning of `buffer`; 0 at the end of the stream."""
         while not self._waiting:
             data = self._stored.read1(BLOCK_BYTES)
-            self._waiting = self._decoder.decode(data, final=not data).encode("utf-8", "replace")
+            text = self._decoder.decode(data, final=not data)
+            if self._at_start and text:
+                text, self._at_start = _DECLARED.sub(r"\1utf-8", text), False
+            self._waiting = text.encode("utf-8", "replace")
             if not data and not self._waiting:
                 return 0
         taken, self._waiting = self._waiting[: len(buffer)], self._waiting[len(buffer) :]

@@ -66,3 +66,10 @@ def test_an_export_in_utf16_is_a_table(write):
     path = write("a.csv", "PMID,Title\r\n11,Größe\r\n".encode("utf-16"))
     [document] = read_documents(path)
     assert (document.docno, document.title) == ("11", "Größe")
+
+
+def test_xml_that_declares_utf16_is_read(write):
+    article = "<PubmedArticle><MedlineCitation><PMID>11</PMID></MedlineCitation></PubmedArticle>"
+    xml = f'<?xml version="1.0" encoding="UTF-16"?><PubmedArticleSet>{article}</PubmedArticleSet>'
+    [document] = read_documents(write("a.xml", xml.encode("utf-16")))
+    assert document.docno == "11"
