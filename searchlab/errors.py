@@ -20,8 +20,9 @@ The message is one line: where, what was found, what was expected. The command l
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from pathlib import PurePath
 
 # The remedy for an index that cannot be read.
 REBUILD = "rebuild it from its sources with `searchlab index --rebuild`"
@@ -106,12 +107,35 @@ def unreadable(path: object, error: OSError) -> IndexCorrupt:
     return IndexCorrupt(f"{path}: cannot be read ({error.strerror or error}); {CHECK_DISK}")
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> SettingError:
-    """The error for an unknown name, with the most similar known name and a list of all."""
+def unknown_name(kind: str, name: str, known: Iterable[str], synonyms: Mapping[str, str] | None = None) -> SettingError:
+    """The error for an unknown name, with the most similar known name and a list of all.
+
+    `synonyms` are other words for known names. Case is disregarded where nothing is similar otherwise.
+    """
     names = sorted(" ".join(each.split()) for each in known)
-    near = get_close_matches(name, names, n=1) if isinstance(name, str) else []
-    hint = f" (did you mean {near[0]}?)" if near else ""
+    near = _most_similar(name, names, synonyms or {}) if isinstance(name, str) else None
+    hint = f" (did you mean {near}?)" if near else ""
     return SettingError(f"unknown {kind} {name!r}{hint}; there is: {', '.join(names)}")
+
+
+def _most_similar(name: str, names: Iterable[str], synonyms: Mapping[str, str]) -> str | None:
+    same_case = get_close_matches(name, names, n=1)
+    if same_case:
+        return same_case[0]
+    folded = {word.casefold(): known for word, known in [*synonyms.items(), *((each, each) for each in names)]}
+    near = get_close_matches(name.casefold(), folded, n=1)
+    return folded[near[0]] if near else None
+
+
+def not_an_object(name: str, kind: type) -> SettingError:
+    """The error for a class where an object of it was expected."""
+    return SettingError(f"{name} is the class {kind.__name__}, expected an object: {kind.__name__}()")
+
+
+def require_path(name: str, value: object) -> None:
+    """Raise SettingError unless a value is a path: a text or a `Path`."""
+    if not isinstance(value, str | PurePath):
+        raise SettingError(f"{name} is {type(value).__name__}, expected a path")
 
 
 def name_some(names: Iterable[str], limit: int = 3) -> str:

@@ -74,6 +74,8 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
 
     def __init__(self, pipeline_or_model: Any, engine: SearchEngine | None = None) -> None:
         super().__init__()
+        if isinstance(pipeline_or_model, SearchEngine):
+            raise SettingError("found the engine first, expected the model: Reranker(model, engine)")
         if isinstance(pipeline_or_model, BasePipeline):
             self._scores: _PipelineScores | _ModelScores = _PipelineScores(pipeline_or_model)
         elif isinstance(engine, SearchEngine):

@@ -102,6 +102,8 @@ def test_mistakes_are_our_errors(engine):
         transformers.Retriever("medical")
     with pytest.raises(SettingError, match="engine is None, expected the engine of the index"):
         transformers.Reranker(lengths)
+    with pytest.raises(SettingError, match=r"found the engine first, expected the model: Reranker\(model, engine\)"):
+        transformers.Reranker(engine, lengths)
     with pytest.raises(SettingError, match="holds no document 'nobody'"):
         transformers.Reranker(lengths, engine)(pd.DataFrame({"qid": ["1"], "query": ["heat"], "docno": ["nobody"]}))
     with pytest.raises(pt.validate.InputValidationError):

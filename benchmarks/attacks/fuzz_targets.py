@@ -260,7 +260,8 @@ def _make_bundles(folder: Path) -> Sequence[bytes]:
     for ranker in BUNDLE_RANKERS:
         path = folder / f"{ranker}.json"
         if not path.exists():
-            searchlab.train_from_table(searchlab.Recipe(ranker, n_folds=0, n_parts=2, name="paper"), table).save(path)
+            recipe = searchlab.Recipe(ranker, n_folds=0, n_parts=2, name="paper")
+            searchlab.train_from_table(table, recipe=recipe).save(path)
         bundles.append(path.read_bytes())
     return bundles
 

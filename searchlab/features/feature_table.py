@@ -200,6 +200,15 @@ class FeatureTable:
             raise RecordError(self._location(row), f"{found}, expected a finite number, or NaN where it is undefined")
 
 
+def require_table(value: object, name: str = "table") -> FeatureTable:
+    """A table as it is; raises SettingError for anything else."""
+    if not isinstance(value, FeatureTable):
+        raise SettingError(
+            f"{name} is {type(value).__name__}, expected a FeatureTable, as read_letor and extract give it"
+        )
+    return value
+
+
 def concat(tables: Sequence[FeatureTable]) -> FeatureTable:
     """The rows of all tables, which must have the same features; a query may have rows in several of them."""
     if not tables:

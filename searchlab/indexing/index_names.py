@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.corpus.ir_datasets import is_dataset
-from searchlab.errors import IndexMissing, SettingError, StoreError
+from searchlab.errors import IndexMissing, SettingError, StoreError, require_path
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.indexing.storage.manifest import read_index_manifest
 
@@ -38,6 +38,7 @@ class IndexEntry:
 
 def index_folder(name: str | Path) -> Path:
     """The folder that a name or a path stands for, whether or not there is an index in it."""
+    require_path("the index", name)
     if not _is_bare_name(name):
         return Path(name)
     if not name:

@@ -23,11 +23,11 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.atomic_file import open_atomic
 from searchlab.corpus.text_cleaning import on_one_line
 from searchlab.corpus.text_files import read_text_file
-from searchlab.errors import SearchlabError, SettingError, SourceError
+from searchlab.errors import SearchlabError, SettingError, SourceError, require_path
 from searchlab.extensions import Origin, require_origin
 from searchlab.features.catalogue import FEATURE
 from searchlab.features.feature_sets import look_up_feature
-from searchlab.features.feature_table import FeatureTable
+from searchlab.features.feature_table import FeatureTable, require_table
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.features.user_defined.external_features import is_external
 from searchlab.json_numbers import without_nan
@@ -47,7 +47,7 @@ FORMAT = "searchlab model 1"
 MAX_NAMES_SHOWN = 3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bundle:
     """A model, ready for use.
 
@@ -74,6 +74,9 @@ class Bundle:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Bundle {self.label}: {len(self.features)} features>"
+
     @property
     def label(self) -> str:
         """The ranker with the mark of its recipe."""
@@ -94,12 +97,12 @@ class Bundle:
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features, which may have further columns."""
-        prepared = self.preprocessor.transform(self._select(table))
+        prepared = self.preprocessor.transform(self._select(require_table(table)))
         return self.model.score(prepared.values, prepared.group_offsets)
 
     def explain(self, table: FeatureTable, row: int) -> Explanation:
         """The explanation of the score of a row of a table of raw features."""
-        if not 0 <= row < table.n_rows:
+        if not 0 <= row < require_table(table).n_rows:
             raise SettingError(f"row is {row}, expected 0 to {table.n_rows - 1}")
         query_number = int(np.searchsorted(table.group_offsets, row, side="right")) - 1
         start, end = table.group_offsets[query_number : query_number + 2].tolist()
@@ -220,6 +223,7 @@ class Bundle:
 
     def save(self, path: str | Path) -> None:
         """Write the bundle atomically."""
+        require_path("path", path)
         record = without_nan(self.to_json())
         record["checksum"] = json_checksum(record)
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
@@ -227,8 +231,18 @@ class Bundle:
             file.write(_compact(text) + "\n")
 
 
+def as_bundle(model: object) -> Bundle:
+    """A bundle as it is, or read from a path."""
+    if isinstance(model, str | Path):
+        return load_bundle(model)
+    if not isinstance(model, Bundle):
+        raise SettingError(f"the model is {type(model).__name__}, expected a Bundle or the path of one")
+    return model
+
+
 def load_bundle(path: str | Path) -> Bundle:
     """Read a bundle; an unreadable or malformed file is reported in one line."""
+    require_path("path", path)
     try:
         record = parse_json(read_text_file(path))
     except ValueError as error:
@@ -250,7 +264,8 @@ def load_bundle(path: str | Path) -> Bundle:
 
 
 def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
-    names = tuple(feature["name"] for feature in record["features"])
+    features = _features(record)
+    names = tuple(feature["name"] for feature in features)
     preprocessor = Preprocessor.from_json(record["preprocessor"])
     analyser = None if record["analyser"] is None else _mapping(record, "analyser")
     if analyser is not None:
@@ -261,7 +276,7 @@ def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
         model_from_json(record["model"], len(columns_of(names, preprocessor))),
         names,
         preprocessor,
-        {feature["name"]: _text(feature, "formula") for feature in record["features"] if "formula" in feature},
+        {feature["name"]: _text(feature, "formula") for feature in features if "formula" in feature},
         analyser,
         None if record["first_stage"] is None else FirstStage.from_json(record["first_stage"]),
         _mapping(record, "training"),
@@ -269,8 +284,18 @@ def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
         None if record["cross_validation"] is None else _mapping(record, "cross_validation"),
         _text(record, "searchlab"),
         _recipe(record),
-        {feature["name"]: Origin.from_json(feature["origin"]) for feature in record["features"] if "origin" in feature},
+        {feature["name"]: Origin.from_json(feature["origin"]) for feature in features if "origin" in feature},
     )
+
+
+def _features(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    features = record["features"]
+    if not isinstance(features, list):
+        raise SettingError(f"features is {type(features).__name__}, expected a list")
+    for number, feature in enumerate(features, 1):
+        if not isinstance(feature, dict) or not isinstance(feature.get("name"), str):
+            raise SettingError(f"feature {number} is malformed, expected names with values, among them name, a text")
+    return features
 
 
 def _recipe(record: Mapping[str, Any]) -> dict[str, Any]:

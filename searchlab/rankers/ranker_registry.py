@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from searchlab.errors import SettingError, unknown_name
-from searchlab.extensions import register
+from searchlab.errors import SearchlabError, SettingError, unknown_name
+from searchlab.extensions import failure, register
 
 if TYPE_CHECKING:
     from searchlab.rankers.estimators.base_ranker import Ranker
@@ -150,8 +150,10 @@ def make_ranker(name: str, settings: Mapping[str, Any] | None = None) -> Ranker:
         return as_ranker(factory(**chosen))
     except SettingError as error:
         raise SettingError(f"{name}: {error}") from None
-    except (TypeError, ValueError) as error:
-        raise SettingError(f"{name}: {' '.join(str(error).split())}") from error
+    except SearchlabError:
+        raise
+    except Exception as error:
+        raise failure(f"ranker {name} failed with its settings", factory, error) from error
 
 
 def default_settings(name: str) -> dict[str, Any]:

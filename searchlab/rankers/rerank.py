@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,4 +67,17 @@ def rerank(model: Bundle | str | Path | ScoreFunction | HitScorer, *, candidates
             "or an object with a method score(query, hits)"
         )
     name = getattr(bundle, "__name__", type(bundle).__name__)
+    _require_two_arguments(function, name)
     return RerankStep(lambda engine: FunctionModel(function, name), name, candidates or DEFAULT_CANDIDATES)
+
+
+def _require_two_arguments(function: Callable[..., Any], name: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # Some functions that are written in C do not say what they take.
+        return
+    try:
+        signature.bind("query", "hits")
+    except TypeError:
+        raise SettingError(f"{name} takes {signature}, expected a function of two arguments: (query, hits)") from None

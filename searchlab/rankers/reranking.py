@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from searchlab.features.feature_table import FeatureTable
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.bundle import Bundle, as_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.composition.base_pipeline import BaseSearch
 from searchlab.retrieval.document_list import DocumentList, best_first
@@ -34,9 +35,9 @@ from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.types import Array, Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Reranker:
-    """A model for one index; a model that does not fit the index is refused.
+    """A model, given as a `Bundle` or by the path of one, for one index; a model that does not fit is refused.
 
     A model with scores computed elsewhere needs them as `external`, and the topics that it will be run for (anything
     that `make_topics` takes): the query with the text of a topic has that topic's scores.
@@ -47,7 +48,27 @@ class Reranker:
     external: Sequence[ExternalFeature] = ()
     topics: Any = ()
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        engine: SearchEngine,
+        bundle: Bundle | str | Path,
+        external: Sequence[ExternalFeature] = (),
+        topics: Any = (),
+    ) -> None:
+        if not isinstance(engine, SearchEngine):
+            raise SettingError(
+                f"found {type(engine).__name__} as engine, expected the engine first: Reranker(engine, model)"
+            )
+        if not isinstance(external, list | tuple) or not all(isinstance(each, ExternalFeature) for each in external):
+            raise SettingError(
+                f"external is {type(external).__name__}, expected a list of features made by external_feature"
+            )
+        values = {"engine": engine, "bundle": as_bundle(bundle), "external": external, "topics": topics}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self) -> None:
         self.bundle.check_index(self.engine, [feature.name for feature in self.external])
         for feature in self._features.features:
             feature.check(self.engine.snapshot)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from searchlab.errors import SettingError, unknown_name
+from searchlab.errors import SettingError, not_an_object, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.composition.steps import Step, setting_label
@@ -132,6 +132,8 @@ def as_expansion(expansion: RM3 | str | None) -> RM3 | None:
         if expansion not in EXPANSIONS:
             raise unknown_name("expansion", expansion, EXPANSIONS)
         return EXPANSIONS[expansion]()
+    if isinstance(expansion, type) and issubclass(expansion, RM3):
+        raise not_an_object("expansion", expansion)
     if expansion is not None and not isinstance(expansion, RM3):
         raise SettingError(f"expansion is {expansion!r}, expected RM3(), its name 'rm3', or None")
     return expansion

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from searchlab.errors import SearchlabError, SettingError, unknown_name
+from searchlab.errors import SearchlabError, SettingError, not_an_object, unknown_name
 from searchlab.extensions import failure
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
 from searchlab.scorers.base import Scorer
@@ -43,6 +43,8 @@ def as_scorer(scorer: Scorer | str | None) -> Scorer:
         return DEFAULT_SCORER
     if isinstance(scorer, str):
         return make_scorer(scorer)
+    if isinstance(scorer, type) and issubclass(scorer, Scorer):
+        raise not_an_object("scorer", scorer)
     if not isinstance(scorer, Scorer):
         names = ", ".join(SCORERS)
         raise SettingError(f"scorer is {scorer!r}, expected a scorer such as BM25(k1=0.9), or its name: {names}")
@@ -52,7 +54,7 @@ def as_scorer(scorer: Scorer | str | None) -> Scorer:
 def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
     """A scorer by its name, with settings as a user writes them: `make_scorer("dirichlet", {"mu": "500"})`."""
     if name not in SCORERS:
-        raise unknown_name("scorer", name, SCORERS)
+        raise unknown_name("scorer", name, SCORERS, {kind.__name__: own for own, kind in SCORERS.items()})
     scorer = SCORERS[name]
     known = {field.name.rstrip("_"): field for field in fields(scorer)}  # type: ignore[arg-type]
     values: dict[str, Any] = {}

@@ -31,7 +31,7 @@ from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
 from searchlab.retrieval.results import Hits
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
 from searchlab.training.from_table import make_bundle, require_different_grades
-from searchlab.training.recipe import Recipe
+from searchlab.training.recipe import Recipe, choose_recipe
 from searchlab.types import Floats, Progress, no_progress
 
 # The depth of the rankings that are compared, and the measures beside the one that settings are chosen by.
@@ -142,10 +142,7 @@ def train_from_index(
     Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
     `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
     """
-    if ranker is not None and recipe is not None:
-        raise SettingError("found a ranker and a recipe, expected one of them: the recipe names the ranker")
-    if recipe is None:
-        recipe = Recipe.for_search() if ranker is None else Recipe.for_search(ranker)
+    recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     first_stage = first_stage or FirstStage()
     data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress)
     return train_prepared(engine, data, recipe, first_stage, source=source, progress=progress)

@@ -13,12 +13,12 @@ from searchlab.evaluation.comparison import compare_values
 from searchlab.extensions import origin_of
 from searchlab.features.catalogue import FEATURE
 from searchlab.features.feature_sets import look_up_feature
-from searchlab.features.feature_table import FeatureTable, concat
+from searchlab.features.feature_table import FeatureTable, concat, require_table
 from searchlab.features.user_defined.external_features import FORMULA, count_missing_scores, is_external
 from searchlab.rankers.bundle import Bundle, fingerprint_of
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
-from searchlab.training.recipe import Recipe
+from searchlab.training.recipe import Recipe, choose_recipe
 from searchlab.training.selection import Choice
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Progress, no_progress
@@ -27,20 +27,26 @@ BASELINE = "the best single feature"
 
 
 def train_from_table(
-    recipe: Recipe,
-    train: FeatureTable,
+    table: FeatureTable,
     valid: FeatureTable | None = None,
     *,
+    ranker: Any = None,
+    recipe: Recipe | None = None,
     source: str = "",
     progress: Progress = no_progress,
 ) -> Bundle:
     """A model trained on a table; settings are chosen on `valid`, or on parts of the training queries without it.
 
+    A `ranker`, by name or as an estimator, is trained by `Recipe(ranker)`; a `recipe` decides on all of the training.
     Cross-validation runs over the queries of both tables.
     """
+    if isinstance(table, Recipe):
+        raise SettingError("table is a Recipe, expected the table first: train_from_table(table, recipe=…)")
+    train = require_table(table)
+    recipe = choose_recipe(ranker, recipe, Recipe)
     measure = recipe.validation_measure()
     require_different_grades(train)
-    both = train if valid is None else _concatenate(train, valid)
+    both = train if valid is None else _concatenate(train, require_table(valid, "valid"))
     result = None
     if recipe.n_folds:
         if both.n_queries < MIN_QUERIES:

@@ -13,7 +13,7 @@ given by the user (`powers`, `n_best`, `depth`) takes precedence over the recipe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -267,6 +267,19 @@ class Recipe:
             ranker.tuned,
             _chosen_settings(ranker),
         )
+
+
+def choose_recipe(ranker: Any, recipe: Recipe | None, make: Callable[..., Recipe]) -> Recipe:
+    """The given recipe, or the one that `make` gives for a ranker, or for none."""
+    if recipe is None:
+        return make() if ranker is None else make(ranker)
+    if not isinstance(recipe, Recipe):
+        found = repr(recipe) if isinstance(recipe, str) else type(recipe).__name__
+        given = repr(recipe) if isinstance(recipe, str) else "…"
+        raise SettingError(f"recipe is {found}, expected a Recipe; a ranker is given as ranker={given}")
+    if ranker is not None:
+        raise SettingError("found a ranker and a recipe, expected one of them: the recipe names the ranker")
+    return recipe
 
 
 def _has_path(ranker: Ranker, settings: Mapping[str, Any]) -> bool:

@@ -121,3 +121,9 @@ def test_indexes_are_listed_by_name_with_their_sizes(build, home):
     assert (large.name, large.folder, large.n_docs, large.n_shards) == ("large", home / "large", 3, 2)
     manifest = Snapshot(home / "small").manifest
     assert (small.n_bytes, small.written, small.problem) == (manifest.n_bytes, manifest.written, "")
+
+
+def test_what_is_no_path_is_refused():
+    for call in (lambda: searchlab.open(None), lambda: index(DOCUMENTS, 5), lambda: delete(b"a", ["a"])):  # type: ignore[arg-type]
+        with pytest.raises(SettingError, match=r"^the index is (NoneType|int|bytes), expected a path$"):
+            call()

@@ -139,13 +139,13 @@ def training_table():
 def test_the_same_training_gives_the_same_file_byte_for_byte(tmp_path, name):
     recipe = Recipe(name, TRAINED[name], n_folds=0, n_parts=2)
     for number in (1, 2):
-        trained = train_from_table(recipe, training_table(), source="here")
+        trained = train_from_table(training_table(), recipe=recipe, source="here")
         trained.save(tmp_path / f"{number}.json")
     first = (tmp_path / "1.json").read_bytes()
     assert (tmp_path / "2.json").read_bytes() == first
     again = load_bundle(tmp_path / "1.json")
     assert np.array_equal(again.scores(training_table()), trained.scores(training_table()))
-    train_from_table(replace(recipe, seed=3), training_table(), source="here").save(tmp_path / "3.json")
+    train_from_table(training_table(), recipe=replace(recipe, seed=3), source="here").save(tmp_path / "3.json")
     assert (tmp_path / "3.json").read_bytes() != first
 
 
@@ -510,4 +510,34 @@ def test_numbers_that_json_does_not_have_are_refused(tmp_path, number):
     make_bundle().save(path)
     path.write_text(path.read_text().replace('"C": 0.1', f'"C": {number}'))
     with pytest.raises(SourceError, match="not a JSON file"):
+        load_bundle(path)
+
+
+def test_a_bundle_is_shown_in_a_few_words():
+    assert repr(make_bundle()) == f"<Bundle {make_bundle().label}: {len(FEATURES)} features>"
+
+
+def test_values_that_are_no_table_and_no_path_are_refused():
+    bundle = make_bundle()
+    with pytest.raises(SettingError, match="table is int, expected a FeatureTable"):
+        bundle.scores(5)  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="table is NoneType, expected a FeatureTable"):
+        bundle.explain(None, 0)  # type: ignore[arg-type]
+    for call in (load_bundle, bundle.save):
+        with pytest.raises(SettingError, match="path is NoneType, expected a path"):
+            call(None)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (["a", "b"], "feature 1 is malformed, expected names with values"),
+        ([{"name": "a"}, {"name": 3}], "feature 2 is malformed"),
+        ("ab", "features is str, expected a list"),
+    ],
+)
+def test_features_that_were_changed_by_hand_are_refused(tmp_path, features, message):
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(make_bundle().to_json() | {"features": features}))
+    with pytest.raises(SourceError, match=message):
         load_bundle(path)

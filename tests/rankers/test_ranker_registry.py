@@ -51,8 +51,16 @@ def test_a_class_is_registered_with_a_description():
 def test_any_setting_goes_to_a_function_that_takes_any():
     searchlab.ranker("own.any")(lambda **settings: Ridge(**settings))
     assert make_ranker("own.any", {"alpha": 3}).estimator.alpha == 3
-    with pytest.raises(SettingError, match=r"own.any: .*unexpected keyword argument 'beta'"):
+    with pytest.raises(SettingError, match=r"ranker own.any failed .*unexpected keyword argument 'beta'"):
         make_ranker("own.any", {"beta": 3})
+
+
+def test_a_function_that_fails_is_named_with_its_line():
+    searchlab.ranker("own.failing")(lambda depth=0: Ridge(alpha=1 / depth))
+    with pytest.raises(
+        SettingError, match=r"^ranker own.failing failed .*: ZeroDivisionError: .* .test_ranker_reg.*line"
+    ):
+        make_ranker("own.failing")
 
 
 def test_what_makes_no_ranker_is_refused():

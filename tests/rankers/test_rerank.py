@@ -72,6 +72,7 @@ def test_a_model_that_does_not_fit_is_refused(engine):
         lambda: rerank(3),
         lambda: rerank(None),
         lambda: rerank(FirstStage),
+        lambda: rerank(lambda hits: hits),  # type: ignore[arg-type,misc]
         lambda: rerank(len, candidates=0),
         lambda: rerank(len, candidates="all"),
     ],
@@ -91,3 +92,16 @@ def test_features_are_those_of_the_query_as_written(engine):
     assert set(hits.docnos) == set(engine.search("heat AND flow", k=None, syntax="full").docnos)
     assert set(hits.docnos) < set(table.docnos.tolist())
     assert np.isfinite(hits.scores).all()
+
+
+def _divide(query, hits):
+    return 1 / 0
+
+
+@pytest.mark.parametrize("function", [_divide, lambda query, hits: (1 / 0 for _ in hits)])
+def test_a_function_that_fails_is_named_with_its_line(engine, function):
+    message = (
+        r"^rerank\(.*\) failed for query 'heat flow': ZeroDivisionError: division by zero \(test_rerank.py, line \d+"
+    )
+    with pytest.raises(SettingError, match=message):
+        (engine.retriever() >> rerank(function)).search("heat flow")

@@ -320,3 +320,29 @@ def test_candidates_are_the_best_of_the_query_and_then_those_of_its_expansion(en
 def test_a_first_stage_that_makes_no_sense_is_refused(settings, message):
     with pytest.raises(SettingError, match=message):
         FirstStage(**settings)
+
+
+def test_a_model_is_given_by_its_path(engine, tmp_path):
+    make_bundle().save(tmp_path / "model.json")
+    expected = Reranker(engine, make_bundle()).pipeline().search("heat flow", k=3)
+    for path in (tmp_path / "model.json", str(tmp_path / "model.json")):
+        assert Reranker(engine, path).pipeline().search("heat flow", k=3).docnos == expected.docnos
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            lambda engine, bundle: (bundle, engine),
+            r"found Bundle as engine, expected the engine first: Reranker\(engine",
+        ),
+        (lambda engine, bundle: (engine, None), "the model is NoneType, expected a Bundle or the path of one"),
+        (lambda engine, bundle: (engine, engine), "the model is SearchEngine, expected a Bundle"),
+        (lambda engine, bundle: (engine, bundle, {"a": 1}), "external is dict, expected a list of features"),
+        (lambda engine, bundle: (engine, bundle, ["a"]), "external is list, expected a list of features made by"),
+    ],
+)
+def test_arguments_of_other_kinds_are_refused_in_one_short_line(engine, arguments, message):
+    with pytest.raises(SettingError, match=message) as caught:
+        Reranker(*arguments(engine, make_bundle()))
+    assert len(str(caught.value)) < 120

@@ -228,7 +228,8 @@ def test_what_is_no_scorer_is_refused(engines, wrong):
         engines[0].parse,
         lambda query, scorer: engines[0].explain(query, "d001", scorer=scorer),
     ):
-        with pytest.raises(SettingError, match=r"^scorer is .*expected a scorer such as BM25\(k1=0\.9\), or its name"):
+        expected = r"an object: BM25\(\)" if wrong is BM25 else r"a scorer such as BM25\(k1=0\.9\), or its name"
+        with pytest.raises(SettingError, match=f"^scorer is .*expected {expected}"):
             call("a", scorer=wrong)
 
 
@@ -286,6 +287,8 @@ def test_a_scorer_is_made_by_name_with_numbers_as_text():
     ("name", "settings", "message"),
     [
         ("bm52", {}, r"unknown scorer 'bm52' \(did you mean bm25\?\); there is: absolute, bm25, bm25f, dirichlet"),
+        ("BM25", {}, r"unknown scorer 'BM25' \(did you mean bm25\?\)"),
+        ("jelinek-mercer", {}, r"unknown scorer 'jelinek-mercer' \(did you mean jm\?\)"),
         ("bm25", {"mu": "1"}, "unknown setting of bm25 'mu'; there is: b, idf, k1"),
         ("jm", {"lambda_": "1"}, "unknown setting of jm 'lambda_'.*there is: lambda"),
         ("dirichlet", {"mu": "many"}, "dirichlet: mu is 'many', expected a number"),

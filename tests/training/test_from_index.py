@@ -281,3 +281,6 @@ def test_a_ranker_is_trained_by_the_recipe_for_searches_unless_a_recipe_is_given
     assert Recipe.for_search(measure="AP").measure == "AP"
     with pytest.raises(SettingError, match="found a ranker and a recipe, expected one of them"):
         train_from_index(None, [], {}, ranker="rsvm", recipe=Recipe())
+    for recipe, found in (("lambdamart", "'lambdamart'"), (3, "int")):
+        with pytest.raises(SettingError, match=f"recipe is {found}, expected a Recipe; a ranker is given as ranker="):
+            train_from_index(None, [], {}, recipe=recipe)

@@ -25,7 +25,7 @@ TUNED = Recipe("rsvm-ir", n_parts=2, n_folds=3, powers=False)
 def test_progress_is_reported():
     reported = []
     recipe = Recipe("rsvm", QUICK, n_folds=2)
-    train_from_table(recipe, some_table(4), progress=lambda *step: reported.append(step))
+    train_from_table(some_table(4), recipe=recipe, progress=lambda *step: reported.append(step))
     assert reported[:3] == [("cross-validating", 0, 2), ("cross-validating", 1, 2), ("cross-validating", 2, 2)]
     assert reported[-1][0] == "training"
     assert reported[-1][1] == reported[-1][2]
@@ -33,7 +33,7 @@ def test_progress_is_reported():
 
 @pytest.fixture(scope="module")
 def trained():
-    return train_from_table(TUNED, some_table(18), source="features.txt")
+    return train_from_table(some_table(18), recipe=TUNED, source="features.txt")
 
 
 def test_signal_in_several_features_helps(trained):
@@ -61,7 +61,7 @@ def test_the_means_are_those_of_the_held_out_queries(trained):
 
 
 def test_noise_is_not_recommended():
-    bundle = train_from_table(Recipe("rsvm", QUICK, n_folds=3), some_table(15, signal=0.0))
+    bundle = train_from_table(some_table(15, signal=0.0), recipe=Recipe("rsvm", QUICK, n_folds=3))
     assert not bundle.trial["helps"]
     assert "rsvm (tuned) is not shown to help: AP ." in bundle.trial["verdict"]
     assert bundle.trial["verdict"].endswith("recommended: stay with the best single feature.")
@@ -98,7 +98,7 @@ def test_the_final_model_is_trained_on_all_queries(trained):
 
 def test_settings_are_chosen_on_a_validation_set_which_is_cross_validated_too():
     train, valid = some_table(6), some_table(4, seed=2, first=50)
-    bundle = train_from_table(Recipe("svm", n_folds=2), train, valid)
+    bundle = train_from_table(train, valid, recipe=Recipe("svm", n_folds=2))
     assert bundle.choice["by"] == "validation set"
     assert bundle.trial["n_queries"] == 10
     assert bundle.training["n_queries"] == 6
@@ -107,25 +107,27 @@ def test_settings_are_chosen_on_a_validation_set_which_is_cross_validated_too():
     assert bundle.settings["C"] == best["value"]
     assert best["mean"] == pytest.approx(float(np.mean(measure.per_query(valid, bundle.scores(valid)))))
     with pytest.raises(SettingError, match="query q3 is in the training set and in the validation set"):
-        train_from_table(Recipe("svm", n_folds=2), train, some_table(2, first=3))
+        train_from_table(train, some_table(2, first=3), recipe=Recipe("svm", n_folds=2))
 
 
 @pytest.mark.parametrize(("ranker", "settings"), [("rsvm", QUICK), ("linear", {"weights": [1, 1, 0]})])
 def test_without_a_choice_the_bundle_records_none(ranker, settings):
-    bundle = train_from_table(Recipe(ranker, settings, n_folds=0, powers=False), some_table(4))
+    bundle = train_from_table(some_table(4), recipe=Recipe(ranker, settings, n_folds=0, powers=False))
     assert bundle.trial is None
     assert (bundle.choice["by"], bundle.choice["tried"]) == ("nothing: there was no choice", [])
     assert {name: bundle.settings[name] for name in settings} == settings
 
 
 def test_the_seed_decides_the_folds():
-    bundles = [train_from_table(Recipe("rsvm", QUICK, n_folds=3, seed=seed), some_table(12)) for seed in (0, 0, 1)]
+    bundles = [
+        train_from_table(some_table(12), recipe=Recipe("rsvm", QUICK, n_folds=3, seed=seed)) for seed in (0, 0, 1)
+    ]
     first, same, other = [bundle.trial["means"]["rsvm, tuned"]["AP"] for bundle in bundles]
     assert first == same != other
 
 
 def test_there_are_no_more_folds_than_queries():
-    bundle = train_from_table(Recipe("rsvm", QUICK, n_folds=10), some_table(5))
+    bundle = train_from_table(some_table(5), recipe=Recipe("rsvm", QUICK, n_folds=10))
     assert bundle.trial["n_folds"] == 5
     assert bundle.trial["verdict"].startswith("Too few topics to say whether rsvm (tuned) helps: AP ")
 
@@ -143,12 +145,12 @@ def test_there_are_no_more_folds_than_queries():
 )
 def test_tables_that_cannot_be_learnt_from_are_refused(table, message):
     with pytest.raises(SettingError, match=message):
-        train_from_table(Recipe("rsvm", QUICK), table)
+        train_from_table(table, recipe=Recipe("rsvm", QUICK))
 
 
 def test_an_estimator_is_trained_and_judged_but_not_written(tmp_path):
     recipe = Recipe(RandomForestRegressor(20, min_samples_leaf=5, random_state=0), n_folds=3)
-    bundle = train_from_table(recipe, some_table(15))
+    bundle = train_from_table(some_table(15), recipe=recipe)
     assert bundle.trial["verdict"].startswith("RandomForestRegressor ")
     assert (bundle.ranker, bundle.settings["n_estimators"]) == ("RandomForestRegressor", 20)
     explanation = bundle.explain(some_table(15), 3)
@@ -164,7 +166,7 @@ def test_lambdamart_is_trained_with_undefined_values_written_and_read(tmp_path):
     values = np.where(np.random.default_rng(0).random(table.values.shape) < 0.2, np.nan, table.values)
     table = table.with_values(values)
     recipe = Recipe("lambdamart", {"trees": 30, "min_rows": 5}, imputation="none", n_folds=2, n_parts=2)
-    bundle = train_from_table(recipe, table)
+    bundle = train_from_table(table, recipe=recipe)
     bundle.save(tmp_path / "model.json")
     again = load_bundle(tmp_path / "model.json")
     assert again.scores(table).tolist() == bundle.scores(table).tolist()
@@ -185,9 +187,34 @@ def test_the_origin_of_a_ranker_of_ones_own_is_recorded(tmp_path, monkeypatch):
     monkeypatch.setattr(extensions, "ORIGINS", {})
     monkeypatch.setitem(RANKERS, "own.ridge", OwnRankerEntry(Ridge, "my own"))
     extensions.ORIGINS["ranker", "own.ridge"] = origin = extensions.Origin.of(some_table)
-    bundle = train_from_table(Recipe("own.ridge", n_folds=0), some_table(5))
+    bundle = train_from_table(some_table(5), recipe=Recipe("own.ridge", n_folds=0))
     bundle.save(tmp_path / "model.json")
     assert bundle.training["extension"] == origin.to_json()
     # The model is plain numbers: it is read and used without the extension.
     extensions.ORIGINS.clear()
     assert load_bundle(tmp_path / "model.json").scores(some_table(5)).shape == (50,)
+
+
+def test_a_ranker_is_trained_by_its_recipe():
+    by_ranker = train_from_table(some_table(12), ranker="rsvm")
+    assert by_ranker.to_json() == train_from_table(some_table(12), recipe=Recipe("rsvm")).to_json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((None,), {}, "table is NoneType, expected a FeatureTable"),
+        ((TUNED, some_table(4)), {}, "table is a Recipe, expected the table first"),
+        ((some_table(4), {"a": 1}), {}, "valid is dict, expected a FeatureTable"),
+        (
+            (some_table(4),),
+            {"recipe": "rsvm"},
+            "recipe is 'rsvm', expected a Recipe; a ranker is given as ranker='rsvm'",
+        ),
+        ((some_table(4),), {"recipe": Ridge()}, "recipe is Ridge, expected a Recipe; a ranker is given as ranker="),
+        ((some_table(4),), {"recipe": TUNED, "ranker": "svm"}, "found a ranker and a recipe"),
+    ],
+)
+def test_mistaken_arguments_are_refused(arguments, options, message):
+    with pytest.raises(SettingError, match=message):
+        train_from_table(*arguments, **options)

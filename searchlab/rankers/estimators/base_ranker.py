@@ -43,6 +43,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     tuned_settings: Mapping[str, Any] = {}
     # Whether the model can be written to a file.
     storable: bool = True
+    # Whether nothing can be learnt where no two documents of a query have different grades.
+    learns_from_pairs: ClassVar[bool] = True
     # Whether features may be undefined (NaN).
     accepts_nan: ClassVar[bool] = False
 
@@ -50,11 +52,28 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     details_: dict[str, Any]
     n_features_in_: int
 
-    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike, qid: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Learn from rows X with grades y and their queries; a row of weight 2 counts as if it occurred twice."""
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        qid: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        **others: Any,
+    ) -> Self:
+        """Learn from rows X with grades y and their queries; a row of weight 2 counts as if it occurred twice.
+
+        `qid` is required. Rows from which nothing can be learnt are refused: none at all, or, by rankers that learn
+        from pairs, no two of a query with different grades.
+        """
         # Settings are checked before the data, which may be large.
         self._check_settings()
-        return self.fit_data(TrainingData.of(X, y, qid, sample_weight, allow_nan=self.accepts_nan))
+        _require_qid("fit", qid, others)
+        training = TrainingData.of(X, y, qid, sample_weight, allow_nan=self.accepts_nan)
+        if not len(training.X):
+            raise SettingError("X has no rows, expected at least one to learn from")
+        if self.learns_from_pairs and not training.n_pairs:
+            raise SettingError("no two documents of a query have different grades: there is nothing to learn from")
+        return self.fit_data(training)
 
     def fit_data(self, training: TrainingData) -> Self:
         """`fit` on rows that have been checked."""
@@ -89,15 +108,17 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         self,
         X: npt.ArrayLike,
         y: npt.ArrayLike,
-        qid: Any,
+        qid: Any = None,
         sample_weight: None = None,
         measure: str = "nDCG@10",
+        **others: Any,
     ) -> float:
         """The mean of a measure over the queries of these rows, by the rules of LETOR 3.0.
 
         scikit-learn's `cross_val_score` and `GridSearchCV` use it, if they are asked to pass the qids on. Its pipelines
         pass `sample_weight`, which must be None: measures of rankings have no weights.
         """
+        _require_qid("score", qid, others)
         if sample_weight is not None:
             raise SettingError("sample_weight is given, expected none: measures of rankings have no weights")
         test = TrainingData.of(X, y, qid, allow_nan=self.accepts_nan)
@@ -152,6 +173,15 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_settings(self) -> None:
         """Raise SettingError if a setting is out of its range."""
+
+
+def _require_qid(method: str, qid: Any, others: Mapping[str, Any]) -> None:
+    """Raise SettingError unless the queries are given, as `qid` and in no other way."""
+    expected = f"expected the query of each row as qid: {method}(X, y, qid)"
+    if others:
+        raise SettingError(f"{method} was given {', '.join(others)}, {expected}")
+    if qid is None:
+        raise SettingError(f"qid is missing, {expected}")
 
 
 def require_positive(name: str, value: Any) -> None:

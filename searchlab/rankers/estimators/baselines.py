@@ -25,6 +25,7 @@ class LinearRanker(Ranker):
 
     name: ClassVar[str] = "linear"
     title: ClassVar[str] = "fixed weights"
+    learns_from_pairs: ClassVar[bool] = False
 
     def __init__(self, weights: Sequence[float] | None = None) -> None:
         self.weights = weights
@@ -62,6 +63,7 @@ class SingleFeatureRanker(Ranker):
 
     name: ClassVar[str] = "single"
     title: ClassVar[str] = "one feature"
+    learns_from_pairs: ClassVar[bool] = False
     tuned: ClassVar[str | None] = "feature"
 
     def __init__(self, feature: int | None = None, sign: int = 1) -> None:

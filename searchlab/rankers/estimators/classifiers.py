@@ -105,6 +105,7 @@ class SVMClassifier(Ranker):
 
     name: ClassVar[str] = "svm"
     title: ClassVar[str] = "support vector machine: relevant or not"
+    learns_from_pairs: ClassVar[bool] = False
     tuned: ClassVar[str | None] = "C"
 
     @property
@@ -230,6 +231,7 @@ class MaxEntClassifier(Ranker):
 
     name: ClassVar[str] = "maxent"
     title: ClassVar[str] = "maximum entropy: relevant or not"
+    learns_from_pairs: ClassVar[bool] = False
     tuned: ClassVar[str | None] = "C"
 
     def __init__(self, C: float = 1.0, class_weight: str | None = "balanced", relevant: float = 1) -> None:

@@ -19,24 +19,28 @@ from sklearn.base import clone, is_regressor
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.rankers.models.base_model import Model
-from searchlab.rankers.models.estimator_model import EstimatorModel, refuse
+from searchlab.rankers.models.estimator_model import UNSAFE, EstimatorModel, refuse
 from searchlab.rankers.models.lightgbm_text import read_lightgbm
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats
 
+# The estimators of LightGBM whose scores are sums of trees.
+LIGHTGBM = ("LGBMRanker", "LGBMRegressor")
+
 
 class EstimatorRanker(Ranker):
     """An estimator of another library, cloned for each fit.
 
-    The model is a `TreeModel` if the estimator is LightGBM's `LGBMRanker`, and a `LinearModel` if it is linear: these
-    can be written to a file. Other estimators are held in memory. Weights of rows must be whole numbers: rows are
-    repeated. Undefined values (NaN) are passed on; whether the estimator takes them is its own matter.
+    The model is a `TreeModel` if the estimator is LightGBM's `LGBMRanker` or `LGBMRegressor`, and a `LinearModel`
+    if it is linear: these can be written to a file. Other estimators are held in memory. Weights of rows must be whole
+    numbers: rows are repeated. Undefined values (NaN) are passed on; whether the estimator takes them is its matter.
     """
 
     name: ClassVar[str] = "estimator"
     title: ClassVar[str] = "an estimator of another library"
     accepts_nan: ClassVar[bool] = True
+    learns_from_pairs: ClassVar[bool] = False
 
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
@@ -49,8 +53,7 @@ class EstimatorRanker(Ranker):
     @property
     def storable(self) -> bool:  # type: ignore[override]
         """Whether the model will be trees or linear."""
-        is_linear = type(self.estimator).__module__.startswith("sklearn.linear_model")
-        return _is_lightgbm(self.estimator) or (is_linear and is_regressor(self.estimator))
+        return _is_storable(self.estimator)
 
     def changed_settings(self) -> dict[str, Any]:
         """None: the estimator is taken as it is given."""
@@ -123,18 +126,44 @@ def _query_arguments(estimator: Any, rows: TrainingData) -> dict[str, Any]:
 
 
 def _is_lightgbm(estimator: Any) -> bool:
-    return type(estimator).__module__.startswith("lightgbm") and type(estimator).__name__ == "LGBMRanker"
+    return type(estimator).__module__.startswith("lightgbm") and type(estimator).__name__ in LIGHTGBM
+
+
+def _is_linear(estimator: Any) -> bool:
+    return type(estimator).__module__.startswith("sklearn.linear_model")
+
+
+def _is_storable(estimator: Any) -> bool:
+    return _is_lightgbm(estimator) or (_is_linear(estimator) and is_regressor(estimator))
 
 
 def _model_of(estimator: Any, label: str, X: Floats) -> Model:
     """The model of a fitted estimator, as plain numbers where that is possible."""
     if _is_lightgbm(estimator):
         try:
-            return read_lightgbm(estimator.booster_.model_to_string())
+            trees = read_lightgbm(estimator.booster_.model_to_string())
         except SettingError as error:
             return EstimatorModel(estimator, label, X.shape[1], str(error))
+        if np.array_equal(trees.score(X, np.array([0, len(X)])), estimator.predict(X)):
+            return trees
+        return EstimatorModel(estimator, label, X.shape[1], "its prediction is not the sum of its trees")
     weights = _linear_weights(estimator, X)
-    return EstimatorModel(estimator, label, X.shape[1]) if weights is None else LinearModel(weights)
+    if weights is not None:
+        return LinearModel(weights)
+    return EstimatorModel(estimator, label, X.shape[1], _why_unsafe(estimator, label))
+
+
+def _why_unsafe(estimator: Any, label: str) -> str:
+    """Why a model that is neither trees nor linear is not written."""
+    if hasattr(estimator, "steps") and _is_storable(estimator.steps[-1][-1]):
+        before = ", ".join(estimator_name(step) for _, step in estimator.steps[:-1])
+        return (
+            f"it comes after {before} in a pipeline, of which only a pickle could be written; expected {label} alone: "
+            "searchlab normalises features itself"
+        )
+    if _is_linear(estimator) and hasattr(estimator, "classes_"):
+        return f"a classifier scores by the expected grade, which is not linear; {UNSAFE}"
+    return f"its prediction is not linear; {UNSAFE}" if _is_linear(estimator) else UNSAFE
 
 
 def _linear_weights(estimator: Any, X: Floats) -> Floats | None:

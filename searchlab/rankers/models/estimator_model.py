@@ -17,7 +17,10 @@ from searchlab.rankers.models.base_model import ScorePart
 from searchlab.types import Floats, Ints
 
 # Why a model is not written.
-UNSAFE = "only a pickle could hold it, which runs code when it is read"
+UNSAFE = (
+    "only a pickle could hold it, which runs code when it is read; expected a ranker of searchlab, LightGBM's "
+    "LGBMRanker or LGBMRegressor, or a linear regressor of scikit-learn"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +87,7 @@ class EstimatorModel:
 
     def to_json(self) -> dict[str, Any]:
         """Refused."""
-        raise SettingError(
-            f"a model of {self.label} cannot be written to a file ({self.reason}); "
-            "expected a ranker of searchlab, LightGBM's LGBMRanker or a linear model of scikit-learn"
-        )
+        raise SettingError(f"a model of {self.label} cannot be written to a file ({self.reason})")
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> EstimatorModel:

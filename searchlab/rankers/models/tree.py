@@ -28,6 +28,8 @@ NO_MISSING, ZERO_MISSING, NAN_MISSING = 0, 1, 2
 ZERO_THRESHOLD = 1e-35
 # The leaves that a row can still reach are bits of a machine word.
 MAX_LEAVES = 64
+# Sums of larger values could be infinite.
+MAX_VALUE = 1e100
 # Larger numbers of documents are no numbers of documents.
 MAX_COUNT = 2**53
 
@@ -76,6 +78,8 @@ class Tree:
         )
         if n_nodes and (not has_all or (children[is_inner] <= parents[is_inner]).any()):
             raise ValueError("nodes do not make a tree, expected children with higher numbers, each of one parent")
+        if (np.abs(self.leaf_values) > MAX_VALUE).any() or (self.gains > MAX_VALUE).any():
+            raise ValueError(f"a tree has a value of a leaf or a gain beyond {MAX_VALUE:g}")
         self._check_counts()
         return self
 

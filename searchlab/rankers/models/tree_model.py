@@ -90,6 +90,8 @@ class TreeModel:
         n_columns, trees = record["n_features"], record["trees"]
         if isinstance(n_columns, bool) or not isinstance(n_columns, int) or not isinstance(trees, list):
             raise ValueError("expected a number of features and a list of trees")
+        if not trees:
+            raise ValueError("there are no trees, expected at least one")
         return cls(tuple(Tree.from_json(tree, n_columns) for tree in trees), n_columns)
 
     @classmethod

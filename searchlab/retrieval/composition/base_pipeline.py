@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_topics
-from searchlab.errors import SettingError
+from searchlab.errors import SettingError, not_an_object
 from searchlab.retrieval.composition.steps import Step, require_cutoff
 from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
 from searchlab.retrieval.results import Explanation, Hits, Query
@@ -140,6 +140,8 @@ class BasePipeline(ABC):
     # Operators.
 
     def __rshift__(self, step: Step) -> BasePipeline:
+        if isinstance(step, type) and issubclass(step, Step):
+            raise not_an_object(f"what follows {self.label}", step)
         if not isinstance(step, Step):
             found = step.label if isinstance(step, BasePipeline) else repr(step)
             raise SettingError(

@@ -8,14 +8,16 @@ Only the candidates, the best documents of the pipeline before it, are scored an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.corpus.text_cleaning import excerpt
+from searchlab.errors import SettingError, StoreError
+from searchlab.extensions import failure
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, SearchRequest
 from searchlab.retrieval.composition.combinations import RankedSearch, bracketed
 from searchlab.retrieval.document_list import DocumentList, best_first
@@ -140,8 +142,18 @@ class FunctionModel:
 
     def score_hits(self, search: BaseSearch, hits: Hits) -> ScoredHits:
         """Score the hits of a search; hits that are none are not shown to the function."""
-        scores = self._check_scores(self.function(search.query.text, hits), len(hits)) if len(hits) else np.zeros(0)
+        scores = self._check_scores(self._call(search.query.text, hits), len(hits)) if len(hits) else np.zeros(0)
         return ScoredHits(DocumentList.of(hits), scores, self.name)
+
+    def _call(self, text: str, hits: Hits) -> Any:
+        try:
+            found = self.function(text, hits)
+            # A generator runs the user's code, too.
+            return list(found) if isinstance(found, Iterator) else found
+        except StoreError:
+            raise
+        except Exception as error:
+            raise failure(f"{self.label} failed for query {excerpt(text)}", self.function, error) from error
 
     def _check_scores(self, found: Any, n: int) -> Floats:
         try:

@@ -80,4 +80,4 @@ def test_an_invalid_column_is_refused(ranker, message):
 def test_a_table_without_columns_or_rows_is_handled():
     with pytest.raises(SettingError, match="X has no features"):
         SingleFeatureRanker().fit(np.zeros((2, 0)), [0, 1], [1, 1])
-    assert SingleFeatureRanker().fit(np.zeros((0, 2)), [], []).details_ == {"feature": 0}
+    assert SingleFeatureRanker().fit_data(TrainingData.of(np.zeros((0, 2)), [], [])).details_ == {"feature": 0}

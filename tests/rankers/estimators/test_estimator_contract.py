@@ -206,7 +206,8 @@ WRONG = {
     "grades in words": ((X, ["good"] * N, QID), "y is no table of numbers"),
     "fewer queries": ((X, Y, QID[1:]), r"qid has the shape \(59,\), expected \(60,\), the query of each row of X"),
     "one query": ((X, Y, 3), r"qid has the shape \(\), expected"),
-    "no query": ((X, Y, None), r"qid has the shape \(\), expected"),
+    "no query": ((X, Y), r"qid is missing, expected the query of each row as qid: fit\(X, y, qid\)"),
+    "no rows": ((X[:0], Y[:0], QID[:0]), "X has no rows, expected at least one to learn from"),
     "a query that is none": ((X, Y, np.where(np.arange(N) == 6, np.nan, QID)), "row 7: qid is nan, expected the query"),
     "fewer weights": ((X, Y, QID, np.ones(59)), r"sample_weight has the shape \(59,\), expected 60 finite numbers"),
     "a weight below 0": ((X, Y, QID, np.full(N, -1.0)), "expected 60 finite numbers from 0"),
@@ -220,6 +221,16 @@ def test_arguments_that_do_not_fit_together_are_refused_in_one_line(given, messa
         with pytest.raises(SettingError, match=message) as caught:
             make(name).fit(*given)
         assert "\n" not in str(caught.value)
+
+
+def test_queries_are_given_as_qid_and_in_no_other_way():
+    fitted = RankSVM().fit(X, Y, QID)
+    for call, method in ((RankSVM().fit, "fit"), (fitted.score, "score")):
+        expected = rf"expected the query of each row as qid: {method}\(X, y, qid\)"
+        with pytest.raises(SettingError, match=rf"^qid is missing, {expected}$"):
+            call(X, Y)
+        with pytest.raises(SettingError, match=rf"^{method} was given group, {expected}$"):
+            call(X, Y, group=[10] * 6)
 
 
 @every_ranker
@@ -245,10 +256,15 @@ def test_without_qids_all_rows_are_of_one_query(name):
 
 @pytest.mark.parametrize("name", [name for name in RANKERS if name not in CLASSIFYING | VOTING])
 def test_where_no_grades_differ_nothing_is_preferred(name):
-    scores = make(name).fit(X, np.ones(N), QID).predict(X, QID)
-    if name not in ("linear", "single"):
+    # As in a part of the training queries; `fit` refuses what nothing can be learnt from.
+    scores = make(name).fit_data(TrainingData.of(X, np.ones(N), QID)).predict(X, QID)
+    if name in ("linear", "single"):
+        assert make(name).fit(X, np.ones(N), QID).predict(X, QID).tolist() == scores.tolist()
+    else:
         assert scores.tolist() == [0.0] * N
-    assert make(name).fit(X[:0], Y[:0], QID[:0]).predict(X).shape == (N,)
+        with pytest.raises(SettingError, match="no two documents of a query have different grades: there is nothing"):
+            make(name).fit(X, np.ones(N), QID)
+    assert make(name).fit_data(TrainingData.of(X[:0], Y[:0], QID[:0])).predict(X).shape == (N,)
 
 
 @pytest.mark.parametrize("name", sorted(VOTING))

@@ -229,3 +229,35 @@ def test_what_can_be_written_is_known_before_training():
     assert EstimatorRanker(Ridge()).storable
     assert not EstimatorRanker(RandomForestRegressor()).storable
     assert not EstimatorRanker(LogisticRegression()).storable
+
+
+def test_trees_of_a_regressor_of_lightgbm_are_written_if_they_are_its_predictions():
+    lightgbm = pytest.importorskip("lightgbm")
+    given = lightgbm.LGBMRegressor(n_estimators=10, num_leaves=4, min_child_samples=2, verbosity=-1)
+    assert EstimatorRanker(given).storable
+    fitted = EstimatorRanker(given).fit(X, Y, QID)
+    assert isinstance(fitted.model_, TreeModel)
+    assert fitted.predict(X).tolist() == clone(given).fit(X, Y).predict(X).tolist()
+    # exp(sum of the trees)
+    poisson = EstimatorRanker(clone(given).set_params(objective="poisson")).fit(X, Y, QID)
+    with pytest.raises(SettingError, match=r"file .its prediction is not the sum of its trees"):
+        poisson.model_.to_json()
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (
+            make_pipeline(StandardScaler(), Ridge()),
+            "a model of Ridge cannot be written to a file (it comes after StandardScaler in a pipeline, of which only "
+            "a pickle could be written; expected Ridge alone: searchlab normalises features itself)",
+        ),
+        (LogisticRegression(), "(a classifier scores by the expected grade, which is not linear; only a pickle"),
+        (PoissonRegressor(), "(its prediction is not linear; only a pickle"),
+        (make_pipeline(StandardScaler(), RandomForestRegressor(2)), "file (only a pickle"),
+    ],
+)
+def test_why_a_model_is_not_written_is_said(estimator, message):
+    with pytest.raises(SettingError) as caught:
+        EstimatorRanker(estimator).fit(X, Y, QID).model_.to_json()
+    assert message in str(caught.value)

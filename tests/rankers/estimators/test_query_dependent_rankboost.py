@@ -292,7 +292,7 @@ def test_a_row_of_weight_two_counts_as_if_it_occurred_twice():
 def test_any_shape_is_learnt_from(rows, categories):
     X = np.array([[value, 3.0, value * grade] for grade, _, value in rows], dtype=float).reshape(-1, 3)
     ranker = QueryDependentRankBoost(categories=categories, decay=0.1)
-    ranker.fit(X, [grade for grade, _, _ in rows], [qid for _, qid, _ in rows])
+    ranker.fit_data(TrainingData.of(X, [grade for grade, _, _ in rows], [qid for _, qid, _ in rows]))
     assert np.isfinite(ranker.model_.weights).all()
     assert ranker.model_.weights[1] == pytest.approx(0.0, abs=1e-9)
     losses = ranker.details_["losses"]

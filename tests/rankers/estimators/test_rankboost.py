@@ -140,7 +140,7 @@ def test_the_loss_falls_in_every_round_whatever_the_shape(rows, weighing, rate, 
     # A weak feature, a constant one, and one that determines the grade up to noise.
     X = np.array([[value, 7, grade + value] for grade, _, value in rows], dtype=float).reshape(-1, 3)
     qids = [qid for _, qid, _ in rows]
-    ranker = RankBoost(12, n_thresholds, rate, weighing).fit(X, grades, qids)
+    ranker = RankBoost(12, n_thresholds, rate, weighing).fit_data(TrainingData.of(X, grades, qids))
     losses = ranker.details_["losses"]
     contrasted = [q for q in set(qids) if len({g for g, own in zip(grades, qids, strict=True) if own == q}) > 1]
     assert ranker.details_["n_queries_with_pairs"] == len(contrasted)

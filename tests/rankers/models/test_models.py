@@ -39,7 +39,6 @@ MODELS = {
     ),
     "no rules": RuleModel(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0), n_columns=3),
     "trees": TreeModel(tuple(random_tree(RANDOM, n, 3) for n in (1, 2, 5, 30)), 3),
-    "no trees": TreeModel((), 3),
     "linear kernel": KernelModel(VECTORS, COEFFICIENTS, 0.3, "linear"),
     "poly": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=3, coef0=1.0),
     "poly of degree 1": KernelModel(VECTORS, COEFFICIENTS, 0.3, "poly", gamma=0.4, degree=1, coef0=0.0),

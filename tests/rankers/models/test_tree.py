@@ -20,6 +20,8 @@ HOSTILE = {
     "a feature below 0": ({"features": [-1, 1]}, "splits by a feature that there is not"),
     "an endless threshold": ({"thresholds": [0.5, float("inf")]}, "expected finite numbers"),
     "a value that is none": ({"leaf_values": [1.0, float("nan"), 10.0]}, "expected finite numbers"),
+    "a value whose sums are infinite": ({"leaf_values": [1.0, 1e308, 10.0]}, "value of a leaf or a gain beyond 1e"),
+    "a gain whose sums are infinite": ({"gains": [1.0, 1e308]}, "value of a leaf or a gain beyond 1e"),
     "a third rule": ({"missing": [2, 3]}, "a rule for missing values that there is not"),
     "a default that is none": ({"default_left": [1, 2]}, "default_left is neither 0 nor 1"),
     "too few thresholds": ({"thresholds": [0.5]}, "expects 2 nodes"),

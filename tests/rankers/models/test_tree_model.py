@@ -44,3 +44,9 @@ def test_the_number_of_features_is_a_whole_number(wrong):
     record = TreeModel(TREES, 3).to_json() | {"n_features": wrong}
     with pytest.raises(SettingError, match="expected a number of features and a list of trees"):
         model_from_json(record, 3)
+
+
+def test_a_model_without_trees_scores_nothing_and_is_not_read():
+    assert TreeModel((), 3).score(X, OFFSETS).tolist() == [0.0] * len(X)
+    with pytest.raises(SettingError, match="there are no trees, expected at least one"):
+        model_from_json({"kind": "trees", "n_features": 2, "trees": []}, 2)

@@ -218,6 +218,10 @@ def test_parts_of_different_indexes_are_refused(engine, build):
     ("mistake", "message"),
     [
         (lambda a: a >> a, "BM25 follows BM25, expected a step, such as RM3"),
+        (lambda a: a >> RM3, r"what follows BM25 is the class RM3, expected an object: RM3\(\)"),
+        (lambda a: a.engine.retriever(BM25), r"scorer is the class BM25, expected an object: BM25\(\)"),
+        (lambda a: a.engine.retriever(expansion=RM3), r"expansion is the class RM3, expected an object: RM3\(\)"),
+        (lambda a: a.engine.retriever(expansion="RM3"), r"unknown expansion 'RM3' \(did you mean rm3\?\)"),
         (lambda a: a >> "rm3", "'rm3' follows BM25, expected a step"),
         (lambda a: "heat" >> a, "'heat' comes before BM25"),
         (lambda a: rerank(lengths) >> a, r"BM25 follows the step rerank\(lengths\)"),

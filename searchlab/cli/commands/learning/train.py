@@ -197,7 +197,7 @@ def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
     warn_of_latin1(notes)
     with stage_bar() as progress:
         source = train if valid is None else f"{train}, chosen by {valid}"
-        return searchlab.train_from_table(recipe, table, validation, source=source, progress=progress)
+        return searchlab.train_from_table(table, validation, recipe=recipe, source=source, progress=progress)
 
 
 def _train_from_index(
