@@ -41,7 +41,7 @@ from searchlab.scorers.base import Scorer
 from searchlab.scorers.execution.bound_scorer import QueryScorer
 from searchlab.scorers.execution.index_reader import IndexReader
 from searchlab.scorers.execution.scoring_plan import ScoringPlan
-from searchlab.scorers.registry import as_scorer
+from searchlab.scorers.given_scorer import as_scorer
 from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:

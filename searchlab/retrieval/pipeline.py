@@ -38,7 +38,7 @@ from searchlab.retrieval.query.syntax_tree import DOCNO
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, require_k, require_text
 from searchlab.scorers.base import Scorer
-from searchlab.scorers.registry import DEFAULT_SCORER, as_scorer
+from searchlab.scorers.given_scorer import DEFAULT_SCORER, as_scorer
 from searchlab.types import Array, Floats
 
 # Searches go at least this deep: it costs next to nothing, and features of the ten best need no second search.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from searchlab.errors import SearchlabError, SettingError, not_an_object, unknown_name
+from searchlab.errors import SearchlabError, SettingError, unknown_name
 from searchlab.extensions import failure
 from searchlab.scorers.absolute_discount import AbsoluteDiscount
 from searchlab.scorers.base import Scorer
@@ -34,21 +34,6 @@ SCORERS: dict[str, type[Scorer]] = {
     "two-stage": TwoStage,
     "wtm": WTM,
 }
-DEFAULT_SCORER = BM25()
-
-
-def as_scorer(scorer: Scorer | str | None) -> Scorer:
-    """A scorer, given as such or by its name; BM25 if there is none."""
-    if scorer is None:
-        return DEFAULT_SCORER
-    if isinstance(scorer, str):
-        return make_scorer(scorer)
-    if isinstance(scorer, type) and issubclass(scorer, Scorer):
-        raise not_an_object("scorer", scorer)
-    if not isinstance(scorer, Scorer):
-        names = ", ".join(SCORERS)
-        raise SettingError(f"scorer is {scorer!r}, expected a scorer such as BM25(k1=0.9), or its name: {names}")
-    return scorer
 
 
 def make_scorer(name: str, settings: Mapping[str, str] | None = None) -> Scorer:
