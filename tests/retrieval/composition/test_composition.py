@@ -147,7 +147,7 @@ def test_a_fusion_is_that_of_the_runs(engine, method, weights):
     parts = [engine.retriever(), engine.retriever("dirichlet", stream="title") % 5]
     topics = [Topic(str(number), text) for number, text in enumerate(QUERIES)]
     expected = fuse([part.run(topics) for part in parts], method, weights=weights)
-    assert list(Fusion(parts, method, weights).run(topics)) == expected
+    assert list(Fusion(parts, method, weights).run(topics)) == list(expected)
 
 
 def test_a_part_of_weight_0_adds_no_documents(engine):
