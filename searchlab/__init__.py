@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from searchlab.corpus.values.conversion import make_qrels as make_qrels
     from searchlab.corpus.values.conversion import make_run as make_run
     from searchlab.corpus.values.conversion import make_topics as make_topics
+    from searchlab.errors import JudgmentWarning as JudgmentWarning
     from searchlab.errors import QueryWarning as QueryWarning
     from searchlab.errors import SearchlabError as SearchlabError
+    from searchlab.errors import TrainingTopicsWarning as TrainingTopicsWarning
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.custom_measures import GradedTopic as GradedTopic
     from searchlab.evaluation.custom_measures import measure as measure
@@ -111,7 +113,7 @@ _HOMES = {
     "searchlab.corpus": (
         "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
     ),
-    "searchlab.errors": "QueryWarning SearchlabError",
+    "searchlab.errors": "JudgmentWarning QueryWarning SearchlabError TrainingTopicsWarning",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.retrieval.fusion": "fuse",
     "searchlab.evaluation.custom_measures": "GradedTopic measure",

@@ -79,18 +79,20 @@ def rows(frame: Any) -> Iterator[dict[Any, Any]]:
 
 
 def make_dataframe(columns: Columns, *, polars: bool = False) -> Any:
-    """A DataFrame of pandas, or of polars, with these columns."""
+    """A DataFrame of pandas, or of polars, with these columns; an empty array of objects is a column of text."""
+    texts = [name for name, values in columns.items() if _is_object_array(values) and not len(values)]
     try:
         if polars:
             import polars as pl
 
             # polars makes columns of objects from arrays of objects, and columns of strings from lists.
-            return pl.DataFrame({name: _as_list(values) for name, values in columns.items()})
+            listed = {name: _as_list(values) for name, values in columns.items()}
+            return pl.DataFrame(listed, schema_overrides=dict.fromkeys(texts, pl.String))
         import pandas as pd
     except ImportError:
         found = f"{'polars' if polars else 'pandas'} is not installed"
         raise SettingError(f"{found}, expected it for a DataFrame: `pip install searchlab[dataframes]`") from None
-    return pd.DataFrame(dict(columns))
+    return pd.DataFrame(dict(columns) | {name: pd.Series([], dtype=str) for name in texts})
 
 
 def objects(values: list[Any]) -> Array:
@@ -111,7 +113,11 @@ def _whole_if_possible(values: Array) -> Array:
 
 
 def _as_list(values: Any) -> Any:
-    return values.tolist() if isinstance(values, np.ndarray) and values.dtype == object else values
+    return values.tolist() if _is_object_array(values) else values
+
+
+def _is_object_array(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype == object
 
 
 def _library(value: object) -> str:

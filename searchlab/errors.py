@@ -20,14 +20,17 @@ The message is one line: where, what was found, what was expected. The command l
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 # The remedy for an index that cannot be read.
 REBUILD = "rebuild it from its sources with `searchlab index --rebuild`"
 # The remedy for a file that the system could not read: nothing says that it is damaged.
 CHECK_DISK = "check the disk and the permissions"
+_PACKAGE = str(Path(__file__).parent)
 
 
 class SearchlabError(Exception):
@@ -98,8 +101,24 @@ class QueryWarning(UserWarning):
     """A query could not be understood as it is written; the message says how it was."""
 
 
+class TrainingTopicsWarning(UserWarning):
+    """A model ranks topics that it was trained on, which is no test of it."""
+
+
+class JudgmentWarning(UserWarning):
+    """Judgments do not seem to belong to the run that they evaluate."""
+
+
 class DurabilityWarning(UserWarning):
     """A file is written, but could be lost if the machine loses power."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the program that called searchlab."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 def unreadable(path: object, error: OSError) -> IndexCorrupt:

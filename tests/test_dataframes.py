@@ -66,8 +66,8 @@ def test_hits_become_a_dataframe_with_the_fields_on_request(engine, polars):
     assert list(frame["docno"]) == hits.docnos
     assert list(frame["score"]) == hits.scores.tolist()
     assert list(frame["rank"]) == [1, 2]
-    frame = hits.to_dataframe(["year", "title", "nothing"], polars=polars)
-    assert list(frame.columns) == ["rank", "docno", "score", "title", "year", "nothing"]
+    frame = hits.to_dataframe(["year", "title"], polars=polars)
+    assert list(frame.columns) == ["rank", "docno", "score", "title", "year"]
     years = {row["docno"]: row["year"] for row in rows(frame)}
     assert years == {"a": 1999, "b": None}
     assert list(engine.search("zebra").to_dataframe(polars=polars).columns) == ["rank", "docno", "score", "title"]
@@ -126,3 +126,21 @@ def test_neither_library_is_loaded_before_a_dataframe_is_made():
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("polars", [False, True])
+def test_hits_have_typed_columns_and_known_fields(build, polars):
+    pytest.importorskip("polars" if polars else "pandas")
+    with searchlab.open(build([Document("a", "T", "heat", {"year": 1990})])) as engine:
+        found, none = engine.search("heat", 5), engine.search("unheard")
+        frame = found.to_dataframe("year", polars=polars)
+        assert list(frame["year"]) == [1990]
+        empty = none.to_dataframe(polars=polars)
+        columns = ["rank", "docno", "score", "title"]
+        assert [empty[name].dtype for name in columns] == [frame[name].dtype for name in columns]
+        with pytest.raises(SettingError, match=r"unknown field 'yaer' \(did you mean year"):
+            found.to_dataframe(["yaer"], polars=polars)
+        with pytest.raises(SettingError, match="fields is 5, expected the name of a field"):
+            found.to_dataframe(5, polars=polars)
+        with pytest.raises(IndexError, match="position is 99, but there are 1 hits"):
+            found[99]

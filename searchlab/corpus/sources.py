@@ -19,7 +19,7 @@ from searchlab.corpus.collection import find_collection, visible_entries
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
-from searchlab.errors import SourceError
+from searchlab.errors import SettingError, SourceError
 
 # What the process has open already, such as the pipe that a shell makes for <(command).
 _OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
@@ -56,6 +56,9 @@ def single_file(source: str | Path | SourceFile) -> SourceFile:
 
 
 def _look_up(source: str | Path) -> tuple[SourceFile, bool]:
+    if not isinstance(source, str | os.PathLike):
+        hint = "make_topics, make_qrels and make_run take values"
+        raise SettingError(f"found a {type(source).__name__}, expected the path of a file ({hint})")
     if str(source) == STANDARD_INPUT.name:
         return STANDARD_INPUT, False
     name = shown_path(source)

@@ -156,7 +156,10 @@ def compare_evaluations(
 
     The p-values of each measure are corrected over all pairs.
     """
-    systems = list(evaluations)
+    systems = list(evaluations) if isinstance(evaluations, Iterable) else [evaluations]
+    for system in systems:
+        if not isinstance(system, Evaluation):
+            raise SettingError(f"found a {type(system).__name__}, expected Evaluations, as evaluate_run returns")
     names = [system.name for system in systems]
     if len(systems) < 2:
         raise SettingError(f"found {len(systems)} to compare, expected at least two")

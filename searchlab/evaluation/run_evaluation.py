@@ -16,7 +16,15 @@ import numpy as np
 
 from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_qrels, make_rankings
-from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
+from searchlab.errors import (
+    DuplicateError,
+    JudgmentWarning,
+    RecordError,
+    SettingError,
+    SourceError,
+    name_some,
+    warn_caller,
+)
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
 from searchlab.evaluation.file_checks.topic_match import explain_topics
@@ -33,6 +41,7 @@ from searchlab.types import Floats, Ints
 
 # The lowest AP in a geometric mean, as in trec_eval: a topic with an AP of 0 would make the whole mean 0.
 MIN_AP = 1e-5
+DEFAULT_MEASURES = ("AP", "nDCG@10")
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +167,7 @@ class GradedRun:
 def evaluate_run(
     qrels: Any,
     rankings: Any,
-    measures: Sequence[str | Measure] | str | Measure,
+    measures: Sequence[str | Measure] | str | Measure = DEFAULT_MEASURES,
     *,
     dialect: str | Dialect = "trec",
     complete: bool = False,
@@ -170,13 +179,24 @@ def evaluate_run(
 
     Documents are ordered by score, whatever their order in the ranking; the dialect orders equal scores. Judged topics
     that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages, by default
-    the run's.
+    the run's. If no retrieved document is judged for its topic, all values are 0, and a `JudgmentWarning` says so.
     """
     plan = make_plan(measures, dialect)
     found = make_rankings(rankings)
     own_name = found.name if isinstance(found, Run) else "run"
-    run = grade_run(make_qrels(qrels), found, dialect=plan.dialect, complete=complete, name=name or own_name)
+    judgments = make_qrels(qrels)
+    run = grade_run(judgments, found, dialect=plan.dialect, complete=complete, name=name or own_name)
+    _warn_if_none_judged(run, judgments)
     return evaluate_graded_run(run, plan)
+
+
+def _warn_if_none_judged(run: GradedRun, qrels: Judgments) -> None:
+    """Warn if a run has documents of which none is judged for its topic: their ids are likely of two collections."""
+    if not len(run.ranked) or (run.ranked > measure_kernels.UNJUDGED).any():
+        return
+    judged = name_some(qrels[run.qids[0]])
+    found = f"{run.name}: no document is judged for its topic"
+    warn_caller(f"{found} (judged are {judged}); all values are 0: are docnos the same?", JudgmentWarning)
 
 
 def evaluate_graded_run(run: GradedRun, plan: MeasurePlan) -> Evaluation:

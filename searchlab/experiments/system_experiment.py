@@ -9,7 +9,7 @@ A system is a pipeline, a run, the file of a run, or any object with a method `r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,12 @@ from searchlab.evaluation.comparison import Comparison, ComparisonTable, compare
 from searchlab.evaluation.dialects import Dialect
 from searchlab.evaluation.formatting import format_comparison_table, format_table
 from searchlab.evaluation.measures import Measure
-from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
+from searchlab.evaluation.run_evaluation import DEFAULT_MEASURES, Evaluation, evaluate_run
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.types import Progress, no_progress
 
 STAGE = "systems"
-DEFAULT_MEASURES = ("AP", "nDCG@10")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +108,7 @@ class SystemExperiment:
 
 
 def experiment(
-    systems: Sequence[Any],
+    systems: Sequence[Any] | Mapping[str, Any],
     topics: Any,
     qrels: Any,
     measures: Sequence[str | Measure] | str | Measure = DEFAULT_MEASURES,
@@ -127,13 +126,17 @@ def experiment(
     A system is a pipeline, which searches to depth k; a `Run` or anything that `make_run` takes, such as the file of
     one; or any object with a method `run(topics)`, which returns a run. Topics and judgments are anything that
     `make_topics` and `make_qrels` take. Topics that have no judgments are left out; a system that finds nothing for a
-    judged topic scores 0 there.
+    judged topic scores 0 there. `systems` may be a dict of systems by their names.
 
     Each system is compared with the `baseline`, given by its position or name, or, with `all_pairs`, with each other.
     p-values are those of a randomisation test, after Holm's correction over all pairs of a measure.
     """
     wanted = make_topics(topics)
     judged = _select(make_qrels(qrels), wanted)
+    if isinstance(systems, Mapping):
+        if names is not None:
+            raise SettingError("names are given, but the dict of systems has names: expected one of the two")
+        systems, names = list(systems.values()), list(systems)
     if isinstance(systems, str | Path | Run) or not isinstance(systems, Iterable) or not list(systems):
         raise SettingError(f"systems is {systems!r}, expected a list of pipelines, runs, or files of runs")
     runs = []

@@ -6,13 +6,14 @@ All are looked up in the index at once; documents that it does not hold are left
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_grades, make_rankings, make_topics
 from searchlab.errors import SettingError
 from searchlab.indexing.snapshot import Snapshot
@@ -92,13 +93,42 @@ def ranked(engine: SearchEngine, rankings: Any, *, k: int | None = None) -> Cand
     return _look_up(engine.snapshot, {ranking.qid: ranking.docnos[:k] for ranking in make_rankings(rankings)})
 
 
-def searched(pipeline: BasePipeline, topics: Any, *, k: int = 100) -> Candidates:
-    """The k best documents of a pipeline for topics (see `make_topics`), best first."""
+def searched(pipeline: BasePipeline, topics: Any, *, k: int | None = 100) -> Candidates:
+    """The k best documents of a pipeline for topics (see `make_topics`), best first; all that it finds if k is None."""
     hits = {topic.qid: pipeline.search(topic.text, k=k) for topic in make_topics(topics)}
     return Candidates(
         {qid: DocumentList.of(each) for qid, each in hits.items()},
         searches={qid: each.search.retrieval for qid, each in hits.items()},
     )
+
+
+def make_candidates(engine: SearchEngine, topics: Sequence[Topic], candidates: Any) -> Candidates:
+    """Candidates from a pipeline, a Run, judgments, or a dict {qid: [docno]}; Candidates stay as they are.
+
+    A pipeline searches for the topics, to its cut-off (`bm25 % 100`) or its depth without one.
+    """
+    if isinstance(candidates, Candidates):
+        return candidates
+    if isinstance(candidates, BasePipeline):
+        if candidates.engine is not engine:
+            raise SettingError(f"candidates is {candidates!r}, expected a pipeline of the engine that is given")
+        return searched(candidates, topics, k=candidates.depth)
+    if isinstance(candidates, Run):
+        return ranked(engine, candidates)
+    if isinstance(candidates, Mapping):
+        return _look_up(engine.snapshot, {str(qid): _docnos(qid, listed) for qid, listed in candidates.items()})
+    expected = "a pipeline, a Run, Qrels, a dict {qid: [docno]} or Candidates"
+    raise SettingError(f"candidates is of type {type(candidates).__name__}, expected {expected}")
+
+
+def _docnos(qid: object, listed: object) -> list[str]:
+    if isinstance(listed, str) or not isinstance(listed, Iterable):
+        raise SettingError(f"candidates of topic {qid}: found {listed!r}, expected a list of docnos")
+    docnos = [str(docno) if isinstance(docno, int) else docno for docno in listed]
+    wrong = [docno for docno in docnos if not isinstance(docno, str)]
+    if wrong:
+        raise SettingError(f"candidates of topic {qid}: found {wrong[0]!r}, expected a docno")
+    return docnos
 
 
 def _look_up(snapshot: Snapshot, wanted: Mapping[str, Iterable[str]]) -> Candidates:

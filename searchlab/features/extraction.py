@@ -17,7 +17,7 @@ import numpy as np
 
 from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
-from searchlab.features.candidates import Candidates
+from searchlab.features.candidates import Candidates, make_candidates
 from searchlab.features.catalogue import Feature, compute_features
 from searchlab.features.counts import collect_counts
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
@@ -43,7 +43,7 @@ UNJUDGED = ("zero", "drop")
 def extract(
     engine: SearchEngine,
     topics: Any,
-    candidates: Candidates,
+    candidates: Any,
     features: str | Path | Iterable[str | Feature] | FeatureSet,
     *,
     qrels: Any = None,
@@ -55,7 +55,8 @@ def extract(
 ) -> FeatureTable:
     """The features of each topic's candidates, in the order of topics and candidates.
 
-    Topics and judgments are anything that `make_topics` and `make_qrels` take.
+    Topics and judgments are anything that `make_topics` and `make_qrels` take; candidates are a pipeline, which
+    searches for the topics, a Run, judgments, a dict {qid: [docno]}, or `Candidates`.
     `features` is a set or its name, a TOML file, or several sets and features, as in "semantic,field.year". Grades come
     from `qrels`; candidates that have none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates
     that the index does not hold, which are left out otherwise. The semantic space and the topic model are opened if
@@ -65,6 +66,7 @@ def extract(
     topics, qrels = make_topics(topics), None if qrels is None else make_grades(qrels)
     if unjudged not in UNJUDGED:
         raise unknown_name("way with unjudged documents", unjudged, UNJUDGED)
+    candidates = make_candidates(engine, topics, candidates)
     if strict and candidates.only(topics).n_missing:
         raise SettingError(candidates.only(topics).describe_missing())
     _check_topics(topics, candidates)

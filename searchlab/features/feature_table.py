@@ -16,8 +16,12 @@ import numpy.typing as npt
 
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import DuplicateError, RecordError, SettingError, unknown_name
+from searchlab.notebook_html import MAX_ROWS, Cell, html_block, html_table
 from searchlab.row_groups import find_duplicate, group_rows
 from searchlab.types import Array
+
+# Columns of features that a notebook shows.
+MAX_SHOWN_FEATURES = 8
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -155,6 +159,22 @@ class FeatureTable:
                 raise SettingError(f"a feature is called {name}, as another column of the DataFrame; expected another")
             columns[name] = self.values[:, number]
         return make_dataframe(columns, polars=polars)
+
+    def _repr_html_(self) -> str:
+        names = self.names[:MAX_SHOWN_FEATURES]
+        graded = () if self.grades is None else ("relevance",)
+        rows: list[list[Cell]] = []
+        for row in range(min(self.n_rows, MAX_ROWS)):
+            grades = [] if self.grades is None else [self.grades[row].item()]
+            values = self.values[row, : len(names)].tolist()
+            shown = [None if np.isnan(value) else value for value in values]
+            rows.append([str(self.qids[row]), str(self.docnos[row]), *grades, *shown])
+        rest = [(self.n_rows - len(rows), "rows"), (self.n_features - len(names), "features")]
+        more = " and ".join(f"{number:,} more {what}" for number, what in rest if number)
+        caption = f"Features: {self.n_rows:,} rows, {self.n_features:,} features, {self.n_queries:,} queries"
+        return html_block(
+            caption, html_table(("qid", "docno", *graded, *names), rows), note=f"… and {more}" if more else ""
+        )
 
     def equals(self, other: FeatureTable) -> bool:
         """Whether both tables are equal, with NaN equal to NaN."""

@@ -144,7 +144,13 @@ class Bundle:
     def has_learnt_from(
         self, topics: Iterable[Topic], index_name: str, collection_topics: Callable[[], Iterable[Topic]]
     ) -> bool:
-        """Whether the model was trained on any of these topics, as far as its file records; texts are compared.
+        """Whether the model was trained on any of these topics (see `known_topics`)."""
+        return bool(self.known_topics(topics, index_name, collection_topics))
+
+    def known_topics(
+        self, topics: Iterable[Topic], index_name: str, collection_topics: Callable[[], Iterable[Topic]]
+    ) -> list[Topic]:
+        """Those of the topics that the model was trained on, as far as its file records; texts are compared.
 
         A model without recorded topics may have been trained on those of the collection in an index of this name:
         `collection_topics` gives them, and is called only then.
@@ -153,10 +159,10 @@ class Bundle:
         if not isinstance(trained_on, Mapping):
             of_collection = str(self.training.get("source", "")).startswith("topics of its collection")
             if not of_collection or dict(self.training.get("index") or {}).get("name") != index_name:
-                return False
+                return []
             trained_on = {topic.qid: topic.text for topic in collection_topics()}
-        texts = {on_one_line(topic.text).casefold() for topic in topics}
-        return any(on_one_line(str(text)).casefold() in texts for text in trained_on.values())
+        texts = {on_one_line(str(text)).casefold() for text in trained_on.values()}
+        return [topic for topic in topics if on_one_line(topic.text).casefold() in texts]
 
     def _select(self, table: FeatureTable) -> FeatureTable:
         missing = [name for name in self.features if name not in table.names]

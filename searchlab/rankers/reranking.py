@@ -26,6 +26,7 @@ from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.rankers.bundle import Bundle, as_bundle
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BaseSearch
 from searchlab.retrieval.document_list import DocumentList, best_first
 from searchlab.retrieval.engine import SearchEngine
@@ -101,6 +102,11 @@ class Reranker:
     def label(self) -> str:
         """The ranker of the model."""
         return f"rerank({self.bundle.label})"
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of those topics that the model was trained on, as far as its file records them."""
+        known = self.bundle.known_topics(topics, self.engine.snapshot.folder.name, lambda: ())
+        return {topic.qid for topic in known}
 
     def score_hits(self, search: BaseSearch, hits: Hits) -> ScoredTable:
         """Compute the features of the hits of a search, and score them."""

@@ -95,8 +95,8 @@ class SearchEngine:
     def search(
         self,
         query: str | Query,
-        *,
         k: int | None = 10,
+        *,
         scorer: Scorer | str | None = None,
         expansion: RM3 | str | None = None,
         stream: str = "both",

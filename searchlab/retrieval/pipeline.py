@@ -27,6 +27,7 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.errors import SettingError
+from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
 from searchlab.retrieval.composition.reranked import ScoredCandidates
 from searchlab.retrieval.composition.steps import setting_label
@@ -59,6 +60,9 @@ class RerankingModel(Protocol):
     @property
     def label(self) -> str:
         """The model in a few words."""
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of those topics that the model was trained on."""
 
     def score(self, search: BaseSearch, documents: DocumentList) -> ScoredCandidates:
         """Score the candidates of a search."""
@@ -103,6 +107,10 @@ class Pipeline(BasePipeline):
         if isinstance(query, Query):
             return query
         return self.engine.parse(require_text(query), self.scorer, self.stream, syntax)
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of topics that the model was trained on."""
+        return set() if self.model is None else self.model.learnt_from(topics)
 
     def start(
         self, query: str | Query | PipelineHits, *, syntax: str = "plain", filters: Filters = ()

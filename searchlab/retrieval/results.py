@@ -10,6 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
@@ -144,7 +145,10 @@ class Hits(Sequence[Hit]):
     def __getitem__(self, position: int | slice) -> Hit | list[Hit]:
         if isinstance(position, slice):
             return list(self._read(position))
-        position = range(len(self))[position]
+        try:
+            position = range(len(self))[position]
+        except IndexError:
+            raise IndexError(f"position is {position}, but there are {len(self)} hits, counted from 0") from None
         return next(self._read(slice(position, position + 1)))
 
     def _read(self, part: slice) -> Iterator[Hit]:
@@ -180,18 +184,25 @@ class Hits(Sequence[Hit]):
             self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled, count=lambda: self.n_matches
         )
 
-    def to_dataframe(self, fields: Sequence[str] = (), *, polars: bool = False) -> Any:
-        """A DataFrame of pandas, or of polars: rank, docno, score, title, and these fields of the documents."""
-        from searchlab.dataframes import make_dataframe
+    def to_dataframe(self, fields: str | Sequence[str] = (), *, polars: bool = False) -> Any:
+        """A DataFrame of pandas, or of polars: rank, docno, score, title, and one or several fields."""
+        from searchlab.dataframes import make_dataframe, objects
 
+        names = [fields] if isinstance(fields, str) else fields
+        if not isinstance(names, Iterable):
+            raise SettingError(f"fields is {fields!r}, expected the name of a field, or a list of names")
         hits = list(self)
         columns: dict[str, Any] = {
-            "rank": [hit.rank for hit in hits],
-            "docno": [hit.docno for hit in hits],
-            "score": [hit.score for hit in hits],
-            "title": [hit.title for hit in hits],
+            "rank": np.arange(1, len(hits) + 1),
+            "docno": objects([hit.docno for hit in hits]),
+            "score": np.asarray(self.scores, np.float64),
+            "title": objects([hit.title for hit in hits]),
         }
-        further = {name: [hit.document.fields.get(name) for hit in hits] for name in fields if name not in columns}
+        wanted = [name for name in names if name not in columns]
+        for name in wanted:
+            if name not in self._snapshot.field_names:
+                raise unknown_name("field", name, self._snapshot.field_names)
+        further = {name: [hit.document.fields.get(name) for hit in hits] for name in wanted}
         return make_dataframe(columns | further, polars=polars)
 
     def _repr_html_(self) -> str:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from searchlab.errors import QueryWarning, SettingError
+from searchlab.errors import QueryWarning, SettingError, warn_caller
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Query
 
 Filters = Sequence[Filter | str]
-
-_PACKAGE = str(Path(__file__).parents[1])
 
 
 def require_k(k: object) -> None:
@@ -52,10 +47,5 @@ def _parse_filter(written: Filter | str) -> Filter:
 
 def warn_of_remarks(query: Query) -> None:
     """Warn if a query was not understood as it is written, at the line of the program that called searchlab."""
-    if not query.remarks:
-        return
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
     for remark in query.remarks:
-        warnings.warn(f"{query.text!r}: {remark}", QueryWarning, stacklevel=level)
+        warn_caller(f"{query.text!r}: {remark}", QueryWarning)

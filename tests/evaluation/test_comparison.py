@@ -124,3 +124,9 @@ def test_invalid_comparisons_are_errors(call, complaint):
     with pytest.raises(SettingError) as error:
         call()
     assert complaint in str(error.value)
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], 5, None])
+def test_only_evaluations_are_compared(wrong):
+    with pytest.raises(SettingError, match="expected Evaluations, as evaluate_run returns"):
+        compare_evaluations(wrong)

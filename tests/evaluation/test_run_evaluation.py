@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+import searchlab
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.records import Ranking
@@ -62,3 +63,16 @@ def test_invalid_runs_are_errors(rankings, error, complaint):
     with pytest.raises(error) as raised:
         evaluate_run(QRELS, rankings, "AP", name="x.run")
     assert complaint in str(raised.value)
+
+
+def test_a_run_without_any_judged_document_warns():
+    with pytest.warns(searchlab.JudgmentWarning, match=r"judged for its topic \(judged are a\); all values are 0"):
+        found = searchlab.evaluate_run({"1": {"a": 1}}, {"1": {"b": 2.0}}, "AP")
+    assert found.means == {"AP": 0.0}
+    # One judged document, or no document at all, is no reason: a warning would be an error here.
+    searchlab.evaluate_run({"1": {"a": 0}}, {"1": {"a": 2.0, "b": 1.0}}, "AP")
+    searchlab.evaluate_run({"1": {"a": 1}}, {"1": {}}, "AP")
+
+
+def test_without_measures_a_run_is_evaluated_as_in_an_experiment():
+    assert searchlab.evaluate_run({"1": {"a": 1}}, {"1": {"a": 2.0}}).means == {"AP": 1.0, "nDCG@10": 1.0}

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import searchlab
-from searchlab.errors import SearchlabError
+from searchlab.errors import SearchlabError, SettingError
 from searchlab.evaluation.comparison import compare_evaluations
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.system_experiment import experiment
@@ -142,3 +142,13 @@ def test_every_mistake_is_our_error(engine, qrels, mistake):
     with pytest.raises(SearchlabError) as caught:
         MISTAKES[mistake](engine.retriever(), qrels)
     assert "\n" not in str(caught.value)
+
+
+def test_a_dict_names_the_systems():
+    qrels, topics = {"1": {"a": 1}}, {"1": "heat"}
+    runs = {"one": {"1": {"a": 1.0}}, "two": {"1": {"a": 1.0, "b": 2.0}}}
+    table = searchlab.experiment(runs, topics, qrels)
+    assert table.names == ("one", "two")
+    assert [each.means["AP"] for each in table.evaluations] == [1.0, 0.5]
+    with pytest.raises(SettingError, match="names are given, but the dict of systems has names"):
+        searchlab.experiment(runs, topics, qrels, names=["a", "b"])

@@ -558,3 +558,21 @@ def test_mixtures_are_the_scores_of_the_engine(engine):
             rows = [row for row in range(table.n_rows) if table.qids[row] == topic.qid and table.docnos[row] in scores]
             assert table.values[rows, 0].tolist() == pytest.approx([scores[table.docnos[row]] for row in rows])
     assert len(MIXTURE_FEATURES) == 2
+
+
+def test_candidates_are_a_pipeline_a_run_judgments_or_docnos(build):
+    documents = [Document("a", "", "heat flow"), Document("b", "", "heat"), Document("c", "", "wings")]
+    with SearchEngine(build(documents)) as engine, SearchEngine(build(documents)) as other:
+        bm25, topics = engine.retriever(), {"1": "heat"}
+        best = bm25.search("heat").docnos
+        for given, docnos in [
+            (bm25, best),
+            (bm25 % 1, best[:1]),
+            (bm25.run(topics), best),
+            (searchlab.make_qrels({"1": {"c": 1, "a": 0}}), ["c", "a"]),
+            ({1: ["c", "b"]}, ["c", "b"]),
+        ]:
+            assert extract(engine, topics, given, "table1").docnos.tolist() == docnos
+        for wrong in (5, None, "bm25", ["a"], {"1": "a"}, {"1": [None]}, {"1": 5}, other.retriever()):
+            with pytest.raises(SettingError, match=r"candidates (is|of topic 1)"):
+                extract(engine, topics, wrong, "table1")

@@ -196,3 +196,13 @@ def test_grouping_is_a_stable_sort_by_first_appearance(qids):
     assert table.query_ids == first
     assert table.was_regrouped == (expected != list(range(len(qids))))
     assert [(qid, set(table.qids[rows])) for qid, rows in table.queries()] == [(qid, {qid}) for qid in first]
+
+
+def test_a_notebook_shows_the_first_rows_and_features():
+    names = [f"f{number}" for number in range(10)]
+    table = FeatureTable(names, ["1"] * 12, [f"<d{row}>" for row in range(12)], np.full((12, 10), np.nan), [1] * 12)
+    html = table._repr_html_()
+    assert "12 rows, 10 features, 1 queries" in html
+    assert "… and 2 more rows and 2 more features" in html
+    assert "&lt;d9&gt;" in html and "d10" not in html
+    assert "f7" in html and "f8" not in html and "nan" not in html

@@ -1,9 +1,12 @@
 """Re-ranking as a step: a model scores the candidates of any pipeline as it would score them alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from searchlab.errors import SearchlabError, SettingError
+from searchlab.errors import SearchlabError, SettingError, TrainingTopicsWarning
+from searchlab.experiments.system_experiment import experiment
 from searchlab.features.candidates import searched
 from searchlab.features.extraction import extract
 from searchlab.rankers.bundle import Bundle
@@ -105,3 +108,26 @@ def test_a_function_that_fails_is_named_with_its_line(engine, function):
     )
     with pytest.raises(SettingError, match=message):
         (engine.retriever() >> rerank(function)).search("heat flow")
+
+
+def test_a_run_of_training_topics_warns_once_and_names_how_many(engine):
+    bundle = replace(make_bundle(), training={"topics": {"1": "heat flow", "2": "wings"}})
+    topics = {"7": "Heat  flow", "8": "cell", "9": "wings"}
+    bm25 = engine.retriever()
+    reranked = bm25 >> rerank(bundle)
+    for pipeline in (reranked, reranked % 3, bm25 + reranked, bm25 | reranked, Reranker(engine, bundle).pipeline()):
+        with pytest.warns(TrainingTopicsWarning, match="trained on 2 of these 3 topics") as caught:
+            pipeline.run(topics)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+    with pytest.warns(TrainingTopicsWarning, match="trained on 1 of these 1 topics"):
+        experiment([bm25, reranked], {"7": "heat flow"}, {"7": {bm25.search("heat flow").docnos[0]: 1}})
+
+
+def test_other_topics_and_pipelines_without_a_trained_model_do_not_warn(engine):
+    bundle = replace(make_bundle(), training={"topics": {"1": "heat flow"}})
+    bm25 = engine.retriever()
+    # A warning would be an error here.
+    (bm25 >> rerank(bundle)).run({"1": "wings"})
+    (bm25 >> rerank(lambda query, hits: hits.scores)).run({"1": "heat flow"})
+    bm25.run({"1": "heat flow"})

@@ -69,6 +69,9 @@ class NameModel:
     candidates_label: str = "the 4 best"
     label: str = "names"
 
+    def learnt_from(self, topics):
+        return set()
+
     def score(self, search, documents):
         return ByName(documents)
 

@@ -88,6 +88,8 @@ def flatten(name: str, found: object) -> tuple[list[Any], list[Any], list[Any]]:
 
 def attributes(rows: Iterable[Any], names: Sequence[str]) -> list[list[Any]]:
     """The columns of records with these attributes, such as the named tuples of ir_measures."""
+    if not isinstance(rows, Iterable):
+        raise SettingError(f"found a {type(rows).__name__}, expected records with {', '.join(names)}")
     listed = list(rows)
     for position, row in enumerate(listed):
         missing = [name for name in names if not hasattr(row, name)]

@@ -7,6 +7,11 @@ from typing import Any
 from searchlab.errors import SettingError
 
 
+def is_ranx(value: object) -> bool:
+    """Whether a value is one of ranx, which is recognised by its type without importing ranx."""
+    return type(value).__module__.partition(".")[0] == "ranx"
+
+
 def import_ranx() -> Any:
     """The package ranx; raises SettingError if it is not installed."""
     try:

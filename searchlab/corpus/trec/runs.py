@@ -46,8 +46,8 @@ class Run:
     Iterating gives a `Ranking` for each topic, in the order of first appearance, and `run[qid]` that of one topic.
     `len(run)` is the number of topics; `n_rows` that of retrieved documents. `qids`, `docnos`, `scores` and `ranks` are
     arrays with an element for each row, best first within a topic; topic i, `query_ids[i]`, has the rows
-    `group_offsets[i]:group_offsets[i + 1]`. A topic may have none. Two runs are equal if their rankings are; `name` is
-    for people.
+    `group_offsets[i]:group_offsets[i + 1]`. A topic may have none. Two runs are equal if they have the same rankings,
+    in whatever order of topics; `name` is for people.
     """
 
     query_ids: tuple[str, ...]
@@ -191,9 +191,10 @@ class Run:
             yield Ranking(qid, docnos[begin:end], scores[begin:end])
 
     def __contains__(self, qid: object) -> bool:
-        return qid in self._numbers
+        return _as_text(qid) in self._numbers
 
-    def __getitem__(self, qid: str) -> Ranking:
+    def __getitem__(self, qid: str | int) -> Ranking:
+        qid = _as_text(qid)
         if qid not in self._numbers:
             raise KeyError(f"topic {qid!r} is not in run {self.name}; it has {name_some(self.query_ids)}")
         rows = slice(*self.group_offsets[self._numbers[qid] :][:2].tolist())
@@ -202,9 +203,11 @@ class Run:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Run):
             return NotImplemented
+        if self.query_ids != other.query_ids:
+            same = set(self.query_ids) == set(other.query_ids)
+            return same and all(self[qid] == other[qid] for qid in self.query_ids)
         return (
-            self.query_ids == other.query_ids
-            and self.group_offsets.tolist() == other.group_offsets.tolist()
+            self.group_offsets.tolist() == other.group_offsets.tolist()
             and bool((self.scores == other.scores).all())
             and bool((self.docnos == other.docnos).all())
         )
@@ -257,6 +260,11 @@ class Run:
         lengths = dict(zip(self.query_ids, np.diff(self.group_offsets).tolist(), strict=True))
         offsets = np.cumsum([0, *(lengths.get(qid, 0) for qid in query_ids)])
         return replace(self, query_ids=tuple(query_ids), group_offsets=offsets)
+
+
+def _as_text(qid: Any) -> Any:
+    """A whole number as text, as everywhere where ids are given."""
+    return str(qid) if isinstance(qid, int) and not isinstance(qid, bool) else qid
 
 
 def read_run(source: str | Path, *, notes: ReadingNotes | None = None, strict: bool = True) -> Run:

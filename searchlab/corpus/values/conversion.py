@@ -11,6 +11,7 @@ from typing import Any
 
 from searchlab.corpus.parsing.keyed_records import keyed_topic
 from searchlab.corpus.parsing.topic_parts import TopicParts, compose_topics
+from searchlab.corpus.trec.evaluation_tools import is_ranx
 from searchlab.corpus.trec.qrels import Qrels
 from searchlab.corpus.trec.runs import Run
 from searchlab.corpus.trec.topics import check_qids, read_topics
@@ -46,7 +47,10 @@ def make_topics(topics: Any) -> list[Topic]:
 
 
 def make_qrels(qrels: Any) -> Judgments:
-    """Judgments from a file, a dict of dicts, a DataFrame, or a list of triples (qid, docno, grade)."""
+    """Judgments from a file, a dict of dicts, a DataFrame, or a list of triples (qid, docno, grade).
+
+    Those of ranx and ir_measures are taken, too.
+    """
     from searchlab.dataframes import is_dataframe
 
     if isinstance(qrels, Qrels):
@@ -57,11 +61,19 @@ def make_qrels(qrels: Any) -> Judgments:
         return Qrels.from_dict(qrels)
     if is_dataframe(qrels):
         return Qrels.from_dataframe(qrels)
-    return Qrels.from_columns(*_triples(_items(qrels, "qrels", QRELS_EXPECTED), QRELS_EXPECTED))
+    if is_ranx(qrels):
+        return Qrels.from_ranx(qrels)
+    items = _items(qrels, "qrels", QRELS_EXPECTED)
+    if items and all(hasattr(item, "query_id") for item in items):
+        return Qrels.from_ir_measures(items)
+    return Qrels.from_columns(*_triples(items, QRELS_EXPECTED))
 
 
 def make_run(run: Any, *, name: str = "run") -> Run:
-    """A run from a file, a dict of dicts, a DataFrame, or a list of Rankings or of triples (qid, docno, score)."""
+    """A run from a file, a dict of dicts, a DataFrame, or a list of Rankings or of triples (qid, docno, score).
+
+    Those of ranx and ir_measures are taken, too.
+    """
     from searchlab.dataframes import is_dataframe
 
     if isinstance(run, Run):
@@ -72,9 +84,13 @@ def make_run(run: Any, *, name: str = "run") -> Run:
         return Run.from_dict(run, name=name)
     if is_dataframe(run):
         return Run.from_dataframe(run, name=name)
+    if is_ranx(run):
+        return Run.from_ranx(run)
     items = _items(run, "run", RUN_EXPECTED)
     if all(isinstance(item, Ranking) for item in items):
         return Run.from_rankings(items, name=name)
+    if items and all(hasattr(item, "query_id") for item in items):
+        return Run.from_ir_measures(items, name=name)
     return Run.from_columns(*_triples(items, RUN_EXPECTED), name=name)
 
 

@@ -113,7 +113,9 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         measure: str = "nDCG@10",
         **others: Any,
     ) -> float:
-        """The mean of a measure over the queries of these rows, by the rules of LETOR 3.0.
+        """The mean of a measure over the queries of these rows, by the rules of trec_eval, as `evaluate_run` has it.
+
+        Rows have no docnos: equal scores keep the order of the rows.
 
         scikit-learn's `cross_val_score` and `GridSearchCV` use it, if they are asked to pass the qids on. Its pipelines
         pass `sample_weight`, which must be None: measures of rankings have no weights.
@@ -125,7 +127,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
         if not len(test.X):
             raise SettingError("X has no rows, expected at least one to score")
         scores = self._fitted_model().score(check_rows(test.X, self.n_features_in_, allow_nan=True), test.offsets)
-        return float(evaluate_scores(scores, test.grades, test.offsets, measure).mean())
+        return float(evaluate_scores(scores, test.grades, test.offsets, measure, dialect="trec").mean())
 
     def values(self, training: TrainingData) -> Sequence[Any]:
         """Values of the tuned setting to try on these rows, from strong to weak regularisation."""

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_topics
-from searchlab.errors import SettingError, not_an_object
+from searchlab.errors import SettingError, TrainingTopicsWarning, not_an_object, warn_caller
+from searchlab.records import Topic
 from searchlab.retrieval.composition.steps import Step, require_cutoff
 from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
 from searchlab.retrieval.results import Explanation, Hits, Query
@@ -59,6 +60,10 @@ class BasePipeline(ABC):
     @abstractmethod
     def begin(self, request: SearchRequest) -> BaseSearch:
         """A search that has computed nothing yet."""
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of those topics that a model of this pipeline was trained on, as far as its file records."""
+        return set()
 
     def __repr__(self) -> str:
         return f"<Pipeline on {self.engine.snapshot.folder}: {self.label}>"
@@ -105,10 +110,15 @@ class BasePipeline(ABC):
 
         `jobs` is the number of threads, None for one a processor: whether several are faster depends on the index and
         the machine (`benchmarks/batch.py` measures it). The run is the same, to the last bit, whatever it is.
+
+        A model that was trained on some of the topics ranks these too well: a `TrainingTopicsWarning` says so.
         """
         require_k(k)
         n_jobs = choose_jobs(jobs)
         listed, wanted = make_topics(topics), parse_filters(filters)
+        if known := self.learnt_from(listed):
+            found_known = f"the model was trained on {len(known)} of these {len(listed)} topics"
+            warn_caller(f"{found_known}: its cross-validation shows how well it ranks others", TrainingTopicsWarning)
 
         def search_topic(number: int) -> tuple[Query, list[str], Floats]:
             hits = self.start(listed[number].text, syntax=syntax, filters=wanted).hits(k)
@@ -123,15 +133,21 @@ class BasePipeline(ABC):
     def explain(
         self,
         query: str | Query | PipelineHits,
-        docnos: Sequence[str],
+        docnos: str | Sequence[str] | None = None,
         *,
         syntax: str = "plain",
         filters: Filters = (),
     ) -> list[Explanation]:
-        """Why documents have their scores; hits of an earlier search are explained without searching again."""
-        if isinstance(docnos, str):
-            raise SettingError(f"docnos is {docnos!r}, expected a list of docnos")
-        return self.start(query, syntax=syntax, filters=filters).explain(docnos)
+        """Why documents have their scores: one docno, several, or, given hits and no docnos, all hits.
+
+        Hits of an earlier search are explained without searching again.
+        """
+        if docnos is None and isinstance(query, PipelineHits):
+            docnos = query.docnos
+        listed = [docnos] if isinstance(docnos, str) else docnos
+        if not isinstance(listed, Sequence) or not all(isinstance(docno, str) for docno in listed):
+            raise SettingError(f"docnos is {docnos!r}, expected a docno, a list of docnos, or hits as the query")
+        return self.start(query, syntax=syntax, filters=filters).explain(listed)
 
     def expanded_by(self, expansion: RM3) -> BasePipeline:
         """This pipeline with a query expansion; only a retriever without one can have it."""

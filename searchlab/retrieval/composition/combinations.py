@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from searchlab.errors import SettingError, name_some
-from searchlab.records import Ranking
+from searchlab.records import Ranking, Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList, best_first
 from searchlab.retrieval.fusion import check_fusion, fuse_topic
@@ -55,6 +55,10 @@ class Cutoff(BasePipeline):
     def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first search understands it."""
         return self.first.parse(query, syntax)
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of topics that a model was trained on."""
+        return self.first.learnt_from(topics)
 
     def begin(self, request: SearchRequest) -> CutoffSearch:
         """A search that has computed nothing yet."""
@@ -109,6 +113,10 @@ class CombinedPipeline(BasePipeline):
     def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first part understands it."""
         return self.parts[0].parse(query, syntax)
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of topics that a model of any part was trained on."""
+        return set().union(*(part.learnt_from(topics) for part in self.parts))
 
     def _combine(self, parts: Sequence[BasePipeline]) -> None:
         """Keep the parts and their engine; raises SettingError if they search different indexes."""

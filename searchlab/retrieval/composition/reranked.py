@@ -8,7 +8,7 @@ Only the candidates, the best documents of the pipeline before it, are scored an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,6 +18,7 @@ import numpy as np
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError, StoreError
 from searchlab.extensions import failure
+from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, SearchRequest
 from searchlab.retrieval.composition.combinations import RankedSearch, bracketed
 from searchlab.retrieval.document_list import DocumentList, best_first
@@ -58,6 +59,9 @@ class CandidateModel(Protocol):
     def label(self) -> str:
         """The model in a few words."""
 
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of those topics that the model was trained on."""
+
     def score_hits(self, search: BaseSearch, hits: Hits) -> ScoredCandidates:
         """Score the hits of a search."""
 
@@ -88,6 +92,10 @@ class Reranked(BasePipeline):
     def parse(self, query: str | Query, syntax: str = "plain") -> Query:
         """A query as the first search understands it."""
         return self.first.parse(query, syntax)
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """The qids of topics that the model, or one before it, was trained on."""
+        return self.first.learnt_from(topics) | self.model.learnt_from(topics)
 
     def begin(self, request: SearchRequest) -> RerankedSearch:
         """A search that has computed nothing yet."""
@@ -139,6 +147,10 @@ class FunctionModel:
     def label(self) -> str:
         """The function by its name."""
         return f"rerank({self.name})"
+
+    def learnt_from(self, topics: Sequence[Topic]) -> set[str]:
+        """None: what a function has learnt from is not known."""
+        return set()
 
     def score_hits(self, search: BaseSearch, hits: Hits) -> ScoredHits:
         """Score the hits of a search; hits that are none are not shown to the function."""

@@ -152,3 +152,42 @@ def test_what_is_neither_is_named_with_its_type(call, complaint):
     with pytest.raises(SettingError) as caught:
         call()
     assert str(caught.value).startswith(complaint)
+
+
+def test_values_of_ranx_and_ir_measures_are_taken():
+    run = searchlab.make_run({"2": {"b": 1.0}, "10": {"a": 3.0, "b": 2.0}})
+    qrels = Qrels.from_dict({"2": {"b": 1}, "10": {"a": 0}})
+    pytest.importorskip("ir_measures")
+    assert searchlab.make_run(run.to_ir_measures()) == run
+    assert searchlab.make_qrels(qrels.to_ir_measures()) == qrels
+    pytest.importorskip("ranx")
+    assert searchlab.make_run(run.to_ranx()) == searchlab.Run.from_ranx(run.to_ranx()) == run
+    assert searchlab.make_qrels(qrels.to_ranx()) == qrels
+
+
+def test_runs_are_equal_in_any_order_of_topics():
+    one = {"1": {"a": 1.0}, "2": {"b": 1.0}}
+    run = searchlab.make_run(one)
+    assert searchlab.make_run(dict(reversed(one.items()))) == run
+    assert searchlab.make_run({"2": {"b": 1.0}, "1": {"a": 2.0}}) != run
+    assert searchlab.make_run({"2": {"b": 1.0}}) != run
+
+
+def test_a_whole_number_is_the_qid_of_a_run():
+    run = searchlab.make_run({1: {"a": 1.0}})
+    assert run[1] == run["1"]
+    assert 1 in run and 2 not in run and True not in run
+    with pytest.raises(KeyError, match="topic '2' is not in run"):
+        run[2]
+
+
+@pytest.mark.parametrize("read", [searchlab.Run.read, searchlab.Qrels.read, searchlab.read_topics])
+@pytest.mark.parametrize("wrong", [None, 5])
+def test_reading_what_is_no_path_is_our_error(read, wrong):
+    with pytest.raises(SettingError, match="expected the path of a file"):
+        read(wrong)
+
+
+def test_results_of_ir_measures_are_records():
+    with pytest.raises(SettingError, match="found a int, expected records with query_id"):
+        searchlab.Run.from_ir_measures(5)

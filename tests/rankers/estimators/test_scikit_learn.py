@@ -35,7 +35,7 @@ def by_hand(make, measure="nDCG@10"):
     for train, test in FOLDS.split(X, Y, QID):
         scores = make().fit(X[train], Y[train], QID[train]).predict(X[test], QID[test])
         offsets = np.arange(0, len(test) + 1, 8)
-        found.append(float(evaluate_scores(scores, Y[test], offsets, measure).mean()))
+        found.append(float(evaluate_scores(scores, Y[test], offsets, measure, dialect="trec").mean()))
     return found
 
 
@@ -43,10 +43,18 @@ def by_hand(make, measure="nDCG@10"):
 def test_the_score_is_the_mean_ndcg_of_the_queries(name):
     fitted = make_ranker(name, QUICK.get(name)).fit(X, Y, QID)
     scores, offsets = fitted.predict(X, QID), np.arange(0, len(QID) + 1, 8)
-    assert fitted.score(X, Y, QID) == evaluate_scores(scores, Y, offsets, "nDCG@10").mean()
-    assert fitted.score(X, Y, QID, measure="AP") == evaluate_scores(scores, Y, offsets, "AP").mean()
+    assert fitted.score(X, Y, QID) == evaluate_scores(scores, Y, offsets, "nDCG@10", dialect="trec").mean()
+    assert fitted.score(X, Y, QID, measure="AP") == evaluate_scores(scores, Y, offsets, "AP", dialect="trec").mean()
     mixed = np.random.default_rng(0).permutation(len(QID))
     assert fitted.score(X[mixed], Y[mixed], QID[mixed]) == pytest.approx(fitted.score(X, Y, QID), abs=0.05)
+
+
+def test_the_score_is_that_of_the_same_rows_as_a_run():
+    ranker = searchlab.RankSVM(C=0.1).fit(X, Y, QID)
+    docnos = [f"{999 - row}" for row in range(len(X))]  # equal scores are in descending order of docno
+    qrels = searchlab.Qrels.from_columns(QID, docnos, Y)
+    run = searchlab.Run.from_columns(QID, docnos, ranker.predict(X, QID))
+    assert ranker.score(X, Y, QID) == pytest.approx(searchlab.evaluate_run(qrels, run, "nDCG@10").means["nDCG@10"])
 
 
 def test_scoring_needs_a_model_rows_and_a_measure():

@@ -242,7 +242,7 @@ def test_parts_of_different_indexes_are_refused(engine, build):
         (lambda a: Fusion([a], "rff"), r"unknown method 'rff' \(did you mean rrf\?\)"),
         (lambda a: Fusion([a, a], weights=[1]), "found 1 weights for 2 runs"),
         (lambda a: (a % 3).search("heat", k=0), "k is 0"),
-        (lambda a: (a + a).explain("heat", "doc-1"), "docnos is 'doc-1', expected a list"),
+        (lambda a: (a + a).explain("heat"), "docnos is None, expected a docno, a list"),
         (lambda a: a.run([Topic("1", "heat")], jobs=0), "jobs is 0"),
         (lambda a: a.run(7), "topics is a value of type int"),
         (lambda a: (a + a).search(None), "query is None, expected a text"),
@@ -281,3 +281,12 @@ def test_remarks_on_queries_are_warnings_where_searchlab_was_called(engine):
             search('"heat flow', syntax="full")
         assert [warning.filename for warning in caught] == [__file__]
     assert len(pipeline.search(pipeline.parse('"heat flow', "full"))) > 0
+
+
+def test_one_docno_or_all_hits_are_explained(build):
+    with SearchEngine(build([Document("a", "", "heat flow"), Document("b", "", "heat")])) as engine:
+        pipeline = engine.retriever()
+        hits = pipeline.search("heat")
+        both = pipeline.explain("heat", hits.docnos)
+        assert pipeline.explain(hits) == both
+        assert pipeline.explain("heat", hits.docnos[1]) == both[1:]

@@ -125,6 +125,7 @@ def run_command(
             warn_of_known_topics(reranker, wanted, of_collection=topics is None)
         with stage_bar() as progress, warnings.catch_warnings():
             warnings.simplefilter("ignore", searchlab.QueryWarning)
+            warnings.simplefilter("ignore", searchlab.TrainingTopicsWarning)  # said above
             runs = [
                 each.run(wanted, k, syntax=syntax, filters=options.filters, progress=progress) for each in pipelines
             ]
