@@ -147,7 +147,7 @@ def test_a_fusion_is_that_of_the_runs(engine, method, weights):
     parts = [engine.retriever(), engine.retriever("dirichlet", stream="title") % 5]
     topics = [Topic(str(number), text) for number, text in enumerate(QUERIES)]
     expected = fuse([part.run(topics) for part in parts], method, weights=weights)
-    assert list(Fusion(parts, method, weights).run(topics)) == expected
+    assert list(Fusion(parts, method, weights).run(topics)) == list(expected)
 
 
 def test_a_part_of_weight_0_adds_no_documents(engine):
@@ -218,7 +218,7 @@ def test_parts_of_different_indexes_are_refused(engine, build):
     ("mistake", "message"),
     [
         (lambda a: a >> a, "BM25 follows BM25, expected a step, such as RM3"),
-        (lambda a: a >> "rm3", "'rm3' follows BM25, expected a step"),
+        (lambda a: a >> 3, "3 follows BM25, expected a step"),
         (lambda a: "heat" >> a, "'heat' comes before BM25"),
         (lambda a: rerank(lengths) >> a, r"BM25 follows the step rerank\(lengths\)"),
         (lambda a: a % 5 >> RM3(), "RM3 follows BM25 % 5, expected a retriever without expansion"),
@@ -277,3 +277,30 @@ def test_remarks_on_queries_are_warnings_where_searchlab_was_called(engine):
             search('"heat flow', syntax="full")
         assert [warning.filename for warning in caught] == [__file__]
     assert len(pipeline.search(pipeline.parse('"heat flow', "full"))) > 0
+
+
+def test_python_sums_pipelines(engine):
+    parts = [engine.retriever(), 2 * engine.retriever("tfidf")]
+    assert sum(parts) == parts[0] + parts[1]
+    for wrong in (1, 0.0, False, None):
+        with pytest.raises(SettingError, match=f"found {wrong} on one side of \\+, expected a pipeline"):
+            _ = wrong + parts[0]
+
+
+def test_an_expansion_may_be_named(engine):
+    assert engine.retriever() >> "rm3" == engine.retriever() >> RM3()
+    with pytest.raises(SettingError, match="unknown expansion 'rm4'"):
+        _ = engine.retriever() >> "rm4"
+
+
+@pytest.mark.parametrize("filters", [{"year": 1990}, {"year": "[1991 TO 1992]"}])
+def test_filters_may_be_a_dict(engine, filters):
+    ((field, value),) = filters.items()
+    hits = engine.search("heat", filters=filters, k=None)
+    assert 0 < len(hits) < len(engine.search("heat", k=None))
+    assert hits.docnos == engine.search("heat", filters=[f"{field}={value}"], k=None).docnos
+    pipeline = engine.retriever() % 9 >> rerank(lengths)
+    assert (
+        pipeline.search("heat", filters=filters).docnos == pipeline.search("heat", filters=[f"{field}={value}"]).docnos
+    )
+    assert pipeline.run({"1": "heat"}, filters=filters)["1"].docnos == pipeline.search("heat", filters=filters).docnos
