@@ -62,3 +62,8 @@ def test_invalid_runs_are_errors(rankings, error, complaint):
     with pytest.raises(error) as raised:
         evaluate_run(QRELS, rankings, "AP", name="x.run")
     assert complaint in str(raised.value)
+
+
+def test_no_judgments_are_an_error_in_words():
+    with pytest.raises(SettingError, match="^there are no judgments, expected some of the topics of the run"):
+        evaluate_run({}, [Ranking("1", ["a"], [1.0])], "AP")
