@@ -175,6 +175,8 @@ __all__ = ["__version__", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "pyterrier":  # needs PyTerrier, and so is no name of __all__
+        return import_module("searchlab.pyterrier")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'searchlab' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)

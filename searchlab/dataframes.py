@@ -5,7 +5,7 @@ Both packages are optional. A DataFrame is recognised by its type, so that neith
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -29,8 +29,31 @@ def is_dataframe(value: object) -> bool:
 def require_dataframe(value: object) -> None:
     """Raise SettingError if a value is no DataFrame."""
     if not is_dataframe(value):
-        hint = " (call its method collect() first)" if type(value).__name__ == "LazyFrame" else ""
-        raise SettingError(f"expected a DataFrame of pandas or polars, found a {type(value).__name__}{hint}")
+        raise SettingError(
+            f"expected a DataFrame of pandas or polars, found a {type(value).__name__}{frame_hint(value)}"
+        )
+
+
+def frame_hint(value: object) -> str:
+    """How to make a DataFrame of a value of pandas or polars that is none, for messages; empty for other values."""
+    kind = type(value).__name__ if _library(value) in LIBRARIES else ""
+    return {"LazyFrame": " (call its method collect() first)", "Series": " (call its method to_frame() first)"}.get(
+        kind, ""
+    )
+
+
+def index_hint(frame: Any) -> str:
+    """That the index of a DataFrame of pandas has a name and may be the missing column, for messages; or nothing."""
+    names = [str(name) for name in getattr(getattr(frame, "index", None), "names", ()) if name is not None]
+    return f" ({', '.join(names)} is its index: call its method reset_index() first)" if names else ""
+
+
+def refuse_id_in_index(frame: Any, kind: str, names: Iterable[str]) -> None:
+    """Raise SettingError if no column of a DataFrame has one of these names of the id, but its index has a name."""
+    hint = index_hint(frame)
+    if hint and set(names).isdisjoint(column_names(frame)):
+        found = ", ".join(map(str, column_names(frame))) or "none"
+        raise SettingError(f"the DataFrame has the columns {found}; expected also: a {kind}{hint}")
 
 
 def column_names(frame: Any) -> list[Any]:

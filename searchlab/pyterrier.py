@@ -10,19 +10,22 @@ Both are `pyterrier.Transformer`s: they compose with those of PyTerrier by its o
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from searchlab.errors import SettingError
+from searchlab.errors import DuplicateError, SettingError
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.rerank import rerank
 from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.document_list import best_first
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.engine import open as open_index
 from searchlab.retrieval.results import Hits
+from searchlab.scorers.base import Scorer
 from searchlab.types import Floats
 
 try:
@@ -35,18 +38,33 @@ except ImportError:
 
 
 class Retriever(pt.Transformer):  # type: ignore[misc]
-    """An engine, searched by BM25, or a pipeline, as a transformer: topics in, results out.
+    """An engine or the path of an index, with a scorer, or a pipeline, as a transformer: topics in, results out.
 
-    Each row of topics (qid, query, and further columns, which are kept) becomes a row for each of its `num_results`
-    best documents, with docno, score and rank, from 0 as everywhere in PyTerrier.
+    The `scorer` is BM25 by default; a pipeline has its own. Each row of topics (qid, query, and further columns, which
+    are kept) becomes a row for each of its `num_results` best documents, None for all, with docno, score and rank,
+    from 0 as everywhere in PyTerrier.
     """
 
-    def __init__(self, engine_or_pipeline: SearchEngine | BasePipeline, num_results: int = 1000) -> None:
+    def __init__(
+        self,
+        engine_or_pipeline: SearchEngine | BasePipeline | str | Path,
+        num_results: int | None = 1000,
+        *,
+        scorer: Scorer | str | None = None,
+    ) -> None:
         super().__init__()
-        pipeline = engine_or_pipeline
-        if isinstance(pipeline, SearchEngine):
-            pipeline = pipeline.retriever()
-        self.pipeline = _require_pipeline(pipeline)
+        if num_results is not None and (type(num_results) is not int or num_results < 1):
+            raise SettingError(
+                f"num_results is {num_results!r}, expected a whole number of at least 1, or None for all"
+            )
+        given = engine_or_pipeline
+        if isinstance(given, str | Path):
+            given = open_index(given)
+        if isinstance(given, SearchEngine):
+            given = given.retriever(scorer)
+        elif scorer is not None:
+            raise SettingError(f"scorer is {scorer!r}, expected none beside a pipeline, which has its own")
+        self.pipeline = _require_pipeline(given)
         self.num_results = num_results
 
     def __repr__(self) -> str:
@@ -55,9 +73,10 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
     def transform(self, topics: Any) -> Any:
         """The best documents for each topic."""
         pt.validate.query_frame(topics, ["query"])
-        # The rows are numbered: their qids need not be distinct.
-        texts = [Topic(str(number), text) for number, text in enumerate(topics["query"])]
-        run = self.pipeline.run(texts, self.num_results)
+        qids = [str(qid) for qid in topics["qid"]]
+        if len(set(qids)) < len(qids):  # rows that share a qid are told apart by their numbers
+            qids = [f"{qid}/{number}" for number, qid in enumerate(qids)]
+        run = self.pipeline.run(list(map(Topic, qids, topics["query"])), self.num_results)
         kept = topics.drop(columns=["docno", "score", "rank"], errors="ignore")
         rows = np.repeat(np.arange(len(topics)), np.diff(run.group_offsets))
         found = kept.iloc[rows].reset_index(drop=True)
@@ -96,6 +115,9 @@ class Reranker(pt.Transformer):  # type: ignore[misc]
 
     def _rank(self, group: Any) -> Any:
         docnos = [str(docno) for docno in group["docno"]]
+        twice = [docno for docno, count in Counter(docnos).items() if count > 1]
+        if twice:
+            raise DuplicateError(f"topic {group['qid'].iloc[0]}", f"document {twice[0]} occurs twice, expected once")
         scores = self._scores.of(str(group["query"].iloc[0]), docnos)
         order = best_first(scores, docnos)
         return group.iloc[order].assign(score=scores[order], rank=np.arange(len(order)))
@@ -135,5 +157,5 @@ class _ModelScores:
 
 def _require_pipeline(value: object) -> BasePipeline:
     if not isinstance(value, BasePipeline):
-        raise SettingError(f"found {value!r}, expected an engine or a pipeline of searchlab")
+        raise SettingError(f"found {value!r}, expected an engine or a pipeline of searchlab, or the path of an index")
     return value

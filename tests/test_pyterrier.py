@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 import searchlab
-from searchlab.errors import SettingError
+from searchlab.errors import DuplicateError, IndexMissing, SettingError
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.rankers.rerank import rerank
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
@@ -98,8 +102,10 @@ def test_no_rows_stay_no_rows(engine):
 
 
 def test_mistakes_are_our_errors(engine):
-    with pytest.raises(SettingError, match="found 'medical', expected an engine or a pipeline"):
-        transformers.Retriever("medical")
+    with pytest.raises(SettingError, match="found 7, expected an engine or a pipeline of searchlab, or the path"):
+        transformers.Retriever(7)
+    with pytest.raises(IndexMissing):
+        transformers.Retriever("nowhere")
     with pytest.raises(SettingError, match="engine is None, expected the engine of the index"):
         transformers.Reranker(lengths)
     with pytest.raises(SettingError, match=r"found the engine first, expected the model: Reranker\(model, engine\)"):
@@ -121,3 +127,48 @@ def test_topics_may_share_a_qid(engine):
     doubled = pd.DataFrame({"qid": ["1", "1"], "query": ["heat", "wing"]})
     found = transformers.Retriever(engine, 2)(doubled)
     assert found["query"].tolist() == ["heat", "heat", "wing", "wing"]
+
+
+def test_the_module_is_an_attribute_of_the_package():
+    script = "import searchlab; print(searchlab.pyterrier.Retriever.__name__)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.stdout == "Retriever\n", ended.stderr
+    script = "import sys; sys.modules['pyterrier'] = None\nimport searchlab; searchlab.pyterrier"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "pip install searchlab[pyterrier]" in ended.stderr.splitlines()[-1]
+
+
+def test_a_retriever_takes_the_path_of_an_index_and_a_scorer(engine):
+    folder = engine.snapshot.folder
+    expected = engine.search("heat flow", k=None, scorer="dirichlet")
+    for given in (engine, folder, str(folder)):
+        found = transformers.Retriever(given, num_results=None, scorer="dirichlet")(TOPICS[:1])
+        assert found.docno.tolist() == expected.docnos
+        assert found.score.tolist() == expected.scores.tolist()
+    with pytest.raises(SettingError, match="scorer is 'jm', expected none beside a pipeline, which has its own"):
+        transformers.Retriever(engine.retriever(), scorer="jm")
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.5, True, "9"])
+def test_a_number_of_results_is_at_least_one(engine, number):
+    with pytest.raises(SettingError, match=rf"num_results is {number!r}, expected a whole number of at least 1"):
+        transformers.Retriever(engine, num_results=number)
+
+
+def test_a_pipeline_is_run_with_the_qids_of_topics(engine):
+    scores = searchlab.external_feature(
+        "own", {"2": {docno: n for n, docno in enumerate(engine.search("wing").docnos)}}
+    )
+    model = Bundle(
+        "own", {}, LinearModel(np.ones(1)), (scores.name,), Preprocessor.named("query-minimum", "none", False)
+    )
+    pipeline = engine.retriever() % 10 >> rerank(model, external=[scores])
+    found = transformers.Retriever(pipeline)(TOPICS[1:2])
+    assert found.docno.tolist() == engine.search("wing").docnos[::-1]
+
+
+def test_a_document_that_occurs_twice_is_named_with_its_topic(engine):
+    docno = engine.search("heat").docnos[0]
+    results = pd.DataFrame({"qid": ["t7", "t7"], "query": ["heat", "heat"], "docno": [docno, docno]})
+    with pytest.raises(DuplicateError, match=f"^topic t7: document {docno} occurs twice, expected once"):
+        transformers.Reranker(lengths, engine)(results)

@@ -24,6 +24,8 @@ from searchlab.errors import SettingError
 from searchlab.extensions import failure, register
 
 _BETWEEN_BLANKS = re.compile(r"\S+")
+# Characters of a wrong result in a message.
+MAX_SHOWN = 40
 A = TypeVar("A", bound=Callable[..., Any])
 
 
@@ -50,7 +52,7 @@ def analyzer(name: str) -> Callable[[A], A]:
 
 def _rules_of_function(name: str, function: Callable[[str], Any]) -> WordRules:
     def split(text: str) -> list[str]:
-        return _call(name, function, lambda: [_check_word(name, word) for word in function(text)])
+        return _call(name, function, lambda: [_check_word(name, word) for word in _check_terms(name, function(text))])
 
     def locate(text: str) -> WordSpans:
         starts: list[int] = []
@@ -101,6 +103,12 @@ def _call(name: str, definition: Any, work: Callable[[], T]) -> T:
         raise
     except Exception as error:
         raise failure(f"analyzer {name} failed", definition, error) from error
+
+
+def _check_terms(name: str, terms: Any) -> Any:
+    if isinstance(terms, str):
+        raise SettingError(f"analyzer {name} returned the text {terms[:MAX_SHOWN]!r}, expected a list of terms")
+    return terms
 
 
 def _check_word(name: str, word: Any) -> str:

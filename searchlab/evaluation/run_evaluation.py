@@ -224,6 +224,8 @@ def grade_run(
     for ranking in rankings:
         if by_qid.setdefault(ranking.qid, ranking) is not ranking:
             raise DuplicateError(name, f"topic {ranking.qid} has two rankings")
+    if not qrels:
+        raise SettingError("there are no judgments, expected some of the topics of the run")
     if by_qid.keys().isdisjoint(qrels):
         has, judged = name_some(by_qid), name_some(qrels)
         cause = explain_topics(qrels, by_qid) or explain_mismatch(sorted(by_qid), set(qrels))

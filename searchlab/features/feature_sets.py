@@ -106,10 +106,12 @@ def find_feature(name: str) -> Feature:
         return feature
     if is_external(name):
         given = name.partition(".")[2]
-        raise SettingError(f"{name} is computed elsewhere: expected its scores, by --external {given}=FILE")
+        option = f"by --external {given}=FILE, or external_feature({given!r}, …) in Python"
+        raise SettingError(f"{name} is computed elsewhere: expected its scores, {option}")
     family, dot, _ = name.partition(".")
+    load = "load it with --extension MODULE, or import MODULE in Python"
     if dot and family not in FAMILIES and not get_close_matches(name, CATALOGUE, 1, MIN_LIKENESS_OF_A_MISSPELLING):
-        raise SettingError(f"unknown feature {name!r}: if it is your own, load it with --extension MODULE")
+        raise SettingError(f"unknown feature {name!r}: if it is your own, {load}")
     raise unknown_name("feature", name, get_close_matches(name, CATALOGUE, MAX_SUGGESTIONS, 0.5) or CATALOGUE)
 
 
@@ -120,6 +122,8 @@ def make_feature_set(chosen: str | Path | Iterable[str | Feature] | FeatureSet) 
     if isinstance(chosen, Path) or (isinstance(chosen, str) and Path(chosen).suffix == ".toml" and "," not in chosen):
         return read_feature_set(chosen)
     if isinstance(chosen, str):
+        if not chosen.strip():
+            raise SettingError(f"no features: expected names of features or sets ({', '.join(FEATURE_SETS)})")
         parts = [part.strip() for part in chosen.split(",")]
         return _compose(chosen, [feature for part in parts for feature in _features_of(part)])
     if not isinstance(chosen, Iterable):

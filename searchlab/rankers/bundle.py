@@ -185,10 +185,13 @@ class Bundle:
         computed = [name for name in self.features if name not in external]
         not_given = [name for name in computed if is_external(name)]
         if not_given:
-            option = " ".join(f"--external {name.partition('.')[2]}=FILE" for name in not_given)
+            given = [name.partition(".")[2] for name in not_given]
+            option = " ".join(f"--external {name}=FILE" for name in given)
+            values = ", ".join(f"external_feature({name!r}, …)" for name in given)
             raise SettingError(
                 f"the model needs {_list_names(not_given)}, computed elsewhere for topics: it ranks only topics that "
-                f"have scores (`searchlab run --rerank MODEL {option}`), and files of features (`searchlab rerank`)"
+                f"have scores (`searchlab run --rerank MODEL {option}`, in Python rerank(model, external=[{values}])), "
+                "and files of features (`searchlab rerank`)"
             )
         known = {name: look_up_feature(name) for name in computed}
         unknown = [name for name, feature in known.items() if feature is None]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from searchlab.errors import SettingError
+from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.reranking import Reranker
@@ -47,25 +48,36 @@ class RerankStep(Step):
         return Reranked(pipeline, self.make_model(pipeline.engine), self.n_candidates)
 
 
-def rerank(model: Bundle | str | Path | ScoreFunction | HitScorer, *, candidates: int | None = None) -> RerankStep:
+def rerank(
+    model: Bundle | str | Path | ScoreFunction | HitScorer,
+    *,
+    candidates: int | None = None,
+    external: Sequence[ExternalFeature] = (),
+) -> RerankStep:
     """A step that re-ranks the best documents of a pipeline: `bm25 >> rerank(model)`.
 
     The model is a `Bundle` or the path of one; a function `f(query, hits)` that gives a score to each of the hits, of
     which `query` is the text; or an object with such a method, `score`. Only the `candidates` best documents of the
     pipeline are scored and found: by default as many as the model was trained with, or 100 for a function.
+
+    `external` are the features of the model that are computed elsewhere (see `external_feature`). They have scores by
+    topic: such a pipeline runs topics, but cannot search other queries.
     """
+    given = _check_external(external)
     if candidates is not None:
         require_cutoff(candidates)
     bundle = load_bundle(model) if isinstance(model, str | Path) else model
     if isinstance(bundle, Bundle):
         n = candidates or (bundle.first_stage or FirstStage()).k
-        return RerankStep(lambda engine: Reranker(engine, bundle), bundle.label, n)
+        return RerankStep(lambda engine: Reranker(engine, bundle, given), bundle.label, n)
     function = getattr(bundle, "score", bundle)
     if not callable(function) or isinstance(bundle, type):
         raise SettingError(
             f"rerank({model!r}): expected a model, the path of one, a function f(query, hits), "
             "or an object with a method score(query, hits)"
         )
+    if given:
+        raise SettingError(f"rerank({model!r}): found external features, which only a trained model takes")
     name = getattr(bundle, "__name__", type(bundle).__name__)
     _require_two_arguments(function, name)
     return RerankStep(lambda engine: FunctionModel(function, name), name, candidates or DEFAULT_CANDIDATES)
@@ -81,3 +93,11 @@ def _require_two_arguments(function: Callable[..., Any], name: str) -> None:
         signature.bind("query", "hits")
     except TypeError:
         raise SettingError(f"{name} takes {signature}, expected a function of two arguments: (query, hits)") from None
+
+
+def _check_external(external: Any) -> tuple[ExternalFeature, ...]:
+    listed = tuple(external) if isinstance(external, Iterable) else (None,)
+    if not all(isinstance(each, ExternalFeature) for each in listed):
+        found = type(external).__name__
+        raise SettingError(f"external is {found}, expected a list such as [external_feature('neural', scores)]")
+    return listed

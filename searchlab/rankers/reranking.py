@@ -40,8 +40,8 @@ from searchlab.types import Array, Floats
 class Reranker:
     """A model, given as a `Bundle` or by the path of one, for one index; a model that does not fit is refused.
 
-    A model with scores computed elsewhere needs them as `external`, and the topics that it will be run for (anything
-    that `make_topics` takes): the query with the text of a topic has that topic's scores.
+    A model with scores computed elsewhere needs them as `external`. The run of a pipeline knows its topics; for other
+    searches, `topics` (anything that `make_topics` takes) are those whose texts will be searched.
     """
 
     engine: SearchEngine
@@ -116,13 +116,21 @@ class Reranker:
         """Compute the features of candidates, and score them."""
         values = np.zeros((0, len(self._features)))
         if len(documents):
-            qid = self._qids.get(search.query.text) if self.external else None
+            qid = self._find_qid(search) if self.external else None
             query = QueryContext(
                 self.engine, _words(search.query), documents, self._space, self._topic_model, search.retrieval, qid
             )
             values = extract_query(query, self._features.features)
         table = FeatureTable(self._features.names, ["q"] * len(documents), documents.docnos, values)
         return ScoredTable(self.bundle, documents, table)
+
+    def _find_qid(self, search: BaseSearch) -> str | None:
+        """The qid of the topic that is searched, which must have scores; None for a query that is no topic."""
+        if search.qid is None:
+            return self._qids.get(search.query.text)
+        for external in self.external:
+            external.check_topics([Topic(search.qid, search.query.text)])
+        return search.qid
 
     @cached_property
     def _features(self) -> FeatureSet:

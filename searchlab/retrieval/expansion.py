@@ -126,12 +126,17 @@ class RM3(Step):
 EXPANSIONS: dict[str, type[RM3]] = {"rm3": RM3}
 
 
+def make_expansion(name: str) -> RM3:
+    """The expansion of this name, with its default settings."""
+    if name not in EXPANSIONS:
+        raise unknown_name("expansion", name, EXPANSIONS)
+    return EXPANSIONS[name]()
+
+
 def as_expansion(expansion: RM3 | str | None) -> RM3 | None:
     """An expansion, given as such or by its name; None stays None."""
     if isinstance(expansion, str):
-        if expansion not in EXPANSIONS:
-            raise unknown_name("expansion", expansion, EXPANSIONS)
-        return EXPANSIONS[expansion]()
+        return make_expansion(expansion)
     if isinstance(expansion, type) and issubclass(expansion, RM3):
         raise not_an_object("expansion", expansion)
     if expansion is not None and not isinstance(expansion, RM3):

@@ -121,7 +121,8 @@ class Pipeline(BasePipeline):
     def begin(self, request: SearchRequest) -> PipelineSearch:
         """A search that has computed nothing yet; it shares the first search with parts that search alike."""
         first = request.share((self.scorer, self.stream), _BestHits)
-        return PipelineSearch(self, self.parse(request.query, request.syntax), request.filters, first=first)
+        query = self.parse(request.query, request.syntax)
+        return PipelineSearch(self, query, request.filters, first=first, qid=request.qid)
 
     def expanded_by(self, expansion: RM3) -> Pipeline:
         """This pipeline with a query expansion, if it has neither one nor a model."""
@@ -134,9 +135,15 @@ class PipelineSearch(BaseSearch):
     """One query in a pipeline: each step is computed once, when it is first needed."""
 
     def __init__(
-        self, pipeline: Pipeline, query: Query, filters: Filters = (), *, first: _BestHits | None = None
+        self,
+        pipeline: Pipeline,
+        query: Query,
+        filters: Filters = (),
+        *,
+        first: _BestHits | None = None,
+        qid: str | None = None,
     ) -> None:
-        super().__init__(pipeline, query, filters)
+        super().__init__(pipeline, query, filters, qid)
         self.pipeline: Pipeline = pipeline
         self._first = first or _BestHits()
         self._expanded = self._first if pipeline.expansion is None else _BestHits()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from searchlab.errors import QueryWarning, SettingError, warn_caller
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Query
 
-Filters = Sequence[Filter | str]
+Filters = Sequence[Filter | str] | Mapping[str, object]
 
 
 def require_k(k: object) -> None:
@@ -30,8 +30,10 @@ def require_text(query: object) -> str:
     return query
 
 
-def parse_filters(filters: Iterable[Filter | str]) -> tuple[Filter, ...]:
-    """Filters, of which each is given as such or as it is written: `field=value`."""
+def parse_filters(filters: Filters) -> tuple[Filter, ...]:
+    """Filters, each given as such or as it is written, `field=value`; or a dict of fields and values."""
+    if isinstance(filters, Mapping):
+        return tuple(_parse_filter(f"{field}={value}") for field, value in filters.items())
     if isinstance(filters, str | Filter) or not isinstance(filters, Iterable):
         raise SettingError(f"filters is {filters!r}, expected a list, such as ['year=1988']")
     return tuple(map(_parse_filter, filters))

@@ -132,7 +132,9 @@ def test_an_update_keeps_the_analyzer_and_another_one_needs_a_rebuild(codes, plu
             assert engine.search("tp-53").docnos == ["c"]
             assert engine.snapshot.manifest.settings.stop_list == "default"
     for other in ("plurals", "standard"):
-        with pytest.raises(SettingError, match=r"built with analyzer codes \(\w+\), .*, found .*--rebuild builds"):
+        with pytest.raises(
+            SettingError, match=r"built with analyzer codes \(\w+\), .*, found .*rebuild=True \(--rebuild\) builds"
+        ):
             searchlab.index(more, folder, analyzer=other)
 
 
@@ -149,6 +151,7 @@ def test_settings_without_an_analyzer_of_ones_own_are_recorded_as_before():
         ([3], r"analyzer mine returned 3 as a word, expected a text of printable characters"),
         (["a\n"], r"analyzer mine returned 'a\\n' as a word"),
         ([""], r"analyzer mine returned '' as a word"),
+        ("a b", r"analyzer mine returned the text 'a b', expected a list of terms"),
         (None, r"analyzer mine failed: TypeError: 'NoneType' object is not iterable"),
     ],
 )
@@ -203,3 +206,12 @@ def test_exceptions_and_wrong_definitions_are_reported():
         SettingError, match=r"^unknown analyzer 'brken' \(did you mean broken\?\); there is: broken, mine"
     ):
         made("brken")
+
+
+def test_an_index_without_any_term_is_a_warning(tmp_path, codes):
+    analyzer("mine")(lambda text: [])
+    summary = searchlab.index(DOCUMENTS, tmp_path / "none", analyzer="mine", jobs=1)
+    assert (summary.n_docs, summary.n_tokens) == (2, 0)
+    (warning,) = summary.warnings
+    assert re.search(r"none: no document has a term, so that no query finds one \(analyzer mine", warning)
+    assert searchlab.index(DOCUMENTS, tmp_path / "some", analyzer="codes", jobs=1).warnings == ()

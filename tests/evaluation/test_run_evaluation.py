@@ -76,3 +76,8 @@ def test_a_run_without_any_judged_document_warns():
 
 def test_without_measures_a_run_is_evaluated_as_in_an_experiment():
     assert searchlab.evaluate_run({"1": {"a": 1}}, {"1": {"a": 2.0}}).means == {"AP": 1.0, "nDCG@10": 1.0}
+
+
+def test_no_judgments_are_an_error_in_words():
+    with pytest.raises(SettingError, match=r"^there are no judgments, expected some of the topics of the run"):
+        evaluate_run({}, [Ranking("1", ["a"], [1.0])], "AP")

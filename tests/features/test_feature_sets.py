@@ -89,6 +89,9 @@ def test_a_set_can_be_made_of_names():
 
 
 def test_a_set_needs_a_feature():
+    for nothing in ("", " "):
+        with pytest.raises(SettingError, match=r"^no features: expected names of features or sets \(table1, "):
+            make_feature_set(nothing)
     with pytest.raises(SettingError, match="has no features, expected at least one"):
         make_feature_set([])
 

@@ -9,8 +9,11 @@ from searchlab.errors import SearchlabError, SettingError, TrainingTopicsWarning
 from searchlab.experiments.system_experiment import experiment
 from searchlab.features.candidates import searched
 from searchlab.features.extraction import extract
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.features.user_defined.external_features import external_feature
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.rerank import rerank
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Topic
@@ -131,3 +134,43 @@ def test_other_topics_and_pipelines_without_a_trained_model_do_not_warn(engine):
     (bm25 >> rerank(bundle)).run({"1": "wings"})
     (bm25 >> rerank(lambda query, hits: hits.scores)).run({"1": "heat flow"})
     bm25.run({"1": "heat flow"})
+
+
+TOPICS = [Topic("1", "heat flow"), Topic("2", "wings"), Topic("3", "heat flow")]
+
+
+def with_external():
+    """A model that only has a score computed elsewhere."""
+    preprocessor, stage = Preprocessor.named("query-minimum", "none", False), FirstStage(8, expanded=False)
+    return Bundle("own", {}, LinearModel(np.ones(1)), ("external.n",), preprocessor, first_stage=stage)
+
+
+def test_scores_computed_elsewhere_are_those_of_the_topics_that_are_run(engine):
+    bm25 = engine.retriever()
+    first = bm25.run(TOPICS, k=8)
+    # By topic: the order of BM25, and its reverse for topic 3; topics 1 and 3 have the same text.
+    scores = {each.qid: {d: n if each.qid == "3" else -n for n, d in enumerate(each.docnos)} for each in first}
+    neural = external_feature("n", scores)
+    steps = rerank(with_external(), external=[neural])
+    for pipeline in (bm25 >> steps, (bm25 >> steps) % 8, 1 * (bm25 >> steps)):
+        run = pipeline.run(TOPICS)
+        assert run["1"].docnos == first["1"].docnos
+        assert run["2"].docnos == first["2"].docnos
+        assert run["3"].docnos == first["3"].docnos[::-1]
+    assert Reranker(engine, with_external(), [neural]).pipeline().run(TOPICS, k=8)["2"].docnos == first["2"].docnos
+
+
+def test_scores_computed_elsewhere_are_for_topics_only(engine):
+    neural = external_feature("n", {"1": {"d1": 1.0}})
+    pipeline = engine.retriever() >> rerank(with_external(), external=[neural])
+    with pytest.raises(SettingError, match=r"external\.n has no scores for topic 2, expected some for each topic"):
+        pipeline.run([Topic("2", "wings")])
+    with pytest.raises(SettingError, match=r"external.n has scores of 1 topics, .*run\(topics\) of a pipeline"):
+        pipeline.search("wings")
+    with pytest.raises(SettingError, match=r"in Python rerank\(model, external=\[external_feature\('n', …\)\]\)"):
+        _ = engine.retriever() >> rerank(with_external())
+    with pytest.raises(SettingError, match="found external features, which only a trained model takes"):
+        rerank(lambda query, hits: hits.scores, external=[neural])
+    for wrong in (neural, {"1": {"d1": 1.0}}, "n", 5):
+        with pytest.raises(SettingError, match=r"^external is \w+, expected a list such as \[external_feature"):
+            rerank(with_external(), external=wrong)

@@ -16,6 +16,8 @@ from searchlab.corpus.text_cleaning import clean, excerpt
 from searchlab.errors import RecordError, SettingError
 
 BYTE_ORDER_MARK = "\ufeff"
+# Why an id may be a float, and the remedy.
+FLOAT_IDS = "pandas makes whole numbers beside missing values floats: astype('Int64') makes them whole again"
 
 
 def check_name(kind: str, written: str, location: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from searchlab.corpus.parsing.identifiers import find_non_column
+from searchlab.corpus.parsing.identifiers import FLOAT_IDS, find_non_column
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError, SettingError
 
@@ -29,14 +29,17 @@ QUERY_NAMES = ("query", "text", "title")
 MAX_GRADE = 10**9 - 1
 
 
-def choose_columns(found: Sequence[Any], wanted: Mapping[str, Sequence[str]]) -> list[Any]:
-    """The name of each wanted column, given the names it is known by; raises SettingError if one is missing."""
+def choose_columns(frame: Any, wanted: Mapping[str, Sequence[str]]) -> list[Any]:
+    """The name of each wanted column of a DataFrame, by the names it is known by; a missing one is a SettingError."""
+    from searchlab.dataframes import column_names, index_hint
+
+    found = column_names(frame)
     chosen = [next((name for name in names if name in found), None) for names in wanted.values()]
     missing = [names for name, names in zip(chosen, wanted.values(), strict=True) if name is None]
     if missing:
         expected = "; ".join(" or ".join(names) for names in missing)
         listed = ", ".join(excerpt(str(name)).strip("'") for name in found) or "none"
-        raise SettingError(f"the DataFrame has the columns {listed}; expected also: {expected}")
+        raise SettingError(f"the DataFrame has the columns {listed}; expected also: {expected}{index_hint(frame)}")
     return chosen
 
 
@@ -111,7 +114,7 @@ def _id(kind: str, value: object, row: int) -> str:
         raise RecordError(_row(row), f"has no {kind}")
     found = f"{kind} is {excerpt(str(value))} of type {type(value).__name__}, expected text or a whole number"
     if is_float:
-        found += " (pandas makes a column of whole numbers with missing values one of floats)"
+        found += f" ({FLOAT_IDS})"
     raise RecordError(_row(row), found)
 
 

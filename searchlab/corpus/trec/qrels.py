@@ -61,11 +61,11 @@ class Qrels(Mapping[str, Mapping[str, int]]):
     @classmethod
     def from_dataframe(cls, frame: Any) -> Qrels:
         """The judgments of a DataFrame of pandas or polars: a qid, a docno and a grade a row, by their known names."""
-        from searchlab.dataframes import column, column_names, require_dataframe
+        from searchlab.dataframes import column, require_dataframe
 
         require_dataframe(frame)
         wanted = {"qid": QID_NAMES, "docno": DOCNO_NAMES, "grade": GRADE_NAMES}
-        return cls.from_columns(*(column(frame, name) for name in choose_columns(column_names(frame), wanted)))
+        return cls.from_columns(*(column(frame, name) for name in choose_columns(frame, wanted)))
 
     @classmethod
     def from_ranx(cls, qrels: Any) -> Qrels:

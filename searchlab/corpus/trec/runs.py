@@ -119,11 +119,11 @@ class Run:
     @classmethod
     def from_dataframe(cls, frame: Any, *, name: str = "run") -> Run:
         """The run of a DataFrame of pandas or polars: a qid, a docno and a score a row, by any of their known names."""
-        from searchlab.dataframes import column, column_names, require_dataframe
+        from searchlab.dataframes import column, require_dataframe
 
         require_dataframe(frame)
         wanted = {"qid": QID_NAMES, "docno": DOCNO_NAMES, "score": SCORE_NAMES}
-        chosen = choose_columns(column_names(frame), wanted)
+        chosen = choose_columns(frame, wanted)
         return cls.from_columns(*(column(frame, each) for each in chosen), name=name)
 
     @classmethod

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from searchlab.corpus.parsing.keyed_records import keyed_topic
+from searchlab.corpus.parsing.keyed_records import QID_KEYS, keyed_topic
 from searchlab.corpus.parsing.topic_parts import TopicParts, compose_topics
 from searchlab.corpus.trec.evaluation_tools import is_ranx
 from searchlab.corpus.trec.qrels import Qrels
 from searchlab.corpus.trec.runs import Run
 from searchlab.corpus.trec.topics import check_qids, read_topics
-from searchlab.corpus.values.plain_values import named, plain_record
+from searchlab.corpus.values.plain_values import named, plain_record, refuse_float_id
 from searchlab.errors import SettingError
 from searchlab.records import Judgments, Ranking, Topic
 
@@ -29,11 +29,12 @@ def make_topics(topics: Any) -> list[Topic]:
 
     Texts without qids are numbered from 1. A DataFrame has the columns `qid` (or query_id, …) and `query` (or text).
     """
-    from searchlab.dataframes import is_dataframe, rows
+    from searchlab.dataframes import is_dataframe, refuse_id_in_index, rows
 
     if isinstance(topics, str | Path):
         return read_topics(topics)
     if is_dataframe(topics):
+        refuse_id_in_index(topics, "qid", QID_KEYS)
         written = [_written(row, f"row {number}") for number, row in enumerate(rows(topics), start=1)]
     elif isinstance(topics, Mapping):
         written = [_written({"qid": qid, "query": text}, "topics") for qid, text in topics.items()]
@@ -109,8 +110,10 @@ def make_rankings(run: Any) -> Iterable[Ranking]:
 
 
 def _items(values: Any, kind: str, expected: str) -> list[Any]:
+    from searchlab.dataframes import frame_hint
+
     if isinstance(values, bytes) or not isinstance(values, Iterable):
-        raise SettingError(f"{kind} is {named(values)}, expected {expected}")
+        raise SettingError(f"{kind} is {named(values)}, expected {expected}{frame_hint(values)}")
     return list(values)
 
 
@@ -136,4 +139,6 @@ def _record(item: Any, number: int) -> dict[str, Any]:
 
 
 def _written(record: Mapping[Any, Any], location: str) -> TopicParts:
-    return keyed_topic(location, plain_record(record, location))
+    plain = plain_record(record, location)
+    refuse_float_id(plain, "qid", QID_KEYS, location)
+    return keyed_topic(location, plain)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from searchlab.corpus.parsing.identifiers import check_name
-from searchlab.corpus.parsing.keyed_records import keyed_document
+from searchlab.corpus.parsing.keyed_records import DOCNO_KEYS, keyed_document
 from searchlab.corpus.text_cleaning import clean
-from searchlab.corpus.values.plain_values import named, plain_record
+from searchlab.corpus.values.plain_values import named, plain_record, refuse_float_id
 from searchlab.errors import RecordError, SettingError, SourceError, name_some
 from searchlab.records import Document
 
@@ -57,14 +57,16 @@ def make_document(item: Any, location: str) -> Document:
         return _check_document(item, location)
     if not isinstance(item, Mapping):
         raise RecordError(location, f"expected a dict or a Document, found {named(item)}")
-    return keyed_document(location, plain_record(item, location))
+    record = plain_record(item, location)
+    refuse_float_id(record, "docno", DOCNO_KEYS, location)
+    return keyed_document(location, record)
 
 
 def split_sources(
     sources: Any, fields: Mapping[str, str] | None = None
 ) -> tuple[list[str | Path], DocumentValues | None]:
     """What is to be indexed: the paths of files and folders, or documents given as values."""
-    from searchlab.dataframes import column_names, is_dataframe, rows
+    from searchlab.dataframes import column_names, frame_hint, is_dataframe, refuse_id_in_index, rows
 
     wanted = _check_fields(fields)
     if isinstance(sources, str | Path):
@@ -73,10 +75,15 @@ def split_sources(
         missing = [key for key in wanted.values() if key not in column_names(sources)]
         if missing:
             found = ", ".join(map(str, column_names(sources)))
-            raise SettingError(f"fields names {name_some(missing)}, but the DataFrame has the columns {found}")
+            raise SettingError(
+                f"fields names {name_some(missing)}, but the DataFrame has the columns {found}"
+                f"{_turn_hint(wanted, column_names(sources))}"
+            )
+        refuse_id_in_index(sources, "docno", [wanted.get(key, key) for key in DOCNO_KEYS])
         return [], DocumentValues(lambda: rows(sources), wanted, can_repeat=True)
-    if isinstance(sources, Mapping | Document | bytes) or not isinstance(sources, Iterable):
-        raise SettingError(f"{EXPECTED}; found {named(sources)}, not a list of them")
+    hint = frame_hint(sources)
+    if hint or isinstance(sources, Mapping | Document | bytes) or not isinstance(sources, Iterable):
+        raise SettingError(f"{EXPECTED}; found {named(sources)}, not a list of them{hint}")
     items = iter(sources)
     first = next(items, None)
     if first is None or isinstance(first, str | Path):
@@ -99,6 +106,12 @@ def _check_fields(fields: Any) -> dict[str, str]:
     if not isinstance(fields, Mapping) or not all(isinstance(part, str) for item in fields.items() for part in item):
         raise SettingError(f"fields is {fields!r}, expected a dict of names and keys such as {{'title': 'Title'}}")
     return dict(fields)
+
+
+def _turn_hint(fields: Mapping[str, str], columns: list[Any]) -> str:
+    """How `fields` would be the other way round, for one that renames columns as pandas does; or nothing."""
+    turned = {("docno" if name in DOCNO_KEYS else name): key for key, name in fields.items() if key in columns}
+    return f"; fields has the column of each name, as in fields={turned}" if turned else ""
 
 
 def _check_document(document: Document, location: str) -> Document:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
+from searchlab.corpus.parsing.identifiers import FLOAT_IDS
 from searchlab.corpus.text_cleaning import clean
 from searchlab.errors import RecordError
 
@@ -58,6 +59,13 @@ def _plain_numpy(value: Any, location: str, key: str, depth: int) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return plain_value(value.tolist(), location, key, depth + 1)
     raise RecordError(location, f"expected text, a number, a date, a list or a dict as {key}, found {named(value)}")
+
+
+def refuse_float_id(record: Mapping[str, Any], kind: str, keys: Sequence[str], location: str) -> None:
+    """Raise RecordError if the docno or qid (`kind`) of a plain record is a float; the first of `keys` in it counts."""
+    value = next((record[key] for key in keys if key in record), None)
+    if isinstance(value, float):
+        raise RecordError(location, f"{kind} is {value} of type float, expected text or a whole number ({FLOAT_IDS})")
 
 
 def named(value: object) -> str:

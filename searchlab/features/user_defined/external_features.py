@@ -35,7 +35,7 @@ from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.corpus.source_files import OpenedFile, open_source_file
 from searchlab.corpus.sources import single_file
 from searchlab.corpus.text_cleaning import excerpt
-from searchlab.dataframes import column, column_names, is_dataframe
+from searchlab.dataframes import column, is_dataframe
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError, name_some
 from searchlab.features.catalogue import Feature, read_measured
 from searchlab.features.feature_table import FeatureTable
@@ -82,8 +82,8 @@ def external_feature(
 ) -> ExternalFeature:
     """The feature `external.NAME`; scores are a file, {qid: {docno: score}}, triples (qid, docno, score), or a run.
 
-    A DataFrame has columns qid, docno and score; the last may have the feature's name. `source` says for people where
-    the scores come from; it is the name of the file by default.
+    A DataFrame has columns qid, docno and score; the last may also be called value, or have the feature's name.
+    `source` says for people where the scores come from; it is the name of the file by default.
     """
     if not isinstance(name, str) or len(name.split()) != 1 or "," in name or "=" in name:
         raise SettingError(f"external feature is called {name!r}, expected a word without blanks and commas")
@@ -113,7 +113,7 @@ def _measure(name: str, scores: Scores, query: QueryContext) -> Array:
     if query.qid is None:
         raise SettingError(
             f"{name} has scores of {len(scores)} topics, found a query that is none of them: "
-            f"expected a text of the topics that the model is run for"
+            "expected one of its topics, by the run(topics) of a pipeline"
         )
     of_topic = scores.get(query.qid, {})
     return np.array([of_topic.get(docno, math.nan) for docno in query.documents.docnos])
@@ -144,8 +144,8 @@ def count_missing_scores(table: FeatureTable) -> dict[str, int]:
 def _columns(name: str, scores: Any) -> tuple[Sequence[Any] | Array, Sequence[Any] | Array, Sequence[Any] | Array]:
     """The qids, docnos and scores given from Python; in a DataFrame, scores may have the feature's name."""
     if is_dataframe(scores):
-        wanted = {"qid": QID_NAMES, "docno": DOCNO_NAMES, "score": (name.partition(".")[2], *SCORE_NAMES)}
-        qids, docnos, values = (column(scores, each) for each in choose_columns(column_names(scores), wanted))
+        wanted = {"qid": QID_NAMES, "docno": DOCNO_NAMES, "score": (name.partition(".")[2], *SCORE_NAMES, "value")}
+        qids, docnos, values = (column(scores, each) for each in choose_columns(scores, wanted))
         return qids, docnos, values
     if isinstance(scores, Mapping):
         return flatten(name, scores)

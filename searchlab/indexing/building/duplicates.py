@@ -65,7 +65,7 @@ def _refuse_duplicates(read: ReadDocuments, notes: ReadingNotes) -> Iterator[Doc
             raise DuplicateError(
                 document.location,
                 f"docno {document.docno!r} was read already at {locations[document.docno]}; make it unique, "
-                "or choose --on-duplicate keep-all, keep-first or keep-last",
+                "or choose keep-all, keep-first or keep-last by on_duplicate=… (--on-duplicate)",
             )
         locations[document.docno] = document.location
         yield document

@@ -58,7 +58,7 @@ class BuildSummary:
     """What a run changed (documents added, updated, unchanged, removed), and the size of the index after it.
 
     `warnings` tells what failed without harm to the index: leftovers that could not be removed, a merge after the
-    commit, a commit that a power failure could still undo.
+    commit, a commit that a power failure could still undo. It also tells if no document has a term.
     """
 
     folder: Path
@@ -145,7 +145,7 @@ def index(
     """
     paths, values = split_sources(sources, fields)
     if not paths and values is None:
-        raise SettingError("no sources: expected files or folders of documents")
+        raise SettingError("no sources: expected files or folders of documents, or documents")
     if on_duplicate == "keep-last" and "-" in map(str, paths):
         raise SettingError("keep-last reads the source twice, and standard input can be read only once")
     if values is not None and folder is None:
@@ -235,7 +235,11 @@ def build_index(
                     manifest = before
                 warnings += _merge_after_commit(folder, manifest, progress)
         n_left_out = noted.n_events[COPY] + (noted.n_events[DUPLICATE] if deduplicate else 0)
-        return _summarise(folder, changes, n_left_out, time.perf_counter() - started, warnings)
+        summary = _summarise(folder, changes, n_left_out, time.perf_counter() - started, warnings)
+        if summary.n_docs and not summary.n_tokens:
+            problem = f"{folder}: no document has a term, so that no query finds one ({chosen.label})"
+            return replace(summary, warnings=(*summary.warnings, problem))
+        return summary
 
 
 def _not_pruned(notes: ReadingNotes) -> str:
@@ -312,7 +316,8 @@ def _choose_settings(
         return chosen
     if (chosen.fingerprint, chosen.ngrams) != (existing.fingerprint, existing.ngrams):
         raise SettingError(
-            f"{folder}: built with {_describe(existing)}, found {_describe(chosen)}; --rebuild builds it from scratch"
+            f"{folder}: built with {_describe(existing)}, found {_describe(chosen)}; "
+            "rebuild=True (--rebuild) builds it from scratch"
         )
     return existing
 

@@ -77,7 +77,7 @@ class BasePipeline(ABC):
             earlier = query.search
             if earlier.pipeline is self:
                 return earlier
-            return self.begin(SearchRequest(earlier.query, syntax, earlier.filters))
+            return self.begin(SearchRequest(earlier.query, syntax, earlier.filters, earlier.qid))
         return self.begin(SearchRequest(query, syntax, filters))
 
     def search(
@@ -121,7 +121,8 @@ class BasePipeline(ABC):
             warn_caller(f"{found_known}: its cross-validation shows how well it ranks others", TrainingTopicsWarning)
 
         def search_topic(number: int) -> tuple[Query, list[str], Floats]:
-            hits = self.start(listed[number].text, syntax=syntax, filters=wanted).hits(k)
+            topic = listed[number]
+            hits = self.begin(SearchRequest(topic.text, syntax, wanted, topic.qid)).hits(k)
             return hits.query, hits.docnos, hits.scores
 
         found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
@@ -155,9 +156,13 @@ class BasePipeline(ABC):
 
     # Operators.
 
-    def __rshift__(self, step: Step) -> BasePipeline:
+    def __rshift__(self, step: Step | str) -> BasePipeline:
         if isinstance(step, type) and issubclass(step, Step):
             raise not_an_object(f"what follows {self.label}", step)
+        if isinstance(step, str):
+            from searchlab.retrieval.expansion import make_expansion
+
+            step = make_expansion(step)
         if not isinstance(step, Step):
             found = step.label if isinstance(step, BasePipeline) else repr(step)
             raise SettingError(
@@ -188,7 +193,9 @@ class BasePipeline(ABC):
 
         return ScoreSum(self.summands + _require_pipeline(other, "+").summands)
 
-    def __radd__(self, other: object) -> NoReturn:
+    def __radd__(self, other: object) -> BasePipeline:
+        if type(other) is int and other == 0:  # where Python's sum() begins
+            return self
         raise _not_a_pipeline(other, "+")
 
     def __or__(self, other: BasePipeline) -> BasePipeline:
@@ -211,12 +218,16 @@ class BasePipeline(ABC):
 
 
 class SearchRequest:
-    """A query with its filters, for all parts of a pipeline: what two of them search alike is shared."""
+    """A query with its filters, for all parts of a pipeline: what two of them search alike is shared.
 
-    def __init__(self, query: str | Query, syntax: str, filters: Filters) -> None:
+    `qid` is that of the topic whose text the query is, None for a query that is no topic.
+    """
+
+    def __init__(self, query: str | Query, syntax: str, filters: Filters, qid: str | None = None) -> None:
         self.query = query
         self.syntax = syntax
         self.filters = parse_filters(filters)
+        self.qid = qid
         self._shared: dict[Hashable, Any] = {}
 
     def search_of(self, pipeline: BasePipeline) -> BaseSearch:
@@ -232,12 +243,16 @@ class SearchRequest:
 
 
 class BaseSearch(ABC):
-    """One query in a pipeline: each part is computed once, when it is first needed."""
+    """One query in a pipeline: each part is computed once, when it is first needed.
 
-    def __init__(self, pipeline: BasePipeline, query: Query, filters: Filters = ()) -> None:
+    `qid` is that of the topic whose text the query is; None if it is no topic, or for a sum or a fusion.
+    """
+
+    def __init__(self, pipeline: BasePipeline, query: Query, filters: Filters = (), qid: str | None = None) -> None:
         self.pipeline = pipeline
         self.query = query
-        self.filters = tuple(filters)
+        self.filters = parse_filters(filters)
+        self.qid = qid
 
     @property
     def expanded_query(self) -> Query:

@@ -99,14 +99,14 @@ class Reranked(BasePipeline):
 
     def begin(self, request: SearchRequest) -> RerankedSearch:
         """A search that has computed nothing yet."""
-        return RerankedSearch(self, request.search_of(self.first))
+        return RerankedSearch(self, request.search_of(self.first), request.qid)
 
 
 class RerankedSearch(RankedSearch):
     """One query whose candidates are re-ranked."""
 
-    def __init__(self, pipeline: Reranked, first: BaseSearch) -> None:
-        super().__init__(pipeline, first.query, first.filters)
+    def __init__(self, pipeline: Reranked, first: BaseSearch, qid: str | None) -> None:
+        super().__init__(pipeline, first.query, first.filters, qid)
         self._reranked = pipeline
         self._first = first
 

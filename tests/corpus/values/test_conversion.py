@@ -75,7 +75,7 @@ def test_the_other_columns_of_topics_are_fields():
             "topic 1: expected text, a number, a date, a list or a dict as query, found",
         ),
         (pd.DataFrame({"qid": ["1", None], "query": ["a", "b"]}), "row 2: expected a qid (one of qid, query_id,"),
-        (pd.DataFrame({"qid": [1.5], "query": ["a"]}), "row 1: expected a string or an integer as qid, found a number"),
+        (pd.DataFrame({"qid": [1.5], "query": ["a"]}), "row 1: qid is 1.5 of type float, expected text or"),
         (pd.DataFrame({"qid": ["1"], "words": ["a"]}), "row 1: expected a text for topic 1, found only words"),
         ([("1", "a"), (1, "b")], "topic 2: topic 1 occurs already at topic 1"),
     ],
@@ -191,3 +191,20 @@ def test_reading_what_is_no_path_is_our_error(read, wrong):
 def test_results_of_ir_measures_are_records():
     with pytest.raises(SettingError, match="found a int, expected records with query_id"):
         searchlab.Run.from_ir_measures(5)
+
+
+def test_ids_that_are_floats_or_an_index_are_refused_with_the_remedy():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    floats = pd.DataFrame({"qid": [1.0, 2.0], "query": ["a", "b"], "docno": ["a", "b"], "score": [1, 2]})
+    remedy = r"expected text or a whole number \(pandas makes .*: astype\('Int64'\)"
+    with pytest.raises(SearchlabError, match=f"row 1: qid is 1.0 of type float, {remedy}"):
+        searchlab.make_topics(floats)
+    with pytest.raises(SearchlabError, match=f"row 1: qid is '1.0' of type float, {remedy}"):
+        searchlab.make_run(floats)
+    for make in (searchlab.make_topics, searchlab.make_run, searchlab.make_qrels):
+        with pytest.raises(
+            SearchlabError, match=r"expected also: .*\(qid is its index: call its method reset_index\(\)"
+        ):
+            make(floats.set_index("qid"))
+        with pytest.raises(SearchlabError, match=r"type LazyFrame, expected .* \(call its method collect\(\) first\)"):
+            make(pl.LazyFrame({"qid": ["1"]}))

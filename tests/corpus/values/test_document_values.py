@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import searchlab
-from searchlab.corpus.values.document_values import split_sources
-from searchlab.errors import SearchlabError
+from searchlab.corpus.values.document_values import EXPECTED, split_sources
+from searchlab.errors import SearchlabError, SettingError
 from searchlab.records import Document
 
 pd = pytest.importorskip("pandas")
@@ -92,7 +92,33 @@ WRONG = [
     ([CELLS, "b"], None, "document 2: expected a dict or a Document, found a value of type str"),
     ([{"title": "x"}], None, "document 1: expected a docno (one of docno, doc_id, docid, id, _id), found none"),
     ([{"docno": "a b"}], None, "document 1: expected a docno without blanks, found 'a b'"),
-    ([{"docno": 1.5}], None, "document 1: expected a string or an integer as docno, found a number"),
+    ([{"docno": 1.5}], None, "document 1: docno is 1.5 of type float, expected text or a whole number (pandas makes"),
+    (
+        pd.DataFrame({"id": [1.0]}),
+        None,
+        "document 1: docno is 1.0 of type float, expected text or a whole number (pandas",
+    ),
+    (
+        pl.LazyFrame({"docno": ["a"]}),
+        None,
+        f"{EXPECTED}; found a value of type LazyFrame, not a list of them (call its method collect() first)",
+    ),
+    (
+        pd.Series(["a"]),
+        None,
+        f"{EXPECTED}; found a value of type Series, not a list of them (call its method to_frame() first)",
+    ),
+    (
+        pd.DataFrame({"docno": ["a"], "text": ["b"]}).set_index("docno"),
+        None,
+        "the DataFrame has the columns text; expected also: a docno (docno is its index: call its method reset_index()",
+    ),
+    (
+        pd.DataFrame({"pk": ["a"], "t": ["b"]}),
+        {"pk": "id", "t": "title"},
+        "fields names id, title, but the DataFrame has the columns pk, t; fields has the column of each name, "
+        "as in fields={'docno': 'pk', 'title': 't'}",
+    ),
     ([{"docno": "a", 3: "x"}], None, "document 1: expected text as the name of a field, found 3"),
     (
         [{"docno": "a", "x": {1, 2}}],
@@ -173,3 +199,13 @@ def test_mistakes_leave_no_index(tmp_path):
         searchlab.index([WINGS])
     last = searchlab.index([WINGS, Document("1", "Cells")], tmp_path / "mine", jobs=1, on_duplicate="keep-last")
     assert (last.n_docs, last.n_duplicates) == (1, 1)
+
+
+def test_an_index_with_a_name_is_ignored_beside_a_docno():
+    frame = pd.DataFrame({"PMID": ["b"], "text": ["Cells"], "n": [1]}).set_index("n")
+    assert read(frame, {"docno": "PMID"}) == [CELLS]
+
+
+def test_no_sources_may_be_documents_as_well():
+    with pytest.raises(SettingError, match="no sources: expected files or folders of documents, or documents"):
+        searchlab.index([], "here")

@@ -88,7 +88,9 @@ def test_other_values_are_refused(scores, message):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("names", [("qid", "docno", "score"), ("query_id", "doc_id", "neural")])
+@pytest.mark.parametrize(
+    "names", [("qid", "docno", "score"), ("query_id", "doc_id", "neural"), ("qid", "docno", "value")]
+)
 def test_a_dataframe_has_the_scores_under_known_names_or_that_of_the_feature(library, names):
     frames = pytest.importorskip(library)
     columns = dict(zip(names, [[1, 1, 2, 2], ["a", "b", "a", "b"], [0.5, -2, 1000, None]], strict=True))
@@ -97,7 +99,7 @@ def test_a_dataframe_has_the_scores_under_known_names_or_that_of_the_feature(lib
     assert {
         qid: {docno: score for docno, score in of.items() if score == score} for qid, of in feature.scores.items()
     } == SCORES
-    with pytest.raises(SettingError, match="expected also: other or score"):
+    with pytest.raises(SettingError, match="expected also: other or score or value"):
         searchlab.external_feature("other", frames.DataFrame({"qid": [1], "docno": ["a"], "x": [1]}))
 
 

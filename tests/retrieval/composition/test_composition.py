@@ -222,7 +222,7 @@ def test_parts_of_different_indexes_are_refused(engine, build):
         (lambda a: a.engine.retriever(BM25), r"scorer is the class BM25, expected an object: BM25\(\)"),
         (lambda a: a.engine.retriever(expansion=RM3), r"expansion is the class RM3, expected an object: RM3\(\)"),
         (lambda a: a.engine.retriever(expansion="RM3"), r"unknown expansion 'RM3' \(did you mean rm3\?\)"),
-        (lambda a: a >> "rm3", "'rm3' follows BM25, expected a step"),
+        (lambda a: a >> 3, "3 follows BM25, expected a step"),
         (lambda a: "heat" >> a, "'heat' comes before BM25"),
         (lambda a: rerank(lengths) >> a, r"BM25 follows the step rerank\(lengths\)"),
         (lambda a: a % 5 >> RM3(), "RM3 follows BM25 % 5, expected a retriever without expansion"),
@@ -290,3 +290,30 @@ def test_one_docno_or_all_hits_are_explained(build):
         both = pipeline.explain("heat", hits.docnos)
         assert pipeline.explain(hits) == both
         assert pipeline.explain("heat", hits.docnos[1]) == both[1:]
+
+
+def test_python_sums_pipelines(engine):
+    parts = [engine.retriever(), 2 * engine.retriever("tfidf")]
+    assert sum(parts) == parts[0] + parts[1]
+    for wrong in (1, 0.0, False, None):
+        with pytest.raises(SettingError, match=f"found {wrong} on one side of \\+, expected a pipeline"):
+            _ = wrong + parts[0]
+
+
+def test_an_expansion_may_be_named(engine):
+    assert engine.retriever() >> "rm3" == engine.retriever() >> RM3()
+    with pytest.raises(SettingError, match="unknown expansion 'rm4'"):
+        _ = engine.retriever() >> "rm4"
+
+
+@pytest.mark.parametrize("filters", [{"year": 1990}, {"year": "[1991 TO 1992]"}])
+def test_filters_may_be_a_dict(engine, filters):
+    ((field, value),) = filters.items()
+    hits = engine.search("heat", filters=filters, k=None)
+    assert 0 < len(hits) < len(engine.search("heat", k=None))
+    assert hits.docnos == engine.search("heat", filters=[f"{field}={value}"], k=None).docnos
+    pipeline = engine.retriever() % 9 >> rerank(lengths)
+    assert (
+        pipeline.search("heat", filters=filters).docnos == pipeline.search("heat", filters=[f"{field}={value}"]).docnos
+    )
+    assert pipeline.run({"1": "heat"}, filters=filters)["1"].docnos == pipeline.search("heat", filters=filters).docnos
