@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.snapshot import Snapshot, live_doc_freqs, live_docs
 from searchlab.indexing.storage.arrays.string_table import Strings
@@ -64,14 +65,13 @@ class Vocabulary:
         `numbers` are those of `numbers(shard)`.
         """
         columns = shard.columns
-        starts = columns.token_offsets[docs]
-        lengths = columns.token_offsets[docs + 1] - starts
-        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        starts, ends = columns.token_offsets[docs], columns.token_offsets[docs + 1]
         try:
-            tokens = columns.tokens[np.repeat(starts - bounds[:-1], lengths) + np.arange(bounds[-1])]
+            tokens = columns.tokens[concatenate_ranges(starts, ends, len(columns.tokens))]
             terms = numbers[tokens]
         except IndexError:
             raise IndexCorrupt(f"{shard.folder}: tokens are damaged; {REBUILD}") from None
+        bounds = np.concatenate([[0], np.cumsum(ends - starts)])
         known = terms >= 0
         return terms[known], np.concatenate([[0], np.cumsum(known)])[bounds].astype(np.int32)
 

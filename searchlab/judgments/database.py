@@ -305,6 +305,8 @@ class Database:
             yield
         except sqlite3.Error as error:
             raise self._store_error(error, action) from error
+        except UnicodeDecodeError as error:  # raised where SQLite cannot even name the text in its own error
+            raise IndexCorrupt(damage_message(self.path, "a text that is not UTF-8")) from error
         except UnicodeEncodeError as error:
             raise SettingError(f"found {excerpt(error.object)}, expected characters that UTF-8 can write") from None
         except OSError as error:

@@ -47,6 +47,15 @@ def test_random_damage_is_never_silent(filled, tmp_path):
     assert n_refused > 30
 
 
+def test_a_schema_that_is_not_utf8_is_damage(filled, tmp_path):
+    content, path = filled.read_bytes(), tmp_path / "damaged.sqlite"
+    assert b"CREATE TABLE" in content
+    # SQLite's own message repeats the word that it cannot read.
+    path.write_bytes(content.replace(b"CREATE TABLE", b"CREATE TABL\xaf", 1))
+    with pytest.raises(IndexCorrupt, match="a text that is not UTF-8"):
+        read_everything(path)
+
+
 @pytest.mark.parametrize(
     ("statement", "problem"),
     [
