@@ -172,6 +172,7 @@ def evaluate_run(
     dialect: str | Dialect = "trec",
     complete: bool = False,
     name: str | None = None,
+    warn: bool = True,
 ) -> Evaluation:
     """Evaluate the rankings of a run against judgments, where `qrels[qid][docno]` is a grade.
 
@@ -179,14 +180,16 @@ def evaluate_run(
 
     Documents are ordered by score, whatever their order in the ranking; the dialect orders equal scores. Judged topics
     that the run lacks are left out, or score 0 if `complete` (trec_eval's -c). `name` is used in messages, by default
-    the run's. If no retrieved document is judged for its topic, all values are 0, and a `JudgmentWarning` says so.
+    the run's. If no retrieved document is judged for its topic, all values are 0, and a `JudgmentWarning` says so,
+    unless `warn` is false.
     """
     plan = make_plan(measures, dialect)
     found = make_rankings(rankings)
     own_name = found.name if isinstance(found, Run) else "run"
     judgments = make_qrels(qrels)
     run = grade_run(judgments, found, dialect=plan.dialect, complete=complete, name=name or own_name)
-    _warn_if_none_judged(run, judgments)
+    if warn:
+        _warn_if_none_judged(run, judgments)
     return evaluate_graded_run(run, plan)
 
 

@@ -66,6 +66,7 @@ class ExperimentResults:
                 dialect=self.plan.dialect,
                 complete=True,
                 name=outcome.system.name,
+                warn=False,
             )
             for outcome in self.outcomes
         )

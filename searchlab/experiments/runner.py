@@ -158,7 +158,9 @@ def _run_scorer(
     if len(points) == 1:
         return SystemResult(system, tuple(runs[0]), (), seconds)
     values = [
-        evaluate_run(inputs.qrels, run, plan.measure, dialect=plan.dialect, complete=True).values_of(plan.measure)
+        evaluate_run(inputs.qrels, run, plan.measure, dialect=plan.dialect, complete=True, warn=False).values_of(
+            plan.measure
+        )
         for run in runs
     ]
     row = {qid: number for number, qid in enumerate(inputs.qids)}

@@ -128,7 +128,9 @@ def tune(
     def evaluate(number: int, each: Scorer) -> Floats:
         progress("searching", number, len(scorers) + 1)
         rankings = Pipeline(engine, each).run(useful, k=DEPTH)
-        return evaluate_run(judged, rankings, measure, dialect=dialect, complete=True, name=scorer).values_of(measure)
+        return evaluate_run(
+            judged, rankings, measure, dialect=dialect, complete=True, name=scorer, warn=False
+        ).values_of(measure)
 
     values = np.array([evaluate(number, each) for number, each in enumerate(scorers)])
     default_values = evaluate(len(scorers), default)

@@ -156,6 +156,6 @@ def _differences(
     for run in runs:
         docnos = {name: run.of_topic(origins[name]) for name in judged}
         rankings = [Ranking(name, ranked, range(len(ranked), 0, -1)) for name, ranked in docnos.items()]
-        values.append(evaluate_run(judged, rankings, measure, dialect=DIALECT).values[:, 0])
+        values.append(evaluate_run(judged, rankings, measure, dialect=DIALECT, warn=False).values[:, 0])
     left, right = values
     return np.asarray(left - right)

@@ -82,7 +82,9 @@ class CrossCollection:
 
     def evaluate(self, rankings: Iterable[Ranking]) -> Floats:
         """The measure of each topic."""
-        evaluated = evaluate_run(self.qrels, rankings, [MEASURE], dialect="trec", complete=True, name=self.name)
+        evaluated = evaluate_run(
+            self.qrels, rankings, [MEASURE], dialect="trec", complete=True, name=self.name, warn=False
+        )
         return evaluated.values_of(MEASURE)
 
     def part(self, topics: Ints) -> TrainingSet:

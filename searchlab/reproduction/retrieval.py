@@ -145,7 +145,9 @@ def run_retrieval(
     systems, evaluations = [], []
     for system, run in rankings():
         systems.append(system)
-        evaluations.append(evaluate_run(judged, run, list(MEASURES), dialect="trec", complete=True, name=system.name))
+        evaluations.append(
+            evaluate_run(judged, run, list(MEASURES), dialect="trec", complete=True, name=system.name, warn=False)
+        )
     progress("comparing", 0, 1)
     return RetrievalResult(
         name,

@@ -183,7 +183,7 @@ def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) 
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
     runs = {recipe.label: data.rerank(scores)} | dict(data.baselines)
     evaluations = {
-        name: evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, name=name)
+        name: evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, name=name, warn=False)
         for name, run in runs.items()
     }
     model, *others = evaluations.values()

@@ -102,7 +102,7 @@ def cross_validate_mixture(
         return list(Pipeline(engine, scorer).run([used[number] for number in numbers], k=DEPTH))
 
     def evaluate(rankings: Iterable[Ranking], name: str) -> Evaluation:
-        return evaluate_run(used_qrels, rankings, list(MEASURES), dialect="trec", name=name)
+        return evaluate_run(used_qrels, rankings, list(MEASURES), dialect="trec", name=name, warn=False)
 
     grid: dict[float, dict[str, float]] = {}
     for step, weight in enumerate(GRID):

@@ -61,7 +61,7 @@ def by_brute_force(left, right, grades, measure, pair):
         means = []
         for run in (left, right):
             complete = [*run, *(Ranking(qid, [], []) for qid in qids - {ranking.qid for ranking in run})]
-            means.append(evaluate_run(judged, complete, measure).mean(measure))
+            means.append(evaluate_run(judged, complete, measure, warn=False).mean(measure))
         return means[0] - means[1]
 
     return abs(difference(1) - difference(0))

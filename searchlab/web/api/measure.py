@@ -126,7 +126,9 @@ def _evaluate(
     runs = rank_topics(state, systems, topics, RANKING_DEPTH)
     measured = []
     for system in systems:
-        evaluation = evaluate_run(qrels, runs[system.name], [*measures, JUDGED], complete=True, name=system.name)
+        evaluation = evaluate_run(
+            qrels, runs[system.name], [*measures, JUDGED], complete=True, name=system.name, warn=False
+        )
         bundle = state.index.models.get(system.name.removeprefix(MODEL)) if system.kind == "model" else None
         if bundle is not None and has_learnt_from(state.index, bundle, topics):
             means = _cross_validated_means(state, bundle, topics, qrels, measures)
@@ -160,7 +162,7 @@ def _cross_validated_means(
     settings = ",".join(f"{name}={value}" for name, value in first_stage.settings.items())
     system = state.index.system(f"{first_stage.scorer}:{settings}" if settings else first_stage.scorer)
     run = rank_topics(state, [system], useful, RANKING_DEPTH)[system.name]
-    evaluation = evaluate_run({topic.qid: qrels[topic.qid] for topic in useful}, run, common, complete=True)
+    evaluation = evaluate_run({topic.qid: qrels[topic.qid] for topic in useful}, run, common, complete=True, warn=False)
     if any(abs(evaluation.mean(name) - others[0][name]) > ROUNDING for name in common):
         return None
     return {name: model_means[name] * len(useful) / len(topics) for name in common}
