@@ -65,5 +65,5 @@ def test_invalid_runs_are_errors(rankings, error, complaint):
 
 
 def test_no_judgments_are_an_error_in_words():
-    with pytest.raises(SettingError, match="^there are no judgments, expected some of the topics of the run"):
+    with pytest.raises(SettingError, match=r"^there are no judgments, expected some of the topics of the run"):
         evaluate_run({}, [Ranking("1", ["a"], [1.0])], "AP")
