@@ -195,7 +195,7 @@ def test_a_model_with_external_scores_is_refused_without_them(folder, scores, ru
     assert run_cli("train", "--features", "doc.both.length", "--external", scores, *options)[0] == 0
     needs = (
         "the model needs feature external.neural, computed elsewhere for topics: it ranks only topics that have scores "
-        "(`searchlab run --rerank MODEL --external neural=FILE`), and files of features (`searchlab rerank`)"
+        "(`searchlab run --rerank MODEL --external neural=FILE`, in Python rerank(model, external=["
     )
     for command in (["query", "word3", "--rerank", "m.json"], ["run", "--rerank", "m.json"]):
         code, out, err = run_cli(*command)
