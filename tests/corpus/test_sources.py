@@ -97,7 +97,8 @@ def test_a_folder_is_read_recursively_in_order_without_hidden_files(write, tmp_p
 @pytest.mark.parametrize("name", ["docs.jsonl", "documents.jsonl.gz", "corpus"])
 def test_a_collection_folder_stands_for_its_documents_only(write, tmp_path, name):
     write(name, '{"id": 1}')
-    others = [write("more/a.txt", "words"), write("topics.tsv", "1\tx")]
+    write("topics.tsv", "1\tx")
+    others = [write("more/a.txt", "words"), write("topics-long.tsv", "1\tx y")]
     notes = ReadingNotes()
     assert docnos(tmp_path, notes=notes) == ["1"]
     reason = f"set aside, {name} has the documents of this collection"

@@ -47,7 +47,7 @@ def assert_equal_to_trec_eval(qrels, run, level):
     if not theirs:
         return 0
     rankings = [Ranking(qid, list(scores), list(scores.values())) for qid, scores in run.items()]
-    ours = evaluate_run(qrels, rankings, NAMES, dialect=replace(DIALECTS["trec"], rel=level))
+    ours = evaluate_run(qrels, rankings, NAMES, dialect=replace(DIALECTS["trec"], rel=level), warn=False)
     assert set(ours.qids) == set(theirs)
     expected = np.array([[theirs[qid][name] for name in NAMES] for qid in ours.qids])
     np.testing.assert_allclose(ours.values, expected, rtol=0, atol=1e-12)
@@ -105,7 +105,8 @@ def test_values_of_large_random_runs_equal_those_of_trec_eval():
         qrels[qid] = {docno: int(grade) for docno, grade in zip(judged, generator.integers(-1, 4, 200), strict=True)}
         run[qid] = dict(zip(docnos[:700], generator.normal(size=700).round(2).tolist(), strict=True))
     theirs = pytrec_eval.RelevanceEvaluator(qrels, REQUESTED).evaluate(run)
-    ours = evaluate_run(qrels, [Ranking(qid, list(found), list(found.values())) for qid, found in run.items()], NAMES)
+    rankings = [Ranking(qid, list(found), list(found.values())) for qid, found in run.items()]
+    ours = evaluate_run(qrels, rankings, NAMES, warn=False)
     expected = [[theirs[qid][name] for name in NAMES] for qid in ours.qids]
     np.testing.assert_allclose(ours.values, expected, rtol=0, atol=1e-12)
     assert ours.mean("map") == pytest.approx(np.mean([values["map"] for values in theirs.values()]), abs=1e-12)

@@ -66,12 +66,14 @@ def _make_and_lock(folder: Path) -> tuple[bool, int]:
                 unlock(descriptor)
                 raise
             unlock(descriptor)
-    except OSError as error:
+    except (OSError, KeyboardInterrupt) as error:
         if is_new:
             with suppress(OSError):
                 (folder / WRITER_LOCK).unlink(missing_ok=True)
                 folder.rmdir()
-        raise _write_failed(error, folder, UNCHANGED) from error
+        if isinstance(error, OSError):
+            raise _write_failed(error, folder, UNCHANGED) from error
+        raise
     return is_new, descriptor
 
 

@@ -214,9 +214,9 @@ def test_a_failure_while_pruning_removes_nothing(folder):
 
 
 def test_pruning_removes_nothing_while_a_record_is_bad(tmp_path):
-    (tmp_path / "docs.jsonl").write_text('{"docno": "a"}\n{"docno": "b"}\n')
+    (tmp_path / "docs.jsonl").write_text('{"docno": "a", "body": "heat"}\n{"docno": "b", "body": "heat"}\n')
     index(tmp_path / "docs.jsonl", tmp_path / "i")
-    (tmp_path / "docs.jsonl").write_text('{"docno": "a"}\n{"docno": \n')
+    (tmp_path / "docs.jsonl").write_text('{"docno": "a", "body": "heat"}\n{"docno": \n')
     assert index(tmp_path / "docs.jsonl", tmp_path / "i").n_docs == 2
     [warning] = index(tmp_path / "docs.jsonl", tmp_path / "i", prune=True).warnings
     assert re.match(r"nothing was removed, .* first .*docs\.jsonl:2: expected", warning)
@@ -231,7 +231,9 @@ def test_an_index_cannot_change_how_it_analyses(tmp_path):
     for other in ({"stemmer": "porter"}, {"stop_list": "default"}, {"stemmer": "porter", "stop_list": "none"}):
         with pytest.raises(SettingError, match=r"built with stemmer snowball, .*--rebuild"):
             index(tmp_path / "docs.jsonl", tmp_path / "i", **other)
-    with pytest.raises(SettingError, match=r"built with stemmer .*, found .* and n-grams of 2 characters; --rebuild"):
+    with pytest.raises(
+        SettingError, match=r"built with stemmer .*, found .* and n-grams of 2 characters; rebuild=True"
+    ):
         index(tmp_path / "docs.jsonl", tmp_path / "i", ngrams=2)
     index(tmp_path / "docs.jsonl", tmp_path / "i", rebuild=True)
     assert read_index_manifest(tmp_path / "i").settings == AnalysisSettings()

@@ -14,6 +14,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexLocked, WriteFailed
 from searchlab.indexing.building.indexer import build_index, merge
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage import lock
 from searchlab.indexing.storage.layout import IN_USE, UNCOMMITTED_MANIFEST, WRITER_LOCK
 from searchlab.indexing.storage.lock import writer_lock
 from searchlab.records import Document
@@ -152,3 +153,13 @@ def test_a_stranger_who_locks_shards_stops_neither_readers_nor_writers(previous,
         assert old.exists()  # left for a later writer
     merge(previous)
     assert not old.exists()
+
+
+def test_an_interrupt_while_a_new_index_is_locked_leaves_no_folder(tmp_path, monkeypatch):
+    def interrupt(folder, descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lock, "_is_lock_of", interrupt)
+    with pytest.raises(KeyboardInterrupt), lock.writer_lock(tmp_path / "new"):
+        pass
+    assert not (tmp_path / "new").exists()
