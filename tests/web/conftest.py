@@ -110,12 +110,12 @@ def wait(browser):
 @pytest.fixture
 def until(browser):
     """Call a condition until its value is true, also without scripts; returns the value."""
-    from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.support.ui import WebDriverWait
 
     def held(condition):
-        gone = (NoSuchElementException, StaleElementReferenceException)  # a page is being loaded
-        waiting = WebDriverWait(browser, 10, poll_frequency=0.02, ignored_exceptions=gone)
+        # While a page is being loaded its elements are gone, which Chromium reports in several ways.
+        waiting = WebDriverWait(browser, 10, poll_frequency=0.02, ignored_exceptions=(WebDriverException,))
         value = waiting.until(lambda driver: condition())
         browser.get_screenshot_as_png()  # the page is painted then, and accepts clicks
         return value
