@@ -147,12 +147,13 @@ class SearchEngine:
         stream: str = "both",
         syntax: str = "plain",
         filters: Filters = (),
-        jobs: int | None = 1,
+        jobs: int | None = None,
         progress: Progress = no_progress,
     ) -> Run:
         """The k best documents for each topic; topics are anything that `make_topics` takes.
 
-        `jobs` is the number of threads, None for one a processor. The run is the same, to the last bit, whatever it is.
+        `jobs` is the number of threads, by default one a processor, which pays for deep rankings
+        (`benchmarks/batch.py`). The run is the same, to the last bit, whatever it is.
         """
         pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
         return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, progress=progress)
