@@ -32,7 +32,7 @@ EXPECTED = "expected weights that `searchlab train-lm` wrote"
 
 
 @dataclass(frozen=True)
-class Origin:
+class WeightsOrigin:
     """What weights were trained on: the analyser's fingerprint, the index, and the topic model.
 
     `topics` has the name and the fingerprint of the topic model; it is empty if none is used.
@@ -44,7 +44,7 @@ class Origin:
     topics: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, snapshot: Snapshot, components: tuple[str, ...], topics: str) -> Origin:
+    def of(cls, snapshot: Snapshot, components: tuple[str, ...], topics: str) -> WeightsOrigin:
         """The origin of weights that are trained on this index."""
         model: tuple[str, ...] = ()
         if TOPICS in components:
@@ -62,7 +62,7 @@ class MixtureWeights:
     """
 
     learnt: LearntWeights
-    origin: Origin
+    origin: WeightsOrigin
     settings: dict[str, Any]
     n_queries: int
     digests: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class MixtureWeights:
     ) -> MixtureWeights:
         """Weights that were trained on this index, with its topic model `topics` if that is a component."""
         digests = tuple(_digest(snapshot, docno) for docno in learnt.docnos)
-        return cls(learnt, Origin.of(snapshot, learnt.components, topics), settings, n_queries, digests)
+        return cls(learnt, WeightsOrigin.of(snapshot, learnt.components, topics), settings, n_queries, digests)
 
     def scorer(self, snapshot: Snapshot) -> TrainedMixture:
         """The scorer for an index; refuses an index that the weights were not made for."""
@@ -182,7 +182,7 @@ def _from_json(record: dict[str, Any], location: str) -> MixtureWeights:
         raise SettingError("components and topic model do not match")
     return MixtureWeights(
         LearntWeights(str(record["method"]), components, shared, tuple(documents), document_weights),
-        Origin(one_line(origin, "analysis"), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
+        WeightsOrigin(one_line(origin, "analysis"), int(origin["n_docs"]), tuple(map(str, origin["sources"])), topics),
         dict(record["settings"]),
         int(record["queries"]),
         tuple(str(document["digest"]) for document in documents.values()),
