@@ -62,6 +62,7 @@ ALLOWED_IMPORTERS = {
         "corpus/trec/line_kernels.py",
         "indexing/building/inversion_kernel.py",
         "indexing/docno_kernels.py",
+        "indexing/whoosh/compiled_encoding.py",
         "retrieval/topk_kernels.py",
         "retrieval/highlight/snippet_kernels.py",
         "topic_models/plsa_kernels.py",

@@ -27,6 +27,7 @@ from searchlab.indexing.storage.layout import COLUMNS, IN_USE, STORED_DOCUMENTS,
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.indexing.storage.stored_documents import pack_documents
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
+from searchlab.indexing.whoosh.term_table import PackedStrings
 from searchlab.records import Document
 from searchlab.types import Array
 
@@ -135,7 +136,8 @@ class ShardWriter:
         write_arrays(folder / COLUMNS, columns)
         write_arrays(folder / STORED_DOCUMENTS, pack_documents(ordered))
         (folder / IN_USE).touch()
-        write_whoosh(folder / WHOOSH, self._analyzer.settings, ordered, terms, inverted, lengths)
+        docnos, texts = (PackedStrings(columns[name], columns[f"{name}.offsets"]) for name in ("docnos", "terms"))
+        write_whoosh(folder / WHOOSH, self._analyzer.settings, docnos, texts, inverted, lengths)
         return ShardRecord(folder.name, len(ordered), self.n_words, sync_tree(folder))
 
 

@@ -1,0 +1,130 @@
+"""The table of terms of a Whoosh segment, written many terms at a time.
+
+Whoosh's own writer adds one term after another; here the entries of many terms are laid out at once, and the hash
+tables at the end are filled in one pass. Of the hashes that the format allows, ours is CRC-32 (Whoosh writes MD5).
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from whoosh.filedb.filetables import HashWriter, OrderedHashWriter
+from whoosh.util.numlists import GrowableArray
+
+from searchlab.types import Array
+
+CRC_HASH = 1
+N_TABLES = 256
+# An entry begins with the lengths of its key and its value.
+LENGTHS_BYTES = 8
+SLOT = np.dtype([("hash", ">u4"), ("position", ">i8")])
+# More entries than these are put into the hash tables by compiled code.
+MIN_COMPILED_ENTRIES = 200_000
+
+
+class PackedStrings(NamedTuple):
+    """Strings as UTF-8, one after the other, and where each begins; the end of the last comes last."""
+
+    blob: Array
+    offsets: Array
+
+    def take(self, numbers: Array) -> PackedStrings:
+        """The strings with these numbers."""
+        lengths = np.diff(self.offsets)[numbers]
+        offsets = _running_total(lengths)
+        rows = np.repeat(self.offsets[:-1][numbers] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return PackedStrings(self.blob[rows], offsets)
+
+
+class TermTable(OrderedHashWriter):  # type: ignore[misc]
+    """A file of terms, in their order, with their entries."""
+
+    def __init__(self, file: Any) -> None:
+        HashWriter.__init__(self, file, hashtype=CRC_HASH)
+        self.index = GrowableArray("H")
+        self._hashes: list[Array] = [np.zeros(0, np.uint32)]
+        self._positions: list[Array] = [np.zeros(0, np.int64)]
+
+    def add_terms(self, prefix: bytes, terms: PackedStrings, values: Array) -> None:
+        """Add terms, greater than all before, each with a row of bytes; their keys begin with `prefix`."""
+        n_key_bytes = np.diff(terms.offsets) + len(prefix)
+        size = values.shape[1]
+        offsets = _running_total(LENGTHS_BYTES + n_key_bytes + size)
+        entries = np.empty(offsets[-1], np.uint8)
+        lengths = np.column_stack([n_key_bytes, np.full(len(n_key_bytes), size)]).astype(">i4")
+        keys = offsets[:-1] + LENGTHS_BYTES
+        _put_rows(entries, offsets[:-1], lengths.view(np.uint8))
+        _put_rows(entries, keys, np.broadcast_to(np.frombuffer(prefix, np.uint8), (len(keys), len(prefix))))
+        rows = np.repeat(keys + len(prefix) - terms.offsets[:-1], np.diff(terms.offsets))
+        entries[rows + np.arange(len(rows))] = terms.blob
+        _put_rows(entries, keys + n_key_bytes, values)
+        self._positions.append(self.dbfile.tell() + offsets[:-1])
+        self._hashes.append(_hashes(prefix, terms))
+        self.dbfile.write(entries.tobytes())
+
+    def _write_hashes(self) -> None:
+        hashes, positions = np.concatenate(self._hashes), np.concatenate(self._positions)
+        self.index.array = _smallest_array(positions)
+        order = np.argsort(hashes & (N_TABLES - 1), kind="stable")
+        bounds = _running_total(np.bincount(hashes & (N_TABLES - 1), minlength=N_TABLES))
+        filled = fill_tables(hashes[order] >> 8, bounds)
+        slots = np.zeros(2 * len(order), SLOT)
+        slots["hash"][filled], slots["position"][filled] = hashes[order], positions[order]
+        begin = self.dbfile.tell()
+        self.directory = [
+            (begin + 2 * first * SLOT.itemsize, 2 * (last - first)) for first, last in pairwise(bounds.tolist())
+        ]
+        self.dbfile.write(slots.tobytes())
+
+
+def fill_tables(hashes: Array, bounds: Array) -> Array:
+    """The slot of each entry: table t has the entries bounds[t]:bounds[t + 1], and twice as many slots."""
+    slots = np.zeros(len(hashes), np.int64)
+    if len(hashes) < MIN_COMPILED_ENTRIES:
+        found = slots.tolist()
+        fill_slots(hashes.tolist(), bounds.tolist(), bytearray(2 * len(hashes)), found)
+        return np.array(found, np.int64)
+    from searchlab.indexing.whoosh import compiled_encoding
+
+    compiled_encoding.fill_slots(hashes.astype(np.int64), bounds, np.zeros(2 * len(hashes), np.uint8), slots)
+    return slots
+
+
+def fill_slots(hashes: Any, bounds: Any, taken: Any, slots: Any) -> None:
+    """Write the slot of each entry: the first free one from its hash on, within its table."""
+    for table in range(len(bounds) - 1):
+        begin, n_slots = 2 * bounds[table], 2 * (bounds[table + 1] - bounds[table])
+        for i in range(bounds[table], bounds[table + 1]):
+            slot = hashes[i] % n_slots
+            while taken[begin + slot]:
+                slot = (slot + 1) % n_slots
+            taken[begin + slot] = 1
+            slots[i] = begin + slot
+
+
+def _hashes(prefix: bytes, terms: PackedStrings) -> Array:
+    start, blob = zlib.crc32(prefix), terms.blob.tobytes()
+    crcs = [zlib.crc32(blob[begin:end], start) for begin, end in pairwise(terms.offsets.tolist())]
+    return np.array(crcs, np.uint32)
+
+
+def _smallest_array(numbers: Array) -> array[int]:
+    """The numbers in the smallest type of those that Whoosh reads."""
+    largest = int(numbers[-1]) if len(numbers) else 0
+    code = "H" if largest < 1 << 16 else "i" if largest < 1 << 31 else "q"
+    return array(code, numbers.astype(np.dtype(code)).tobytes())
+
+
+def _put_rows(out: Array, begins: Array, rows: Array) -> None:
+    """Copy each row to where it begins."""
+    out[begins[:, None] + np.arange(rows.shape[1])] = rows
+
+
+def _running_total(lengths: Array) -> Array:
+    total = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=total[1:])
+    return total
