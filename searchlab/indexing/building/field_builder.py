@@ -99,7 +99,7 @@ class FieldBuilder:
             fields, items, docs = rows.sorted(ranks, doc_ranks)
             columns[f"field.{name}s"] = items.astype(np.float64)
             columns[f"field.{name}_docs"] = docs.astype(np.uint32)
-            columns[f"field.{name}_offsets"] = _starts(fields, len(names))
+            columns[f"field.{name}_offsets"] = starts_of(fields, len(names))
         return columns
 
     def _text_columns(self, names: list[str], ranks: Array, doc_ranks: Array) -> dict[str, Array]:
@@ -127,10 +127,10 @@ class FieldBuilder:
         of_term, of_doc = np.divmod(postings, max(len(doc_ranks), 1))
         texts = (f"{names[key // len(terms)]}{SEPARATOR}{terms[key % len(terms)]}" for key in known.tolist())
         return Strings.pack("field.terms", texts) | {
-            "field.postings": _starts(of_term, len(known)),
+            "field.postings": starts_of(of_term, len(known)),
             "field.docs": of_doc.astype(np.uint32),
             "field.tfs": tfs.astype(np.uint32),
-            "field.entries": _starts(fields, len(names)),
+            "field.entries": starts_of(fields, len(names)),
             "field.entry_docs": docs.astype(np.uint32),
             "field.entry_lengths": np.bincount(entry_of[real], minlength=len(order)).astype(np.int32),
             "field.tokens": tokens.astype(np.uint32),
@@ -148,11 +148,11 @@ class FieldBuilder:
         of_value, of_doc = np.divmod(np.unique(numbers * len(doc_ranks) + docs), max(len(doc_ranks), 1))
         texts = (f"{names[key // len(values)]}{SEPARATOR}{values[key % len(values)]}" for key in known.tolist())
         return Strings.pack("field.values", texts) | {
-            "field.value_offsets": _starts(of_value, len(known)),
+            "field.value_offsets": starts_of(of_value, len(known)),
             "field.value_docs": of_doc.astype(np.uint32),
         }
 
 
-def _starts(sorted_keys: Array, n_keys: int) -> Array:
+def starts_of(sorted_keys: Array, n_keys: int) -> Array:
     """Where the rows of each key begin among sorted keys, with the total number of rows at the end."""
     return np.searchsorted(sorted_keys, np.arange(n_keys + 1)).astype(np.int64)

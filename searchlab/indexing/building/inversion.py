@@ -39,16 +39,22 @@ class InvertedStream(NamedTuple):
     positions: Array
 
 
+def gather(tokens: Array, begins: Array, lengths: Array) -> TokenStream:
+    """The stream of texts that begin anywhere in `tokens`, in the given order."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    positions = np.repeat(begins - offsets[:-1], lengths)
+    positions += np.arange(offsets[-1])
+    return TokenStream(tokens[positions], offsets)
+
+
 def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream:
     """One stream of several, concatenated within each document; the n-th document is `order[n]`."""
     bases = np.cumsum([0, *(len(stream.tokens) for stream in streams)])
     begins = np.column_stack([stream.starts[:-1] + base for stream, base in zip(streams, bases, strict=False)])[order]
     lengths = np.column_stack([stream.lengths for stream in streams])[order].ravel()
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    tokens = np.concatenate([stream.tokens for stream in streams])
-    positions = np.repeat(begins.ravel() - offsets[:-1], lengths) + np.arange(offsets[-1])
-    return TokenStream(tokens[positions], offsets[:: len(streams)])
+    gathered = gather(np.concatenate([stream.tokens for stream in streams]), begins.ravel(), lengths)
+    return TokenStream(gathered.tokens, gathered.starts[:: len(streams)])
 
 
 def invert(stream: TokenStream, n_terms: int) -> InvertedStream:

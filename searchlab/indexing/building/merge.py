@@ -11,24 +11,20 @@ A merge is a separate commit after that of the run that made it necessary, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.building import workers
-from searchlab.indexing.building.workers import write_shards
-from searchlab.indexing.snapshot import live_docs
-from searchlab.indexing.storage.digest import digest
+from searchlab.indexing.building.column_merge import merge_columns
 from searchlab.indexing.storage.manifest import Manifest, commit_manifest, new_shard_prefix
-from searchlab.indexing.storage.shard import Shard, ShardRecord, largest_shard_lookup
-from searchlab.records import Document
+from searchlab.indexing.storage.shard import Shard, ShardRecord
 from searchlab.types import Progress
 
 SHARDS_PER_TIER = 8
-# Documents between two progress reports.
-PROGRESS_STEP = 200
 SMALLEST_TIER_WORDS = 64_000
 
 
@@ -48,14 +44,6 @@ def select_shards_to_merge(shards: Sequence[ShardRecord]) -> list[ShardRecord]:
         if len(same) >= SHARDS_PER_TIER:
             return same
     return next(([shard] for shard in shards if shard.n_deleted > shard.n_live), [])
-
-
-def _verified(shard: Shard, number: int) -> Document:
-    """A stored document; one that differs from what was indexed is an error, lest a merge makes damage look sound."""
-    document = shard.document(number)
-    if digest(document) != shard.columns.digests[number].tobytes():
-        raise IndexCorrupt(f"{shard.folder}: document {number} is not what was indexed; {REBUILD}")
-    return document
 
 
 @dataclass(frozen=True)
@@ -79,32 +67,46 @@ def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> 
 def merge_shards(
     folder: Path, manifest: Manifest, chosen: Sequence[ShardRecord], progress: Progress, jobs: int = 1
 ) -> Merged:
-    """Write the live documents of the chosen shards as few new shards, and commit."""
-    n_read = 0
-
-    def count_documents(documents: Iterator[Document]) -> Iterator[Document]:
-        nonlocal n_read
-        for document in documents:
-            n_read += 1
-            if n_read % PROGRESS_STEP == 0:
-                progress("merging", n_read, 0)
-            yield document
-
-    with new_shard_prefix(folder) as prefix:
-        with ExitStack() as stack:
-            shards = [Shard(folder / record.name, record) for record in chosen]
-            for shard in shards:
-                stack.callback(shard.close)
-            documents = (_verified(shard, number) for shard in shards for number in live_docs(shard).tolist())
-            written = write_shards(
-                count_documents(documents),
-                folder,
-                prefix,
-                manifest.settings,
-                jobs,
-                lambda: progress("writing", n_read, 0),
-                largest_shard_lookup(shards),
-            )
+    """Write the live documents of the chosen shards as few new shards, and commit; `jobs` are written at a time."""
+    groups = group_shards(chosen, jobs)
+    n_docs, done = sum(record.n_live for group in groups for record in group), 0
+    written: list[ShardRecord] = []
+    with new_shard_prefix(folder) as prefix, ExitStack() as stack:
+        run = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
+        names = [f"{prefix}-{number}" for number in range(len(groups))]
+        progress("merging", 0, n_docs)
+        for record in run(lambda group, name: _merge_group(folder, group, name, manifest.settings), groups, names):
+            written.append(record)
+            done += record.n_docs
+            progress("merging", done, n_docs)
         replaced = {record.name for record in chosen}
         merged = manifest.next([*(shard for shard in manifest.shards if shard.name not in replaced), *written])
         return Merged(merged, commit_manifest(folder, merged))
+
+
+def group_shards(chosen: Sequence[ShardRecord], n_groups: int) -> list[list[ShardRecord]]:
+    """The shards that become one, none of more than the full size if it can be helped; at least `n_groups` if possible.
+
+    Each goes where the fewest words are, the largest first.
+    """
+    total = sum(record.n_live_words for record in chosen)
+    n_groups = min(max(n_groups, -(-total // workers.MAX_WORDS_PER_SHARD)), len(chosen))
+    while True:
+        groups: list[list[ShardRecord]] = [[] for _ in range(n_groups)]
+        sizes = [0] * n_groups
+        for record in sorted(chosen, key=lambda record: -record.n_live_words):
+            smallest = sizes.index(min(sizes))
+            groups[smallest].append(record)
+            sizes[smallest] += record.n_live_words
+        if max(sizes) <= workers.MAX_WORDS_PER_SHARD or n_groups == len(chosen):
+            return groups
+        n_groups += 1
+
+
+def _merge_group(folder: Path, group: Sequence[ShardRecord], name: str, settings: AnalysisSettings) -> ShardRecord:
+    """Write the live documents of some shards as one."""
+    with ExitStack() as stack:
+        shards = [Shard(folder / record.name, record) for record in group]
+        for shard in shards:
+            stack.callback(shard.close)
+        return merge_columns(shards, settings).write(folder / name, settings)

@@ -9,7 +9,7 @@ import numpy as np
 from searchlab.analysis.tokenizer import split_ngrams
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
 from searchlab.indexing.building.stream_columns import stream_columns
-from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.records import Document
 from searchlab.types import Array
@@ -52,10 +52,15 @@ class NgramBuilder:
         ranks[[self._numbers[ngram] for ngram in ngrams]] = np.arange(len(ngrams))
         tokens = np.frombuffer(self._tokens, np.int32) if self._tokens else np.zeros(0, np.int32)
         stream = combine_streams([TokenStream(ranks[tokens], np.frombuffer(self._ends, np.int64))], order)
-        columns = Strings.pack(f"{NGRAMS}.terms", ngrams)
-        columns |= stream_columns(NGRAMS, invert(stream, len(ngrams)), stream.lengths)
-        return columns | {
-            f"{NGRAMS}.tokens": stream.tokens.astype(np.uint32),
-            f"{NGRAMS}.tokens.offsets": stream.starts,
-            f"{NGRAMS}.title_lengths": np.frombuffer(self._title_lengths, np.int64)[order].astype(np.int32),
-        }
+        return ngram_columns(PackedStrings.pack(ngrams), stream, np.frombuffer(self._title_lengths, np.int64)[order])
+
+
+def ngram_columns(ngrams: PackedStrings, stream: TokenStream, title_lengths: Array) -> dict[str, Array]:
+    """The columns of the n-grams of documents that are in their final order."""
+    columns = ngrams.columns(f"{NGRAMS}.terms")
+    columns |= stream_columns(NGRAMS, invert(stream, len(ngrams.offsets) - 1), stream.lengths)
+    return columns | {
+        f"{NGRAMS}.tokens": stream.tokens.astype(np.uint32),
+        f"{NGRAMS}.tokens.offsets": stream.starts,
+        f"{NGRAMS}.title_lengths": title_lengths.astype(np.int32),
+    }

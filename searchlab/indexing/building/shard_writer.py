@@ -16,18 +16,13 @@ from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
 from searchlab.indexing.building.field_builder import FieldBuilder
-from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.building.inversion import TokenStream, combine_streams
 from searchlab.indexing.building.ngram_builder import NgramBuilder
-from searchlab.indexing.building.stream_columns import stream_columns
-from searchlab.indexing.storage.arrays.array_file import write_arrays
-from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.building.shard_content import ShardContent
+from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
-from searchlab.indexing.storage.file_sync import sync_tree
-from searchlab.indexing.storage.layout import COLUMNS, IN_USE, STORED_DOCUMENTS, WHOOSH
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.indexing.storage.stored_documents import pack_documents
-from searchlab.indexing.whoosh.segment_writer import write_whoosh
-from searchlab.indexing.whoosh.term_table import PackedStrings
 from searchlab.records import Document
 from searchlab.types import Array
 
@@ -109,36 +104,26 @@ class ShardWriter:
 
     def write(self, folder: Path) -> ShardRecord:
         """Write the shard into a new folder; no document can be added afterwards."""
-        folder.mkdir(parents=True)
         documents = self._documents
         order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
         ordered = [documents[i] for i in order.tolist()]
-
         terms = sorted(self._vocabulary.terms)
         ranks = np.empty(len(terms), np.int32)
         ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
-        title, body = self._title.as_stream(ranks), self._body.as_stream(ranks)
-        parts = {"title": [title], "body": [body], "both": [title, body]}
-        streams = {name: combine_streams(texts, order) for name, texts in parts.items()}
-        inverted = {name: invert(stream, len(terms)) for name, stream in streams.items()}
-        lengths = {name: stream.lengths for name, stream in streams.items()}
-
-        columns = Strings.pack("docnos", (document.docno for document in ordered))
-        columns |= Strings.pack("terms", terms)
-        columns |= _word_columns(self._vocabulary, ranks)
-        columns |= {"tokens": streams["both"].tokens.astype(np.uint32), "tokens.offsets": streams["both"].starts}
-        columns |= self._fields.columns(np.argsort(order))
-        columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
-        for name, postings in inverted.items():
-            columns |= stream_columns(name, postings, lengths[name])
-        if self._ngrams is not None:
-            columns |= self._ngrams.columns(order)
-        write_arrays(folder / COLUMNS, columns)
-        write_arrays(folder / STORED_DOCUMENTS, pack_documents(ordered))
-        (folder / IN_USE).touch()
-        docnos, texts = (PackedStrings(columns[name], columns[f"{name}.offsets"]) for name in ("docnos", "terms"))
-        write_whoosh(folder / WHOOSH, self._analyzer.settings, docnos, texts, inverted, lengths)
-        return ShardRecord(folder.name, len(ordered), self.n_words, sync_tree(folder))
+        title, body = (combine_streams([text.as_stream(ranks)], order) for text in (self._title, self._body))
+        content = ShardContent(
+            PackedStrings.pack(document.docno for document in ordered),
+            PackedStrings.pack(terms),
+            title,
+            body,
+            _word_columns(self._vocabulary, ranks),
+            self._fields.columns(np.argsort(order)),
+            {} if self._ngrams is None else self._ngrams.columns(order),
+            np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
+            pack_documents(ordered),
+            self.n_words,
+        )
+        return content.write(folder, self._analyzer.settings)
 
 
 def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:

@@ -59,6 +59,15 @@ class StoredDocuments:
         ):
             raise self.file.blocks.damaged("the documents do not fit their offsets")
 
+    def packed(self, numbers: Array) -> list[memoryview]:
+        """The compressed documents with these numbers."""
+        starts, ends = self._offsets[numbers], self._offsets[numbers + 1]
+        if len(numbers) and not (starts.min() >= 0 and (starts <= ends).all() and ends.max() <= len(self._texts)):
+            raise self.file.blocks.damaged("documents with wrong offsets")
+        self._texts.verify_ranges(starts, ends)
+        texts = self._texts.memory.data
+        return [texts[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+
     def document(self, number: int) -> Document:
         """The stored document with this number."""
         start, end = self._offsets[number : number + 2].tolist()

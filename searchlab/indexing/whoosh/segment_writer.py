@@ -26,6 +26,7 @@ from whoosh.writing import IndexingError, SegmentWriter
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import WriteFailed
 from searchlab.indexing.building.inversion import InvertedStream
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.whoosh import posting_encoding
 from searchlab.indexing.whoosh.posting_encoding import (
     BLOCK_BYTES,
@@ -35,7 +36,7 @@ from searchlab.indexing.whoosh.posting_encoding import (
     POSTING_BYTES,
 )
 from searchlab.indexing.whoosh.schema import make_schema
-from searchlab.indexing.whoosh.term_table import PackedStrings, TermTable
+from searchlab.indexing.whoosh.term_table import TermTable
 from searchlab.types import Array
 
 # The number of postings that are encoded at once.

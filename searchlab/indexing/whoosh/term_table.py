@@ -9,12 +9,13 @@ from __future__ import annotations
 import zlib
 from array import array
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from whoosh.filedb.filetables import HashWriter, OrderedHashWriter
 from whoosh.util.numlists import GrowableArray
 
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.types import Array
 
 CRC_HASH = 1
@@ -24,20 +25,6 @@ LENGTHS_BYTES = 8
 SLOT = np.dtype([("hash", ">u4"), ("position", ">i8")])
 # More entries than these are put into the hash tables by compiled code.
 MIN_COMPILED_ENTRIES = 200_000
-
-
-class PackedStrings(NamedTuple):
-    """Strings as UTF-8, one after the other, and where each begins; the end of the last comes last."""
-
-    blob: Array
-    offsets: Array
-
-    def take(self, numbers: Array) -> PackedStrings:
-        """The strings with these numbers."""
-        lengths = np.diff(self.offsets)[numbers]
-        offsets = _running_total(lengths)
-        rows = np.repeat(self.offsets[:-1][numbers] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return PackedStrings(self.blob[rows], offsets)
 
 
 class TermTable(OrderedHashWriter):  # type: ignore[misc]

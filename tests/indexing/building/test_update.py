@@ -289,7 +289,7 @@ def test_an_interrupted_merge_leaves_the_update(folder, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(merging, "write_shards", interrupted)
+    monkeypatch.setattr(merging, "merge_columns", interrupted)
     monkeypatch.setattr(merging, "SHARDS_PER_TIER", 2)
     with pytest.raises(KeyboardInterrupt):
         put(folder, [THREE])

@@ -17,7 +17,7 @@ from searchlab.indexing.checking import column_checks, index_doctor
 from searchlab.indexing.checking.index_doctor import AFFECTS_DISPLAY, AFFECTS_WHOOSH, IndexFinding, examine
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
-from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import (
     COLUMNS,
@@ -33,7 +33,6 @@ from searchlab.indexing.storage.manifest import commit_manifest, read_index_mani
 from searchlab.indexing.storage.shard import write_deletions
 from searchlab.indexing.storage.stored_documents import pack_documents
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
-from searchlab.indexing.whoosh.term_table import PackedStrings
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 
@@ -474,8 +473,8 @@ def rewrite_whoosh(folder, *, documents=DOCUMENTS, terms=None, change=None):
     shard.close()
     shutil.rmtree(shard.folder / WHOOSH)
     names = list(shard.columns.terms) if terms is None else terms
-    docnos = PackedStrings(*Strings.pack("docnos", [document.docno for document in documents]).values())
-    packed = PackedStrings(*Strings.pack("terms", names).values())
+    docnos = PackedStrings.pack(document.docno for document in documents)
+    packed = PackedStrings.pack(names)
     write_whoosh(shard.folder / WHOOSH, read_index_manifest(folder).settings, docnos, packed, inverted, lengths)
     update_checksums(folder)
     return f"{shard.folder.name}/{WHOOSH}"

@@ -12,19 +12,18 @@ from whoosh.util.numeric import byte_to_length, length_to_byte
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.building.inversion import InvertedStream
-from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.whoosh import segment_writer, term_table
 from searchlab.indexing.whoosh.posting_encoding import encode_terms
 from searchlab.indexing.whoosh.schema import GapPositions
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.indexing.whoosh.shard_reader import open_whoosh
-from searchlab.indexing.whoosh.term_table import PackedStrings
 
 N_DOCS = 70_000
 
 
 def pack(texts):
-    return PackedStrings(*Strings.pack("texts", texts).values())
+    return PackedStrings.pack(texts)
 
 
 def invert(postings):

@@ -9,12 +9,39 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.types import Array
+
+
+class PackedStrings(NamedTuple):
+    """Strings as UTF-8, one after the other, and where each begins; the end of the last comes last."""
+
+    blob: Array
+    offsets: Array
+
+    @classmethod
+    def pack(cls, texts: Iterable[str]) -> PackedStrings:
+        """The strings of a sequence."""
+        encoded = [text.encode() for text in texts]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    def take(self, numbers: Array) -> PackedStrings:
+        """The strings with these numbers."""
+        lengths = np.diff(self.offsets)[numbers]
+        offsets = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        rows = np.repeat(self.offsets[:-1][numbers] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return PackedStrings(self.blob[rows], offsets)
+
+    def columns(self, name: str) -> dict[str, Array]:
+        """The two arrays, under the names `name` and `name.offsets`."""
+        return {name: self.blob, f"{name}.offsets": self.offsets}
 
 
 class Strings(Sequence[str]):
@@ -93,12 +120,9 @@ class Strings(Sequence[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
         """A table of sorted strings in memory."""
-        return cls(*map(Column, cls.pack("texts", texts).values()))
+        return cls(*map(Column, PackedStrings.pack(texts)))
 
     @staticmethod
     def pack(name: str, texts: Iterable[str]) -> dict[str, Array]:
         """The two arrays that hold sorted strings, under the names `name` and `name.offsets`."""
-        encoded = [text.encode() for text in texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-        return {name: np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": offsets}
+        return PackedStrings.pack(texts).columns(name)

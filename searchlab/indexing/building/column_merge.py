@@ -1,0 +1,150 @@
+"""Merging of shards by their columns: sorted lists become one sorted list, and no text is analysed again.
+
+The documents of all shards are put in docno order, their terms, words, n-grams and fields are numbered anew, and stored
+documents are copied as they are. What only deleted documents had is left out, so the content equals that of the live
+documents indexed together. Words are the exception that costs: a shard does not know which documents a word came from,
+so in a shard with deleted documents the live ones are split into words again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.building.field_merge import merge_fields
+from searchlab.indexing.building.inversion import gather
+from searchlab.indexing.building.ngram_builder import ngram_columns
+from searchlab.indexing.building.shard_content import ShardContent
+from searchlab.indexing.snapshot import live_docs
+from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
+from searchlab.indexing.storage.columns import NGRAMS
+from searchlab.indexing.storage.shard import Shard
+from searchlab.types import Array
+
+
+def merge_columns(shards: Sequence[Shard], settings: AnalysisSettings) -> ShardContent:
+    """The content of one shard with the live documents of several."""
+    try:
+        return _merge(shards, settings)
+    except (IndexError, ValueError, OverflowError) as error:
+        names = ", ".join(shard.folder.name for shard in shards)
+        raise IndexCorrupt(
+            f"{shards[0].folder.parent}: {names}: columns that do not fit ({error}); {REBUILD}"
+        ) from None
+
+
+def _merge(shards: Sequence[Shard], settings: AnalysisSettings) -> ShardContent:
+    live = [live_docs(shard) for shard in shards]
+    docnos = [docno for shard, docs in zip(shards, live, strict=True) for docno in shard.columns.docnos.take(docs)]
+    order = np.array(sorted(range(len(docnos)), key=docnos.__getitem__), np.int64)
+    # For each shard the new number of each document, -1 for a deleted one.
+    ranks = np.empty(len(docnos), np.int64)
+    ranks[order] = np.arange(len(docnos))
+    new_docs, first = [], 0
+    for shard, docs in zip(shards, live, strict=True):
+        numbers = np.full(shard.columns.n_docs, -1)
+        numbers[docs] = ranks[first : first + len(docs)]
+        new_docs.append(numbers)
+        first += len(docs)
+
+    texts = _merge_tokens(shards, live, order, "both")
+    words, n_words = _merge_words(shards, live, texts.terms, settings)
+    ngrams = {}
+    if all(shard.columns.ngrams is not None for shard in shards):
+        grams = _merge_tokens(shards, live, order, NGRAMS)
+        whole = gather(grams.tokens, grams.begins, grams.lengths)
+        ngrams = ngram_columns(PackedStrings.pack(grams.terms), whole, grams.title_lengths)
+    return ShardContent(
+        PackedStrings.pack(docnos[number] for number in order.tolist()),
+        PackedStrings.pack(texts.terms),
+        gather(texts.tokens, texts.begins, texts.title_lengths),
+        gather(texts.tokens, texts.begins + texts.title_lengths, texts.lengths - texts.title_lengths),
+        words,
+        merge_fields([shard.columns.fields for shard in shards], new_docs),
+        ngrams,
+        np.concatenate([shard.columns.digests[docs] for shard, docs in zip(shards, live, strict=True)])[order],
+        _copy_documents(shards, live, order),
+        n_words,
+    )
+
+
+class _MergedTokens(NamedTuple):
+    """Terms in byte order; tokens numbered by them; where each document's begin, and how many there are."""
+
+    terms: list[str]
+    tokens: Array
+    begins: Array
+    lengths: Array
+    title_lengths: Array
+
+
+def _merge_tokens(shards: Sequence[Shard], live: Sequence[Array], order: Array, stream: str) -> _MergedTokens:
+    """The tokens of a stream; documents are in their new order, their tokens are still those of the shards."""
+    of_shards = [shard.columns.document_tokens(stream) for shard in shards]
+    known, begins, lengths, title_lengths = [], [], [], []
+    n_tokens = 0
+    for shard, tokens, docs in zip(shards, of_shards, live, strict=True):
+        offsets = tokens.offsets.whole
+        of_docs, of_titles = np.diff(offsets)[docs], tokens.title_lengths.whole[docs].astype(np.int64)
+        if ((of_titles < 0) | (of_titles > of_docs)).any():
+            raise ValueError("lengths of texts")
+        begins.append(offsets[docs] + n_tokens)
+        lengths.append(of_docs)
+        title_lengths.append(of_titles)
+        n_tokens += len(tokens.tokens)
+        used = np.arange(len(tokens.terms))
+        if shard.live is not None:
+            counts = np.bincount(gather(tokens.tokens.whole, offsets[docs], of_docs).tokens, minlength=len(used))
+            used = np.flatnonzero(counts)
+        known.append(dict(zip(tokens.terms.take(used), used.tolist(), strict=True)))
+    terms = sorted(set().union(*known))
+    numbers = {term: number for number, term in enumerate(terms)}
+    renumbered = []
+    for tokens, own in zip(of_shards, known, strict=True):
+        ranks = np.full(len(tokens.terms), -1, np.int32)
+        ranks[list(own.values())] = [numbers[term] for term in own]
+        renumbered.append(ranks[tokens.tokens.whole])
+    return _MergedTokens(
+        terms,
+        np.concatenate(renumbered),
+        *(np.concatenate(parts)[order] for parts in (begins, lengths, title_lengths)),
+    )
+
+
+def _merge_words(
+    shards: Sequence[Shard], live: Sequence[Array], terms: list[str], settings: AnalysisSettings
+) -> tuple[dict[str, Array], int]:
+    """The columns of the words of the live documents, and how often they occur."""
+    words: dict[str, str | None] = {}
+    n_words = 0
+    for shard, docs in zip(shards, live, strict=True):
+        of_shard = shard.columns.all_words()
+        if shard.live is None:
+            words |= of_shard
+            n_words += shard.record.n_words
+            continue
+        split = Analyzer(settings).split
+        for number in docs.tolist():
+            document = shard.document(number)
+            for text in (document.title, document.body):
+                found = split(text)
+                n_words += len(found)
+                words.update((word, of_shard[word]) for word in set(found).difference(words))
+    numbers: dict[str | None, int] = {term: number for number, term in enumerate(terms)}
+    numbers[None] = -1
+    ordered = sorted(words)
+    of_terms = np.array([numbers[words[word]] for word in ordered], np.int32)
+    return Strings.pack("words", ordered) | {"words.terms": of_terms}, n_words
+
+
+def _copy_documents(shards: Sequence[Shard], live: Sequence[Array], order: Array) -> dict[str, Array]:
+    """The arrays of the stored documents, copied without being read."""
+    packed = [piece for shard, docs in zip(shards, live, strict=True) for piece in shard.stored.packed(docs)]
+    pieces = [packed[number] for number in order.tolist()]
+    offsets = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
+    return {"texts": np.frombuffer(b"".join(pieces), np.uint8), "offsets": offsets}

@@ -1,0 +1,60 @@
+"""Content of a shard: everything that is written, with documents in docno order and terms in byte order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
+from searchlab.indexing.building.stream_columns import stream_columns
+from searchlab.indexing.storage.arrays.array_file import write_arrays
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
+from searchlab.indexing.storage.file_sync import sync_tree
+from searchlab.indexing.storage.layout import COLUMNS, IN_USE, STORED_DOCUMENTS, WHOOSH
+from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.indexing.whoosh.segment_writer import write_whoosh
+from searchlab.types import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ShardContent:
+    """The documents of a shard, analysed.
+
+    `title` and `body` number terms by their rank in `terms`; `words` are the columns of the words seen, `fields` and
+    `ngrams` those of other fields and of n-grams; `documents` are the arrays of the stored documents.
+    """
+
+    docnos: PackedStrings
+    terms: PackedStrings
+    title: TokenStream
+    body: TokenStream
+    words: dict[str, Array]
+    fields: dict[str, Array]
+    ngrams: dict[str, Array]
+    digests: Array
+    documents: dict[str, Array]
+    n_words: int
+
+    def write(self, folder: Path, settings: AnalysisSettings) -> ShardRecord:
+        """Write the shard into a new folder."""
+        folder.mkdir(parents=True)
+        n_docs, n_terms = len(self.docnos.offsets) - 1, len(self.terms.offsets) - 1
+        both = combine_streams([self.title, self.body], np.arange(n_docs))
+        streams = {"title": self.title, "body": self.body, "both": both}
+        inverted = {name: invert(stream, n_terms) for name, stream in streams.items()}
+        lengths = {name: stream.lengths for name, stream in streams.items()}
+
+        columns = self.docnos.columns("docnos") | self.terms.columns("terms") | self.words
+        columns |= {"tokens": both.tokens.astype(np.uint32), "tokens.offsets": both.starts}
+        columns |= self.fields
+        columns["digests"] = self.digests
+        for name, postings in inverted.items():
+            columns |= stream_columns(name, postings, lengths[name])
+        write_arrays(folder / COLUMNS, columns | self.ngrams)
+        write_arrays(folder / STORED_DOCUMENTS, self.documents)
+        (folder / IN_USE).touch()
+        write_whoosh(folder / WHOOSH, settings, self.docnos, self.terms, inverted, lengths)
+        return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))
