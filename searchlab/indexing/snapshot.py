@@ -140,6 +140,18 @@ class Snapshot:
         """The names of the fields other than title and body, sorted."""
         return tuple(sorted({name for shard in self.shards for name in shard.columns.fields.names}))
 
+    @cached_property
+    def numeric_fields(self) -> frozenset[str]:
+        """The fields whose values are, for the most part, numbers or dates."""
+        numeric = set()
+        with self.report_damage():
+            for name in self.field_names:
+                counts = np.array([shard.columns.fields.count_kinds(name) for shard in self.shards])
+                n_numeric, n_values = counts.sum(axis=0).tolist()
+                if 2 * n_numeric > n_values:
+                    numeric.add(name)
+        return frozenset(numeric)
+
     def field_numbers(self, name: str, shards: Array, docs: Array) -> Array:
         """The numbers of documents in a field, NaN where they have none (see `FieldColumns.numbers_of`)."""
         numbers = np.full(len(docs), np.nan)

@@ -138,6 +138,23 @@ class FieldColumns:
         numbered[self.number_docs[rows]] = self.numbers[rows]
         return np.asarray(np.fmax(dated, numbered))
 
+    def values_of(self, name: str) -> range:
+        """The numbers of a field's values in `values`; their order is that of the alphabet."""
+        return range(self.values.first_from(name + SEPARATOR), self.values.first_from(name + AFTER_SEPARATOR))
+
+    def count_kinds(self, name: str) -> tuple[int, int]:
+        """How many values of a field are numbers or dates, and how many it has in all, each counted for each document.
+
+        Values that are too long to be stored whole are not counted.
+        """
+        field = self.names.find(name)
+        if field < 0:
+            return 0, 0
+        ends = slice(field, field + 2)
+        n_numbers, n_dates = (int(np.diff(offsets[ends])[0]) for offsets in (self.number_offsets, self.date_offsets))
+        numbers = self.values_of(name)
+        return n_numbers + n_dates, int(self.value_offsets[numbers.stop]) - int(self.value_offsets[numbers.start])
+
     def having(self, name: str) -> Array:
         """The documents that have a field."""
         field = self.names.find(name)
