@@ -15,6 +15,7 @@ from searchlab.errors import SettingError, unknown_name
 
 if TYPE_CHECKING:
     from searchlab.mixtures.weights import MixtureWeights
+    from searchlab.retrieval.composition.base_pipeline import BaseSearch, PipelineHits
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
@@ -60,6 +61,15 @@ SyntaxOption = Annotated[
     ),
 ]
 
+SortOption = Annotated[
+    str | None,
+    typer.Option("--sort", metavar="FIELD[:asc|desc]", help="Order by a field, such as year:desc, not score"),
+]
+FacetOption = Annotated[
+    list[str] | None,
+    typer.Option("--facet", metavar="FIELD,...", help="Count the values of fields in all documents that match"),
+]
+
 
 @dataclass(frozen=True)
 class SearchOptions:
@@ -74,6 +84,8 @@ class SearchOptions:
     # Trained weights, and the scorer that they make for the index that is searched.
     weights: MixtureWeights | None = None
     trained: Scorer | None = None
+    sort: str | None = None
+    facets: tuple[str, ...] = ()
 
     @classmethod
     def read(
@@ -86,15 +98,21 @@ class SearchOptions:
         *,
         syntax: str = "plain",
         weights: str | None = None,
+        sort: str | None = None,
+        facets: list[str] | None = None,
     ) -> SearchOptions:
         """The options of a command line; mistakes in them are reported at once, before an index is opened."""
+        from searchlab.retrieval.fields.facets import parse_fields
+        from searchlab.retrieval.fields.sorting import SortOrder
         from searchlab.retrieval.query.query_analyzer import SYNTAXES
 
         if syntax not in SYNTAXES:
             raise unknown_name("query syntax", syntax, SYNTAXES)
         values = dict(pairs(settings or (), "--set"))
         trained = _read_weights(weights, scorer, values)
-        options = cls(scorer, values, stream, tuple(filters or ()), expand, syntax, trained)
+        order = None if sort is None else str(SortOrder.parse(sort))
+        counted = tuple(parse_fields(facets or ()))
+        options = cls(scorer, values, stream, tuple(filters or ()), expand, syntax, trained, sort=order, facets=counted)
         _ = options.scorer, options.expansion
         return options
 
@@ -111,6 +129,10 @@ class SearchOptions:
         from searchlab.retrieval.pipeline import Pipeline
 
         return Pipeline(engine, self.scorer, self.stream, self.expansion)
+
+    def find(self, search: BaseSearch, k: int) -> PipelineHits:
+        """The first k hits of a search, in the order of these options."""
+        return search.hits(k) if self.sort is None else search.sorted_hits(k, self.sort)
 
     @cached_property
     def scorer(self) -> Scorer:

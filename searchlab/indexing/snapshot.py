@@ -52,6 +52,13 @@ def _open(folder: Path) -> tuple[Manifest, list[Shard]]:
         manifest = newer
 
 
+class ValueRanks(NamedTuple):
+    """The values of a field in the alphabetical order of all shards: the rank of each shard's, and their number."""
+
+    by_shard: list[Array]
+    n_values: int
+
+
 class Snapshot:
     """One committed state of an index, opened for reading."""
 
@@ -75,6 +82,8 @@ class Snapshot:
         self.count_term = lru_cache(MAX_CACHED_TERMS)(self._count_term)
         self.term_stats = lru_cache(MAX_CACHED_TERMS)(self._term_stats)
         self.greatest_number = lru_cache(MAX_CACHED_FIELDS)(self._greatest_number)
+        self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._rank_values)
+        self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._make_sort_keys)
         self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
 
     def close(self) -> None:
@@ -139,6 +148,47 @@ class Snapshot:
     def field_names(self) -> tuple[str, ...]:
         """The names of the fields other than title and body, sorted."""
         return tuple(sorted({name for shard in self.shards for name in shard.columns.fields.names}))
+
+    @cached_property
+    def numeric_fields(self) -> frozenset[str]:
+        """The fields whose values are, for the most part, numbers or dates."""
+        numeric = set()
+        with self.report_damage():
+            for name in self.field_names:
+                counts = np.array([shard.columns.fields.count_kinds(name) for shard in self.shards])
+                n_numeric, n_values = counts.sum(axis=0).tolist()
+                if 2 * n_numeric > n_values:
+                    numeric.add(name)
+        return frozenset(numeric)
+
+    def count_values(self, name: str) -> int:
+        """How many values a field has, each counted for each document that has it."""
+        return sum(shard.columns.fields.count_kinds(name)[1] for shard in self.shards)
+
+    def _rank_values(self, name: str) -> ValueRanks:
+        fields = [shard.columns.fields for shard in self.shards]
+        if len(fields) == 1:
+            n_values = len(fields[0].values_of(name))
+            return ValueRanks([np.arange(n_values)], n_values)
+        values = [columns.values.take(np.array(columns.values_of(name), np.int64)) for columns in fields]
+        ranks = {value: rank for rank, value in enumerate(sorted(set().union(*values)))}
+        return ValueRanks([np.array([ranks[value] for value in each], np.int64) for each in values], len(ranks))
+
+    def _make_sort_keys(self, name: str) -> list[Array]:
+        """For each shard a number for each document that orders documents by a field, NaN for those without a value.
+
+        They are the numbers of a field of numbers (see `FieldColumns.numbers_of`), or else the ranks of the values.
+        """
+        keys = []
+        for shard, ranks in zip(self.shards, self.value_ranks(name).by_shard, strict=True):
+            fields = shard.columns.fields
+            if name in self.numeric_fields:
+                numbers = fields.numbers_of(name)
+                keys.append(np.full(fields.n_docs, np.nan) if numbers is None else numbers)
+            else:
+                # The position -1, of documents without a value, is that of the NaN.
+                keys.append(np.append(ranks.astype(np.float64), np.nan)[fields.first_values(name)])
+        return keys
 
     def field_numbers(self, name: str, shards: Array, docs: Array) -> Array:
         """The numbers of documents in a field, NaN where they have none (see `FieldColumns.numbers_of`)."""

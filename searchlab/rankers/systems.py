@@ -48,8 +48,16 @@ class System(Protocol):
     def parse(self, query: str, syntax: str = "full") -> Query:
         """A query as this system understands it, to be searched and explained."""
 
-    def search(self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()) -> Hits:
-        """The k best documents."""
+    def search(
+        self,
+        query: str | Query,
+        *,
+        k: int | None = 10,
+        syntax: str = "full",
+        filters: Filters = (),
+        sort: str | None = None,
+    ) -> Hits:
+        """The k best documents, or the first k in the order of a field."""
 
     def explain(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()
@@ -80,10 +88,20 @@ class NamedPipeline:
         return self.pipeline.parse(query, syntax)
 
     def search(
-        self, query: str | Query, *, k: int | None = 10, syntax: str = "full", filters: Filters = ()
+        self,
+        query: str | Query,
+        *,
+        k: int | None = 10,
+        syntax: str = "full",
+        filters: Filters = (),
+        sort: str | None = None,
     ) -> PipelineHits:
-        """The k best documents; their marked words are those of the query, not those of its expansion."""
-        return self._start(query, syntax, filters).hits(k)
+        """The k best documents, or the first k in the order of a field.
+
+        Their marked words are those of the query, not those of its expansion.
+        """
+        search = self._start(query, syntax, filters)
+        return search.hits(k) if sort is None else search.sorted_hits(k, sort)
 
     def explain(
         self, query: str | Query, docnos: Sequence[str], *, syntax: str = "full", filters: Filters = ()

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,9 @@ from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
 from searchlab.retrieval.expansion import as_expansion
+from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
+from searchlab.retrieval.fields.other_fields import find_other_fields
+from searchlab.retrieval.fields.sorting import SortOrder, require_order
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
@@ -102,40 +105,73 @@ class SearchEngine:
         stream: str = "both",
         syntax: str = "plain",
         filters: Filters = (),
+        sort: SortOrder | str | None = None,
     ) -> Hits:
         """The k best documents for a query; k=None gives all that match.
 
         The scorer, BM25 by default, and the expansion, by default none, are values or their names. With `plain` syntax
         a query is only words, with `full` syntax it may have phrases, patterns, operators and fields. Only documents
-        that pass all `filters`, given as `Filter`s or written `field=value`, are found.
+        that pass all `filters`, given as `Filter`s or written `field=value`, are found. With `sort`, written as
+        `year:desc`, the hits are the first of all that match in the order of a field.
 
         If a text cannot be read as the syntax demands, it is searched as words, with a `QueryWarning`.
         """
         began = time.perf_counter()
         if expansion is not None:
             pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
-            return pipeline.search(query, k=k, syntax=syntax, filters=filters)
+            return pipeline.search(query, k=k, syntax=syntax, filters=filters, sort=sort)
         scorer = self._check_scorer(scorer, stream)
         require_k(k)
+        order_by = None if sort is None else require_order(self.snapshot, sort)
         wanted = self._check_filters(filters)
         with self.snapshot.report_damage():
             parsed = self._read_query(query, stream, syntax)
             limit = len(self) if k is None else min(int(k), len(self))
-            shards = docs = np.zeros(0, np.int64)
-            scores = np.zeros(0)
-            by_shard = list(self._search_shards(parsed, limit, scorer, stream, wanted))
-            if by_shard:
-                shards = np.repeat(np.arange(len(by_shard)), [len(found) for found, _ in by_shard])
-                docs = np.concatenate([found for found, _ in by_shard])
-                scores = np.concatenate([found for _, found in by_shard])
-            order = self._rank(shards, docs, scores, limit)
+            if order_by is None:
+                shards, docs, scores = _join_shards(self._search_shards(parsed, limit, scorer, stream, wanted))
+                order = self._rank(shards, docs, scores, limit)
+            else:
+                shards, docs, scores = self._first_in_order(order_by, parsed, limit, scorer, stream, wanted)
+                order = np.arange(len(docs))
         seconds = time.perf_counter() - began
         columns = shards[order], docs[order], scores[order]
         found_all = len(order) < limit or limit == len(self)
-        count = None if found_all else partial(self._count_matches, parsed, scorer, stream, wanted)
+        request = parsed, scorer, stream, wanted
+        search_fields = partial(find_other_fields, self, *request)
+        if found_all:
+            count, mark = len(order).__int__, partial(mark_documents, self.snapshot, *columns[:2])
+        else:
+            count, mark = partial(self._count_matches, *request), partial(self._mark_matches, *request)
         if parsed is not query:
             warn_of_remarks(parsed)
-        return Hits(self.snapshot, parsed, *columns, seconds, compiled=self.compiled, count=count)
+        matches = Matches(count, mark, search_fields)
+        return Hits(self.snapshot, parsed, *columns, seconds, compiled=self.compiled, matches=matches)
+
+    def _first_in_order(
+        self, order: SortOrder, query: Query, limit: int, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
+    ) -> tuple[Array, Array, Array]:
+        """The first of all documents that match, in the order of a field; equal values by score and docno."""
+        marks = self._mark_matches(query, scorer, stream, filters)
+        found = [np.flatnonzero(marked) for marked in marks]
+        shards = np.repeat(np.arange(len(found)), [len(each) for each in found])
+        docs = np.concatenate([np.zeros(0, np.int64), *found])
+        values = order.precedence(self.snapshot, shards, docs)
+        if limit < len(docs):
+            # Only these can be among the first: all that precede the last of them, and its equals.
+            first = np.flatnonzero(values >= np.partition(values, -limit)[-limit])
+            shards, docs, values = shards[first], docs[first], values[first]
+        scoring = self.reader.bind(scorer, stream).prepare(query)
+        scores = np.zeros(len(docs))
+        for shard_index in range(self.reader.n_shards):
+            rows = np.flatnonzero(shards == shard_index)
+            scores[rows] = scoring.score(shard_index, docs[rows])
+        if limit < len(docs):
+            last = values == values.min()
+            n_wanted = limit - int(np.count_nonzero(~last))
+            kept = np.flatnonzero(~last | (scores >= np.partition(scores[last], -n_wanted)[-n_wanted]))
+            shards, docs, scores, values = shards[kept], docs[kept], scores[kept], values[kept]
+        rows = np.lexsort((-self._docno_ranks(shards, docs), -scores, -values))[:limit]
+        return shards[rows], docs[rows], scores[rows]
 
     def search_many(
         self,
@@ -290,6 +326,14 @@ class SearchEngine:
             further = scoring.further_documents(shard_index)
             yield matcher.candidates(query, filters, further, every_document=scoring.scores_every_document)
 
+    def _mark_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> Marks:
+        """The documents that match a query and pass all filters."""
+        with self.snapshot.report_damage():
+            scoring = self.reader.bind(scorer, stream).prepare(query)
+            if _asks_for_nothing(query, scoring):
+                return [np.zeros(shard.columns.n_docs, bool) for shard in self.snapshot.shards]
+            return list(self._match_shards(scoring, query, stream, filters))
+
     def _count_matches(self, query: Query, scorer: Scorer, stream: str, filters: tuple[Filter, ...]) -> int:
         """The number of documents that match a query and pass all filters."""
         with self.snapshot.report_damage():
@@ -326,6 +370,14 @@ class SearchEngine:
         ranks = np.empty(len(docs), np.int64)
         ranks[sorted(range(len(docnos)), key=docnos.__getitem__)] = np.arange(len(docnos))
         return ranks
+
+
+def _join_shards(by_shard: Iterable[ScoredDocuments]) -> tuple[Array, Array, Array]:
+    """The documents of all shards: their shards, their numbers and their scores."""
+    found = list(by_shard)
+    shards = np.repeat(np.arange(len(found)), [len(docs) for docs, _ in found])
+    docs = np.concatenate([np.zeros(0, np.int64), *(docs for docs, _ in found)])
+    return shards, docs, np.concatenate([np.zeros(0), *(scores for _, scores in found)])
 
 
 def _asks_for_nothing(query: Query, scoring: QueryScorer) -> bool:

@@ -34,6 +34,9 @@ from searchlab.retrieval.composition.steps import setting_label
 from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3, RelevanceModel, as_expansion
+from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
+from searchlab.retrieval.fields.other_fields import OtherField, find_other_fields
+from searchlab.retrieval.fields.sorting import SortOrder
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import DOCNO
 from searchlab.retrieval.results import Explanation, Hits, Query
@@ -207,20 +210,43 @@ class PipelineSearch(BaseSearch):
             columns = best.shards, best.docs, best.scores
         else:
             columns = self._rerank(k, self.pipeline.model)
-        return PipelineHits(self, self.query, *columns, time.perf_counter() - began, self._count_hits)
+        seconds = time.perf_counter() - began
+        return PipelineHits(self, self.query, *columns, seconds, self._matches)
+
+    def sorted_hits(self, k: int | None, sort: SortOrder | str, *, began: float | None = None) -> PipelineHits:
+        """The first k of all documents that are found, in the order of a field; only these need be ranked."""
+        if self.pipeline.model is not None:
+            return super().sorted_hits(k, sort, began=began)
+        began = time.perf_counter() if began is None else began
+        first = self._find(self.expanded_query, k, sort=sort)
+        columns = first.shards, first.docs, first.scores
+        return PipelineHits(self, self.query, *columns, time.perf_counter() - began, self._matches)
+
+    @property
+    def _matches(self) -> Matches:
+        return Matches(self._count_hits, self._mark_hits, self.search_fields)
 
     def _count_hits(self) -> int:
         """The number of hits for k=None: documents that match, and candidates that match the expanded query only."""
         if self.pipeline.model is None:
             return self.expanded(MIN_DEPTH).n_matches
-        n_matches = self.first(self.pipeline.model.n_candidates).n_matches
         if self.expanded_query is self.query or self.query.node is not None:
-            return n_matches
-        engine, candidates = self.pipeline.engine, self.reranked.documents
-        with engine.snapshot.report_damage():
-            matching = list(engine.matching(self.query, self.pipeline.scorer, self.pipeline.stream, self.filters))
-        addresses = zip(candidates.shards.tolist(), candidates.docs.tolist(), strict=True)
-        return n_matches + sum(not matching[shard_index][doc] for shard_index, doc in addresses)
+            return self.first(self.pipeline.model.n_candidates).n_matches
+        return count_marks(self._mark_hits())
+
+    def _mark_hits(self) -> Marks:
+        """The documents that `_count_hits` counts."""
+        if self.pipeline.model is None:
+            return self.expanded(MIN_DEPTH).matching
+        candidates = self.reranked.documents
+        marked = mark_documents(self.pipeline.engine.snapshot, candidates.shards, candidates.docs)
+        matching = self.first(self.pipeline.model.n_candidates).matching
+        return [one | other for one, other in zip(marked, matching, strict=True)]
+
+    def search_fields(self, found: Marks) -> tuple[OtherField, ...]:
+        """The fields in which documents have words of the query, apart from those found."""
+        pipeline = self.pipeline
+        return find_other_fields(pipeline.engine, self.query, pipeline.scorer, pipeline.stream, self.filters, found)
 
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores (see `Pipeline`)."""
@@ -270,10 +296,10 @@ class PipelineSearch(BaseSearch):
             return PipelineSearch(pipeline, query)
         return self if mine.expansion == pipeline.expansion else PipelineSearch(pipeline, query, first=self._first)
 
-    def _find(self, query: Query, k: int | None, *more: Filter) -> Hits:
+    def _find(self, query: Query, k: int | None, *more: Filter, sort: SortOrder | str | None = None) -> Hits:
         pipeline = self.pipeline
         return pipeline.engine.search(
-            query, k=k, scorer=pipeline.scorer, stream=pipeline.stream, filters=(*self.filters, *more)
+            query, k=k, scorer=pipeline.scorer, stream=pipeline.stream, filters=(*self.filters, *more), sort=sort
         )
 
     def _rerank(self, k: int | None, model: RerankingModel) -> tuple[Array, Array, Array]:
@@ -286,9 +312,11 @@ class PipelineSearch(BaseSearch):
         )
         if k is None or k > len(scores):
             first = self.first(k)
-            known = set(zip(shards.tolist(), docs.tolist(), strict=True))
-            addresses = zip(first.shards.tolist(), first.docs.tolist(), strict=True)
-            others = np.array([address not in known for address in addresses], dtype=bool)
+            marked = mark_documents(self.pipeline.engine.snapshot, shards, docs)
+            others = np.ones(len(first), bool)
+            for shard_index, known in enumerate(marked):
+                rows = np.flatnonzero(first.shards == shard_index)
+                others[rows] = ~known[first.docs[rows]]
             shards = np.concatenate([shards, first.shards[others]])
             docs = np.concatenate([docs, first.docs[others]])
             scores = np.concatenate([scores, tail_scores(scores, int(np.count_nonzero(others)))])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
 from searchlab.records import Document, QueryTerm
+from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
+from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
+from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
 from searchlab.retrieval.highlight.snippets import (
     SNIPPET_NGRAMS,
     SNIPPET_WORDS,
@@ -25,6 +29,9 @@ from searchlab.retrieval.highlight.snippets import (
 )
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
+
+if TYPE_CHECKING:
+    from searchlab.retrieval.fields.other_fields import OtherField
 
 # Documents whose texts are read, and snippets made, at once.
 READ_BATCH_SIZE = 16
@@ -109,7 +116,7 @@ class Hits(Sequence[Hit]):
         seconds: float,
         *,
         compiled: bool = False,
-        count: Callable[[], int] | None = None,
+        matches: Matches | None = None,
     ) -> None:
         self._snapshot = snapshot
         # Each document by its shard and its number there.
@@ -120,7 +127,7 @@ class Hits(Sequence[Hit]):
         self.seconds = seconds
         # Whether snippets are made by compiled code.
         self.compiled = compiled
-        self._count = count
+        self._matches = matches or Matches(self.__len__, lambda: self.marked_hits, lambda found: ())
 
     @cached_property
     def n_matches(self) -> int:
@@ -128,7 +135,30 @@ class Hits(Sequence[Hit]):
 
         It is exact, and computed when it is first asked for.
         """
-        return len(self) if self._count is None else self._count()
+        return self._matches.count()
+
+    @cached_property
+    def matching(self) -> Marks:
+        """For each shard of the index, which of its documents the search finds, whatever k."""
+        return self._matches.mark()
+
+    @property
+    def marked_hits(self) -> Marks:
+        """For each shard of the index, which of its documents are among these hits."""
+        return mark_documents(self._snapshot, self.shards, self.docs)
+
+    @cached_property
+    def other_fields(self) -> tuple[OtherField, ...]:
+        """Fields in which further documents have the words of the query, which searches title and body only."""
+        return self._matches.search_fields(self.matching)
+
+    def facets(self, *fields: str, n: int = N_VALUES) -> dict[str, Facet]:
+        """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
+        return {field: count_facet(self._snapshot, self.matching, field, n) for field in fields}
+
+    def sorted_by(self, order: SortOrder | str) -> Self:
+        """These hits in the order of a field, such as `year:desc` (see `searchlab.retrieval.fields.sorting`)."""
+        return self.take(sort_documents(self._snapshot, self.shards, self.docs, order))
 
     def __repr__(self) -> str:
         return f"<Hits for {self.query.text!r}: {len(self)} documents>"
@@ -177,12 +207,23 @@ class Hits(Sequence[Hit]):
     def __iter__(self) -> Iterator[Hit]:
         return self._read(slice(None))
 
-    def take(self, rows: slice | Array) -> Hits:
+    def take(self, rows: slice | Array) -> Self:
         """The hits in these rows, ranked from 1."""
-        columns = self.shards[rows], self.docs[rows], self.scores[rows]
-        return Hits(
-            self._snapshot, self.query, *columns, self.seconds, compiled=self.compiled, count=lambda: self.n_matches
-        )
+        return self._with(self.query, self.shards[rows], self.docs[rows], self.scores[rows], self._same_matches)
+
+    @property
+    def _same_matches(self) -> Matches:
+        """The matches of these hits, for others of the same search; what is computed is shared."""
+        return Matches(lambda: self.n_matches, lambda: self.matching, self._matches.search_fields)
+
+    def _with(self, query: Query, shards: Array, docs: Array, scores: Array, matches: Matches) -> Self:
+        """Other hits of the same search."""
+        changed = copy(self)
+        for name in ("docnos", "n_matches", "matching", "other_fields"):
+            changed.__dict__.pop(name, None)
+        changed.query, changed._matches = query, matches
+        changed.shards, changed.docs, changed.scores = shards, docs, scores
+        return changed
 
     def to_dataframe(self, fields: str | Sequence[str] = (), *, polars: bool = False) -> Any:
         """A DataFrame of pandas, or of polars: rank, docno, score, title, and one or several fields."""

@@ -12,12 +12,12 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
+import time
 from collections.abc import Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from searchlab.cli.messages import note
-from searchlab.cli.printing.terminal_text import printable, unfiltered
+from searchlab.cli.messages import list_names, note
+from searchlab.cli.printing.terminal_text import n_columns, printable, unfiltered
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def print_hit(hit: Hit) -> None:
     # A title without any word has no marked form.
     title = hit.marked_title if hit.marked_title.text else Snippet(" ".join(hit.title.split()) or "(no title)", ())
     lead = f"{hit.rank:>3}  {hit.score:8.4f}  {printable(hit.docno)}  "
-    indent = " " * _n_columns(lead) if _n_columns(lead) <= MAX_TITLE_INDENT else INDENT
+    indent = " " * n_columns(lead) if n_columns(lead) <= MAX_TITLE_INDENT else INDENT
     _print_passage(title, lead, indent=indent, bold=bool(hit.title))
     if hit.snippet.text:
         _print_passage(hit.snippet, INDENT)
@@ -85,6 +85,7 @@ def hits_record(
         "index": str(engine.snapshot.folder),
         "scorer": scorer,
         "seconds": round(hits.seconds, 6),
+        "other_fields": [each.to_json() for each in hits.other_fields],
         "n_docs": len(engine),
         "n_matches": hits.n_matches,
         "hits": [
@@ -94,10 +95,13 @@ def hits_record(
     }
 
 
-def note_outcome(hits: Hits, engine: SearchEngine) -> None:
-    """Note how many results there are and how long the search took; if there are none, why, and what was meant."""
+def note_outcome(hits: Hits, engine: SearchEngine, began: float) -> None:
+    """Note how many results there are and how long the user waited; if there are none, why, and what was meant.
+
+    `began` is when the search began, by `time.perf_counter`.
+    """
     query = hits.query
-    unknown = ", ".join(query.unknown)
+    unknown = list_names(query.unknown)
     for remark in query.remarks:
         note(remark)
     if not query.terms and not query.unknown and query.node is None:
@@ -111,10 +115,13 @@ def note_outcome(hits: Hits, engine: SearchEngine) -> None:
             note("no results: no document matches the whole query and all filters")
     if query.suggestions:
         note(f"did you mean: {', '.join(nearest for _, nearest in query.suggestions)}?")
+    if hits.other_fields:
+        offers = [f"{format_count(each.n_docs, 'document')} by {each.query}" for each in hits.other_fields]
+        note(f"more in other fields: {', '.join(offers)}")
     if hits:
         results, documents = format_count(hits.n_matches, "result"), format_count(len(engine), "document")
         shown = f"{len(hits):,} of " if len(hits) < hits.n_matches else ""
-        note(f"{shown}{results} from {documents} in {hits.seconds * 1000:.1f} ms")
+        note(f"{shown}{results} from {documents} in {(time.perf_counter() - began) * 1000:.1f} ms")
 
 
 def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: bool = False) -> None:
@@ -124,7 +131,7 @@ def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: b
         before, after = ("\033[1m", "\033[0m") if bold else ("", "")
     else:
         marks, before, after = ("*", "*"), "", ""
-    for line in _wrapped(passage, _n_columns(lead), len(indent)):
+    for line in _wrapped(passage, n_columns(lead), len(indent)):
         print(f"{lead}{before}{line.marked(*marks)}{after}", file=unfiltered(sys.stdout))
         lead = indent
 
@@ -140,7 +147,7 @@ def _wrapped(passage: Snippet, lead: int, indent: int) -> Iterator[Snippet]:
         width = sys.maxsize
     start = end = 0
     for word in re.finditer(r"\S+", text):
-        if end > start and lead + _n_columns(text[start : word.end()]) > width:
+        if end > start and lead + n_columns(text[start : word.end()]) > width:
             yield _cut(text, passage.marks, start, end)
             start, lead = word.start(), indent
         end = word.end()
@@ -152,13 +159,6 @@ def _cut(text: str, marks: tuple[tuple[int, int], ...], start: int, end: int) ->
 
     inside = ((max(a, start) - start, min(b, end) - start) for a, b in marks if a < end and b > start)
     return Snippet(text[start:end], tuple(inside))
-
-
-def _n_columns(text: str) -> int:
-    """The number of terminal columns that a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
 
 
 def _matched_terms(query: Query, field: str) -> Set[str]:

@@ -8,6 +8,7 @@ or reverse the text that follows. Names and texts from files may contain them. S
 from __future__ import annotations
 
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO, cast
 
@@ -61,6 +62,22 @@ def megabytes(n_bytes: int) -> str:
 def printable(text: str) -> str:
     """The text with a blank in place of each control character, line ends included; positions stay the same."""
     return text if text.isprintable() else text.translate(_CONTROLS)
+
+
+def n_columns(text: str) -> int:
+    """The number of terminal columns that a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """The text in at most `width` columns, with an ellipsis if it is cut."""
+    if n_columns(text) <= width:
+        return text
+    while n_columns(text) >= width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
 
 
 def print_line(text: str) -> None:

@@ -13,6 +13,8 @@ from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError, name_some, unknown_name
 from searchlab.retrieval.expansion import RM3
+from searchlab.retrieval.fields.facets import parse_fields
+from searchlab.retrieval.fields.sorting import SortOrder
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.registry import SCORERS
 
@@ -118,6 +120,20 @@ def _filter(session: Session, argument: str) -> None:
     note(_describe_filters(session))
 
 
+def _sort(session: Session, argument: str) -> None:
+    if argument:
+        order = None if argument == "off" else str(SortOrder.parse(argument))
+        session.set_options(replace(session.options, sort=order))
+    (note if argument else print)(f"sort: {printable(session.options.sort or 'by score')}")
+
+
+def _facet(session: Session, argument: str) -> None:
+    if argument:
+        fields = () if argument == "off" else tuple(parse_fields([argument]))
+        session.set_options(replace(session.options, facets=fields))
+    (note if argument else print)(f"facets: {printable(', '.join(session.options.facets)) or 'none'}")
+
+
 def _describe_expansion(session: Session) -> str:
     expansion = session.options.expansion
     if expansion is None:
@@ -159,7 +175,7 @@ def _next(session: Session, argument: str) -> None:
 
 def _help(session: Session, argument: str) -> None:
     _print_table({f":{name} {command.arguments}".rstrip(): command.help for name, command in COMMANDS.items()})
-    print("\nCommands can be abbreviated, as in :o 2 for :open 2; :e is :explain.")
+    print("\nCommands can be abbreviated: :o 2 is :open 2, :e is :explain, :f is :filter.")
     if session.options.syntax == "plain":
         print("A line without a colon is a query of plain words.")
         return
@@ -196,6 +212,7 @@ SYNTAX_EXAMPLES = {
     "+lymphoma cell -skin": "must have lymphoma, may have cell, not skin",
     "title:lymphoma": "only in this field",
     "year:[1988 TO 1990]": "a range of values of a field; [1988 TO] is open",
+    "year:1988": "only this value of a field of numbers",
     "lymph*  wom?n": "* is any letters, ? is one letter",
     "lymphma~": "similar spelling: one letter differs, or two with ~2",
     "lymphoma^2 cell": "lymphoma counts twice",
@@ -223,6 +240,18 @@ COMMANDS: dict[str, SessionCommand] = {
         "add a filter, as year=[1988 TO 1990]; off: none",
         lambda session: ["off", *(f"{name}=" for name in field_names(session)[2:])],
     ),
+    "sort": SessionCommand(
+        _sort,
+        "[FIELD:desc | off]",
+        "order results, as year:desc; off: by score",
+        lambda session: ["off", *(f"{name}:{way}" for name in field_names(session)[3:] for way in ("asc", "desc"))],
+    ),
+    "facet": SessionCommand(
+        _facet,
+        "[FIELD,… | off]",
+        "count values, as year,journal; off: none",
+        lambda session: ["off", *field_names(session)[3:]],
+    ),
     "expand": SessionCommand(
         _expand,
         "[rm3 | off]",
@@ -238,4 +267,4 @@ COMMANDS: dict[str, SessionCommand] = {
 }
 
 # Ambiguous abbreviations that are needed too often to be refused.
-ABBREVIATIONS = {"e": "explain"}
+ABBREVIATIONS = {"e": "explain", "f": "filter"}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from searchlab.cli.messages import note, print_error
+from searchlab.cli.printing.facet_printing import print_facet
 from searchlab.cli.printing.hit_printing import note_outcome, print_hit
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session.session_commands import find_command
@@ -28,9 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LastSearch:
-    """The last search with the hits that were shown; `without` is the docno of a document left out of them."""
+    """The last search, its options, and the hits that were shown.
+
+    `without` is the docno of a document left out of them.
+    """
 
     search: PipelineSearch
+    options: SearchOptions
     hits: Hits
     without: str | None = None
 
@@ -82,7 +88,8 @@ class Session:
         """Search with these options from now on; invalid options raise an error and change nothing."""
         pipeline = options.pipeline(self.engine)
         # An empty query costs nothing, and raises the errors that any other query would raise.
-        pipeline.search("", k=1, syntax=options.syntax, filters=options.filters)
+        hits = pipeline.search("", k=1, syntax=options.syntax, filters=options.filters, sort=options.sort)
+        hits.facets(*options.facets)
         self.options, self.pipeline = options, pipeline
 
     def set_k(self, k: int) -> None:
@@ -98,19 +105,22 @@ class Session:
         self._show(pipeline.start(query, filters=self.options.filters), without=docno)
 
     def _show(self, search: PipelineSearch, without: str | None = None) -> None:
-        hits = self._find(search, without, self.k)
+        began = time.perf_counter()
+        hits = self._find(search, self.options, without, self.k)
         for hit in hits:
             print_hit(hit)
+        for facet in hits.facets(*self.options.facets).values():
+            print_facet(facet)
         if without is not None and not search.query.terms:
             note(f"no results: no other document shares a word with {without}")
         else:
-            note_outcome(hits, self.engine)
+            note_outcome(hits, self.engine, began)
 
     def show_more(self) -> None:
         """Print the next hits of the last search, with its options."""
         last = self._require_last()
         n_shown = len(last.hits)
-        hits = self._find(last.search, last.without, n_shown + self.k)
+        hits = self._find(last.search, last.options, last.without, n_shown + self.k)
         for hit in hits[n_shown:]:
             print_hit(hit)
         note(f"results {n_shown + 1:,} to {len(hits):,}" if len(hits) > n_shown else "no more results")
@@ -127,11 +137,11 @@ class Session:
             raise SettingError("no results yet: type words to search for")
         return self.last
 
-    def _find(self, search: PipelineSearch, without: str | None, k: int) -> Hits:
-        """The k best hits, which become those of the last search."""
-        found = search.hits(k if without is None else k + 1).with_expanded_query()
+    def _find(self, search: PipelineSearch, options: SearchOptions, without: str | None, k: int) -> Hits:
+        """The first k hits, which become those of the last search."""
+        found = options.find(search, k if without is None else k + 1).with_expanded_query()
         hits = found if without is None else found.without(without).take(slice(k))
-        self.last = LastSearch(search, hits, without)
+        self.last = LastSearch(search, options, hits, without)
         return hits
 
     def _typed_lines(self) -> Iterable[str]:

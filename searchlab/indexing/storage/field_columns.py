@@ -138,6 +138,45 @@ class FieldColumns:
         numbered[self.number_docs[rows]] = self.numbers[rows]
         return np.asarray(np.fmax(dated, numbered))
 
+    def values_of(self, name: str) -> range:
+        """The numbers of a field's values in `values`; their order is that of the alphabet."""
+        return range(self.values.first_from(name + SEPARATOR), self.values.first_from(name + AFTER_SEPARATOR))
+
+    def count_kinds(self, name: str) -> tuple[int, int]:
+        """How many values of a field are numbers or dates, and how many it has in all, each counted for each document.
+
+        Values that are too long to be stored whole are not counted.
+        """
+        field = self.names.find(name)
+        if field < 0:
+            return 0, 0
+        ends = slice(field, field + 2)
+        n_numbers, n_dates = (int(np.diff(offsets[ends])[0]) for offsets in (self.number_offsets, self.date_offsets))
+        numbers = self.values_of(name)
+        return n_numbers + n_dates, int(self.value_offsets[numbers.stop]) - int(self.value_offsets[numbers.start])
+
+    def count_values(self, name: str, marked: Array) -> tuple[Array, Array]:
+        """How many of the documents that are marked have each value of a field, and all documents that have a value."""
+        numbers = self.values_of(name)
+        offsets = np.asarray(self.value_offsets[numbers.start : numbers.stop + 1])
+        docs = self.value_docs[int(offsets[0]) : int(offsets[-1])]
+        n_marked_before = np.concatenate([[0], np.cumsum(marked[docs])])
+        return np.diff(n_marked_before[offsets - offsets[0]]), docs
+
+    def first_values(self, name: str) -> Array:
+        """For each document the position of its first value among those of a field, in the alphabet; -1 without one."""
+        numbers = self.values_of(name)
+        offsets = np.asarray(self.value_offsets[numbers.start : numbers.stop + 1])
+        positions = np.full(self.n_docs, -1, np.int64)
+        # Assigned from the last to the first, so that the first of several remains.
+        docs = self.value_docs[int(offsets[0]) : int(offsets[-1])]
+        positions[docs[::-1]] = np.repeat(np.arange(len(numbers)), np.diff(offsets))[::-1]
+        return positions
+
+    def has_term(self, name: str, term: str) -> bool:
+        """Whether a term occurs in a field."""
+        return self.terms.find(f"{name}{SEPARATOR}{term}") >= 0
+
     def having(self, name: str) -> Array:
         """The documents that have a field."""
         field = self.names.find(name)

@@ -17,12 +17,16 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+import numpy as np
+
 from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_topics
 from searchlab.errors import SettingError, TrainingTopicsWarning, not_an_object, warn_caller
 from searchlab.records import Topic
 from searchlab.retrieval.composition.steps import Step, require_cutoff
 from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
+from searchlab.retrieval.fields.matches import Marks, Matches
+from searchlab.retrieval.fields.sorting import SortOrder, require_order
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, warn_of_remarks
 from searchlab.types import Array, Floats, Progress, no_progress
@@ -87,14 +91,18 @@ class BasePipeline(ABC):
         *,
         syntax: str = "plain",
         filters: Filters = (),
+        sort: SortOrder | str | None = None,
     ) -> PipelineHits:
-        """The k best documents, all that are found if k is None; given hits, their search goes on to this depth."""
+        """The k best documents, all that are found if k is None; given hits, their search goes on to this depth.
+
+        With `sort`, written as `year:desc`, the hits are the first of all that are found in the order of a field.
+        """
         began = time.perf_counter()
         require_k(k)
         search = self.start(query, syntax=syntax, filters=filters)
         if isinstance(query, str):
             warn_of_remarks(search.query)
-        return search.hits(k, began=began)
+        return search.hits(k, began=began) if sort is None else search.sorted_hits(k, sort, began=began)
 
     def run(
         self,
@@ -268,6 +276,15 @@ class BaseSearch(ABC):
     def hits(self, k: int | None, *, began: float | None = None) -> PipelineHits:
         """The k best documents; `began` is when the clock of `Hits.seconds` started."""
 
+    def sorted_hits(self, k: int | None, sort: SortOrder | str, *, began: float | None = None) -> PipelineHits:
+        """The first k of all documents that are found, in the order of a field."""
+        began = time.perf_counter() if began is None else began
+        require_k(k)
+        order = require_order(self.pipeline.engine.snapshot, sort)
+        hits = self.hits(None).sorted_by(order).take(slice(k))
+        hits.seconds = time.perf_counter() - began
+        return hits
+
     @abstractmethod
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores (see `BasePipeline.explain`)."""
@@ -288,26 +305,33 @@ class PipelineHits(Hits):
         docs: Array,
         scores: Array,
         seconds: float,
-        count: Callable[[], int] | None = None,
+        matches: Matches | None = None,
     ) -> None:
         engine = search.pipeline.engine
-        super().__init__(engine.snapshot, query, shards, docs, scores, seconds, compiled=engine.compiled, count=count)
+        columns = shards, docs, scores
+        super().__init__(engine.snapshot, query, *columns, seconds, compiled=engine.compiled, matches=matches)
         self.search = search
 
     def without(self, docno: str) -> PipelineHits:
         """The other hits, if a document is among them; `n_matches` counts the others, too."""
-        rows = [row for row, found in enumerate(self.docnos) if found != docno]
-        columns = self.shards[rows], self.docs[rows], self.scores[rows]
-        count = partial(self._count_others, docno)
-        return PipelineHits(self.search, self.query, *columns, self.seconds, count)
+        rows = np.array([row for row, found in enumerate(self.docnos) if found != docno], np.int64)
+        matches = Matches(
+            partial(self._count_others, docno), partial(self._mark_others, docno), self._matches.search_fields
+        )
+        return self._with(self.query, self.shards[rows], self.docs[rows], self.scores[rows], matches)
 
     def _count_others(self, docno: str) -> int:
         return self.n_matches - self.search.finds(docno)
 
+    def _mark_others(self, docno: str) -> Marks:
+        marks = [marked.copy() for marked in self.matching]
+        for shard, marked in zip(self._snapshot.shards, marks, strict=True):
+            marked[[number for number in [shard.columns.docnos.find(docno)] if number >= 0]] = False
+        return marks
+
     def with_expanded_query(self) -> PipelineHits:
         """The same hits, with the terms of the expanded query marked in titles and snippets."""
-        columns = self.shards, self.docs, self.scores
-        return PipelineHits(self.search, self.search.expanded_query, *columns, self.seconds, lambda: self.n_matches)
+        return self._with(self.search.expanded_query, self.shards, self.docs, self.scores, self._same_matches)
 
 
 def _require_pipeline(value: BasePipeline, operator: str) -> BasePipeline:

@@ -12,7 +12,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +21,7 @@ from searchlab.errors import SettingError, name_some
 from searchlab.records import Ranking, Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline, BaseSearch, PipelineHits, SearchRequest
 from searchlab.retrieval.document_list import NO_DOCUMENTS, DocumentList, best_first
+from searchlab.retrieval.fields.matches import Matches, mark_documents
 from searchlab.retrieval.fusion import check_fusion, fuse_topic
 from searchlab.retrieval.results import Contribution, Explanation, Query
 from searchlab.retrieval.search_arguments import require_k
@@ -89,7 +90,12 @@ class CutoffSearch(BaseSearch):
         require_k(k)
         found = self._first.hits(self._k if k is None else min(k, self._k), began=began)
         columns = found.shards, found.docs, found.scores
-        return PipelineHits(self, found.query, *columns, found.seconds, lambda: min(found.n_matches, self._k))
+        matches = Matches(
+            lambda: min(found.n_matches, self._k),
+            lambda: self._first.hits(self._k).marked_hits,
+            self.retrieval.search_fields,
+        )
+        return PipelineHits(self, found.query, *columns, found.seconds, matches)
 
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores; those below the cut-off are not found."""
@@ -148,7 +154,9 @@ class RankedSearch(BaseSearch):
         documents, scores = self.ranked
         columns = documents.shards[:k], documents.docs[:k], scores[:k]
         seconds = time.perf_counter() - began
-        return PipelineHits(self, self.query, *columns, seconds, lambda: len(documents))
+        mark = partial(mark_documents, self.pipeline.engine.snapshot, documents.shards, documents.docs)
+        matches = Matches(lambda: len(documents), mark, self.retrieval.search_fields)
+        return PipelineHits(self, self.query, *columns, seconds, matches)
 
     def explain(self, docnos: Sequence[str]) -> list[Explanation]:
         """Why documents have their scores; only documents that are found can be explained."""

@@ -8,7 +8,9 @@ and convert that to the nodes of `syntax_tree`. Two things differ from Whoosh:
 - Its plugin for + and − sees only the outermost group, and takes operators for words. Here signs are operators that
   bind to the next word or group; their meaning is decided in the group that holds them.
 
-Words without an operator between them are joined by OR, as in a plain query; but a range among them restricts.
+Words without an operator between them are joined by OR, as in a plain query; but a range among them restricts. In a
+field of numbers, a number or date is a range, too: `year:2008` is `year:[2008 TO 2008]`. Several of one field are
+alternatives.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from typing import Any
 from whoosh.qparser import QueryParser, plugins
 from whoosh.qparser import syntax as tokens
 
+from searchlab.indexing.storage.field_values import parse_number
+from searchlab.retrieval.query.ranges import parse_period
 from searchlab.retrieval.query.syntax_tree import (
     And,
     BooleanClauses,
@@ -80,8 +84,11 @@ class Required(tokens.Wrapper):  # type: ignore[misc]
     """What follows a +."""
 
 
-def parse(text: str, fields: Collection[str]) -> Node:
-    """The tree of a query over an index with these fields; raises `QuerySyntaxError`, and nothing else."""
+def parse(text: str, fields: Collection[str], numeric: Collection[str] = ()) -> Node:
+    """The tree of a query over an index with these fields, some of them `numeric`.
+
+    Raises `QuerySyntaxError`, and nothing else.
+    """
     if len(text) > MAX_LENGTH:
         raise QuerySyntaxError(f"it is longer than {MAX_LENGTH:,} characters")
     known = frozenset(fields)
@@ -90,7 +97,7 @@ def parse(text: str, fields: Collection[str]) -> Node:
     if sum(token.is_text() or isinstance(token, tokens.RangeNode) for token in tagged) > MAX_LEAVES:
         raise QuerySyntaxError(f"it has more than {MAX_LEAVES:,} parts")
     _check(tagged, known)
-    return _convert(parser.filterize(tagged))
+    return _Converter(frozenset(numeric)).convert(parser.filterize(tagged))
 
 
 @lru_cache(maxsize=8)
@@ -180,53 +187,79 @@ def _check_operand(before: Any, otherwise: str) -> None:
         raise QuerySyntaxError(otherwise)
 
 
-def _convert(token: Any) -> Node:
-    """A token of Whoosh's tree as a node of the syntax tree."""
-    node = _convert_group(token) if isinstance(token, tokens.GroupNode) else _convert_leaf(token)
-    # Ranges and NOT add no score, so a boost means nothing.
-    return node if token.boost == 1 or isinstance(node, Range | Not) else Boost(node, token.boost)
+class _Converter:
+    """Converts Whoosh's tree to a syntax tree; numbers and dates in `numeric` fields become ranges."""
+
+    def __init__(self, numeric: frozenset[str]) -> None:
+        self._numeric = numeric
+
+    def convert(self, token: Any) -> Node:
+        """A token of Whoosh's tree as a node of the syntax tree."""
+        node = self._convert_group(token) if isinstance(token, tokens.GroupNode) else self._convert_leaf(token)
+        # Ranges and NOT add no score, so a boost means nothing.
+        return node if token.boost == 1 or isinstance(node, Range | Not) else Boost(node, token.boost)
+
+    def _convert_leaf(self, token: Any) -> Node:
+        match token:
+            case PhraseToken() | tokens.WordNode() if self._is_number(token):
+                return Range(token.fieldname, token.text.strip(), token.text.strip())
+            case PhraseToken():
+                return Phrase(token.text, token.slop, token.fieldname)
+            case plugins.FuzzyTermPlugin.FuzzyTermNode():
+                return Fuzzy(token.text, token.maxdist, token.prefixlength, token.fieldname)
+            case WildcardToken() | PrefixToken():
+                if not _LETTER.search(token.text):
+                    raise QuerySyntaxError("a wildcard stands alone")
+                return Wildcard(token.text + "*" * isinstance(token, PrefixToken), token.fieldname)
+            case tokens.RangeNode():
+                if token.fieldname is None:
+                    raise QuerySyntaxError("a range has no field")
+                low, high = (None if end == "*" else end for end in (token.start, token.end))
+                return Range(token.fieldname, low, high, not token.startexcl, not token.endexcl)
+            case _:
+                return Word(token.text, token.fieldname)
+
+    def _is_number(self, token: Any) -> bool:
+        written = token.text.strip()
+        return token.fieldname in self._numeric and (
+            parse_number(written) is not None or parse_period(written) is not None
+        )
+
+    def _convert_group(self, group: Any) -> Node:
+        match group:
+            case tokens.NotGroup():
+                return Not(self.convert(group[0]))
+            case Required():
+                return self.convert(group[0])
+            case tokens.AndGroup():
+                return _join(And, map(self.convert, group))
+            case tokens.OrGroup():
+                if any(isinstance(part, Required) for part in group):
+                    raise QuerySyntaxError("+ and OR contradict each other")
+                return _join(Or, map(self.convert, group))
+        nodes = [(self.convert(part), isinstance(part, Required)) for part in group]
+        others = [node for node, required in nodes if not required]
+        must = [node for node, required in nodes if required]
+        should = [node for node in others if not (isinstance(node, Not) or _restricts(node))]
+        must_not = [node.part for node in others if isinstance(node, Not)]
+        ranges = _join_values(node for node in others if _restricts(node))
+        if sum(map(bool, (must, should, must_not))) > 1:
+            return _join(And, [BooleanClauses(tuple(must), tuple(should), tuple(must_not)), *ranges])
+        return _join(And, [*must, *([_join(Or, should)] if should else []), *map(Not, must_not), *ranges])
 
 
-def _convert_leaf(token: Any) -> Node:
-    match token:
-        case PhraseToken():
-            return Phrase(token.text, token.slop, token.fieldname)
-        case plugins.FuzzyTermPlugin.FuzzyTermNode():
-            return Fuzzy(token.text, token.maxdist, token.prefixlength, token.fieldname)
-        case WildcardToken() | PrefixToken():
-            if not _LETTER.search(token.text):
-                raise QuerySyntaxError("a wildcard stands alone")
-            return Wildcard(token.text + "*" * isinstance(token, PrefixToken), token.fieldname)
-        case tokens.RangeNode():
-            if token.fieldname is None:
-                raise QuerySyntaxError("a range has no field")
-            low, high = (None if end == "*" else end for end in (token.start, token.end))
-            return Range(token.fieldname, low, high, not token.startexcl, not token.endexcl)
-        case _:
-            return Word(token.text, token.fieldname)
+def _restricts(node: Node) -> bool:
+    """Whether a part of a group is a range, or several, and so restricts."""
+    return isinstance(node, Range) or (isinstance(node, And | Or) and all(map(_restricts, node.parts)))
 
 
-def _convert_group(group: Any) -> Node:
-    match group:
-        case tokens.NotGroup():
-            return Not(_convert(group[0]))
-        case Required():
-            return _convert(group[0])
-        case tokens.AndGroup():
-            return _join(And, map(_convert, group))
-        case tokens.OrGroup():
-            if any(isinstance(part, Required) for part in group):
-                raise QuerySyntaxError("+ and OR contradict each other")
-            return _join(Or, map(_convert, group))
-    nodes = [(_convert(part), isinstance(part, Required)) for part in group]
-    others = [node for node, required in nodes if not required]
-    must = [node for node, required in nodes if required]
-    should = [node for node in others if not isinstance(node, Not | Range)]
-    must_not = [node.part for node in others if isinstance(node, Not)]
-    ranges = [node for node in others if isinstance(node, Range)]
-    if sum(map(bool, (must, should, must_not))) > 1:
-        return _join(And, [BooleanClauses(tuple(must), tuple(should), tuple(must_not)), *ranges])
-    return _join(And, [*must, *([_join(Or, should)] if should else []), *map(Not, must_not), *ranges])
+def _join_values(restrictions: Iterable[Node]) -> list[Node]:
+    """What restricts in a group; single values of one field are alternatives."""
+    joined: dict[str | Node, list[Node]] = {}
+    for node in restrictions:
+        is_value = isinstance(node, Range) and node.low is not None and node == Range(node.field, node.low, node.low)
+        joined.setdefault(node.field if isinstance(node, Range) and is_value else node, []).append(node)
+    return [_join(Or, nodes) for nodes in joined.values()]
 
 
 def _join(kind: type[And] | type[Or], nodes: Iterable[Node]) -> Node:

@@ -11,14 +11,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
-from searchlab.errors import unknown_name
+from searchlab.errors import name_some, unknown_name
 from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.records import QueryTerm, TermStats
+from searchlab.retrieval.query.identifiers import find_identified
 from searchlab.retrieval.query.syntax_tree import (
     DOCNO,
     Fuzzy,
     Leaf,
     Node,
+    Or,
     Phrase,
     QuerySyntaxError,
     Range,
@@ -56,15 +58,35 @@ class QueryAnalyzer:
         """The query of a text; one with a syntax error is read as plain words, with a remark."""
         if syntax not in SYNTAXES:
             raise unknown_name("query syntax", syntax, SYNTAXES)
-        if syntax == "plain" or looks_plain(text):
+        if syntax == "plain":
+            return self._parse_words(text, stream)
+        if (identified := self._parse_identifier(text, stream)) is not None:
+            return identified
+        if looks_plain(text):
             return self._parse_words(text, stream)
         from searchlab.retrieval.query.parser import parse
 
         try:
-            node = parse(text, self.fields)
+            node = parse(text, self.fields, self._snapshot.numeric_fields)
         except QuerySyntaxError as error:
             return self._parse_words(text, stream, (f"{error.reason}: searched for the plain words",))
         return self.interpret(node, stream, text)
+
+    def _parse_identifier(self, text: str, stream: str) -> Query | None:
+        """The query for the documents that a text identifies; None if it is not an identifier.
+
+        A text of a single word that occurs in documents is not, even if a document is named by it.
+        """
+        kind, docnos = find_identified(self._snapshot, text)
+        if not docnos:
+            return None
+        if text.strip().isalnum() and (words := self._parse_words(text, stream)).terms:
+            named = f"{text.strip()} is also the {kind} of {name_some(docnos)}: docno:{docnos[0]} finds it"
+            return replace(words, remarks=(named,))
+        named_leaves = tuple(Word(docno, DOCNO) for docno in docnos)
+        node = named_leaves[0] if len(named_leaves) == 1 else Or(named_leaves)
+        understood = f"{text.strip()} is a {kind}: searched for the document that has it, not for words"
+        return Query(text, (), (), node, () if ":" in text.strip().split("/")[0] else (understood,))
 
     def interpret(self, node: Node, stream: str, text: str | None = None) -> Query:
         """The query of a syntax tree; `text` is how it was written."""

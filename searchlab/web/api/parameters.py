@@ -185,6 +185,10 @@ SYSTEM = Parameter(
     "system", "string", "a scorer (bm25, bm25:k1=0.9, dirichlet+rm3) or model:NAME", default="bm25", max_length=200
 )
 FILTER = Parameter("filter", "strings", "only documents with field=value, or field=[low TO high]", default=())
+SORT = Parameter(
+    "sort", "string", "order by a field, such as year:desc, instead of by score", default="", max_length=200
+)
+FACET = Parameter("facet", "strings", "fields whose values are counted in all documents that match", default=())
 DOCNO = Parameter("docno", "string", "docno of a document")
 JUDGE = Parameter("judge", "string", "name of the judge", default="", max_length=100)
 TOPIC_SET = Parameter("topic_set", "string", "name of a topic set", max_length=100)

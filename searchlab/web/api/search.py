@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from searchlab.analysis.tokenizer import fold_text
@@ -12,6 +13,7 @@ from searchlab.errors import SettingError, StoreError
 from searchlab.rankers.systems import System
 from searchlab.records import Document
 from searchlab.retrieval.expansion import similar_query
+from searchlab.retrieval.fields.facets import parse_fields
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.retrieval.results import Hits, Query
@@ -44,6 +46,7 @@ def describe_indexes(state: RequestState) -> dict[str, Any]:
                 "name": index.name,
                 "n_docs": len(index.engine),
                 "fields": list(index.engine.snapshot.field_names),
+                "numeric_fields": sorted(index.engine.snapshot.numeric_fields),
                 "systems": [system_record(index.system(name)) for name, _, _ in index.systems],
             }
             for index in state.all_indexes
@@ -52,13 +55,26 @@ def describe_indexes(state: RequestState) -> dict[str, Any]:
 
 
 def search_documents(
-    state: RequestState, *, q: str, system: str, k: int, page: int, filter: list[str], judge: str
+    state: RequestState,
+    *,
+    q: str,
+    system: str,
+    k: int,
+    page: int,
+    filter: list[str],
+    judge: str,
+    sort: str = "",
+    facet: Sequence[str] = (),
 ) -> dict[str, Any]:
     """One page of the best documents for a query, with the grades that this judge gave them."""
     start = time.perf_counter()
     chosen = state.index.system(system)
-    hits = chosen.search(check_query(q, state.limits), k=_last_rank(k, page, state.limits) + 1, filters=filter)
+    depth = _last_rank(k, page, state.limits) + 1
+    hits = chosen.search(check_query(q, state.limits), k=depth, filters=filter, sort=sort or None)
     answer = result_page(state.index, chosen, hits, q, k, page, filter) | _correction(hits.query, q)
+    answer["sort"] = sort
+    answer["facets"] = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
+    answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["topic"] = _add_grades(state, q, judge, answer["hits"]) if judge else None
     return answer | {"seconds": time.perf_counter() - start}
 
@@ -73,7 +89,7 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     document = find_document(index, docno)
     hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
     answer = result_page(index, chosen, hits.without(docno), f"like {docno}", k, page, [])
-    answer |= {"suggestions": {}, "corrected_query": None, "topic": None}
+    answer |= {"suggestions": {}, "corrected_query": None, "topic": None, "sort": "", "facets": {}, "other_fields": []}
     answer["similar_to"] = {"docno": docno, "title": document.title}
     return answer | {"seconds": time.perf_counter() - start}
 

@@ -18,7 +18,7 @@ from searchlab.evaluation.number_text import format_count
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
-CARRIED = ("index", "q", "system", "filter", "k")
+CARRIED = ("index", "q", "system", "filter", "sort", "k")
 # Values that are left out of URLs.
 DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.

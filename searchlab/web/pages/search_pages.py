@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from searchlab.indexing.snapshot import Snapshot
+from searchlab.retrieval.fields.facets import suited_fields
 from searchlab.web.api.compare import RIGHT, compare_systems
 from searchlab.web.api.explain import explain_score
 from searchlab.web.api.parameters import QUERY
@@ -17,14 +19,20 @@ from searchlab.web.state.request_state import RequestState
 # Syntax with which a query requires more than one of its words.
 _RESTRICTIONS = re.compile(r'["+:]|(^|\s)-|\b(AND|NOT)\b')
 
+# Facets beside the results, and fields of numbers to sort by.
+MAX_FACETS, MAX_SORT_FIELDS = 4, 6
+
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
 
 
 def search_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
     """The search box and, if there is a query, one page of its hits."""
+    snapshot = state.index.engine.snapshot
     context = _query_context(values) | {
-        "fields": list(state.index.engine.snapshot.field_names),
+        "fields": list(snapshot.field_names),
+        "orders": _orders(snapshot, values["sort"]),
+        "facets": [],
         "n_docs": len(state.index.engine),
         "max_rank": state.limits.max_rank,
         "restricted": bool(_RESTRICTIONS.search(values["q"])),
@@ -34,7 +42,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     if not values["q"].strip():
         return context
     try:
-        answer = search_documents(state, **values, judge=session.judge)
+        answer = search_documents(state, **values, facet=suited_fields(snapshot, MAX_FACETS), judge=session.judge)
     except Exception as error:
         http_error = to_http_error(error)
         if http_error is None or http_error.status != 400:
@@ -42,7 +50,18 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         return context | {"problem": http_error.message}  # shown beside the query, where it can be fixed
     if answer["hits"] and values["page"] == 1:
         state.remember_query(values["q"])
-    return context | {"answer": answer}
+    counted = [(name, facet) for name, facet in answer["facets"].items() if facet["values"]]
+    return context | {"answer": answer, "facets": counted}
+
+
+def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:
+    """The orders to choose from, each as it is written and as it is shown: the fields of numbers, and what is chosen."""
+    orders = [("", "relevance")]
+    for name in sorted(snapshot.numeric_fields)[:MAX_SORT_FIELDS]:
+        orders += [(f"{name}:desc", f"{name}, greatest first"), (f"{name}:asc", f"{name}, smallest first")]
+    if chosen and chosen not in dict(orders):
+        orders.append((chosen, chosen))
+    return orders
 
 
 def similar_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
@@ -51,6 +70,8 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
     return _query_context(values) | {
         "answer": answer,
         "fields": [],
+        "orders": [],
+        "facets": [],
         "n_docs": answer["n_docs"],
         "max_rank": state.limits.max_rank,
         "restricted": False,
@@ -89,4 +110,9 @@ def _select(values: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _query_context(values: dict[str, Any]) -> dict[str, Any]:
-    return {"q": values.get("q", ""), "system": values["system"], "filters": values.get("filter", [])}
+    return {
+        "q": values.get("q", ""),
+        "system": values["system"],
+        "filters": values.get("filter", []),
+        "sort": values.get("sort", ""),
+    }

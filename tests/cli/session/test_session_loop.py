@@ -114,6 +114,24 @@ def test_a_query_that_finds_nothing_says_why_and_the_session_goes_on(ask):
 # --- settings
 
 
+def test_sort_orders_the_results_and_those_that_follow(ask):
+    out, err = ask(":sort", ":sort year:desc", "alpha beta", ":next", ":sort off", ":sort colour", options=["-k", "2"])
+    assert out.startswith("sort: by score\n")
+    assert docnos(out) == ["d3", "d2", "d1", "d4"]
+    assert ranks(out) == [1, 2, 3, 4]
+    assert "sort: year:desc\n" in err
+    assert "sort: by score\n" in err
+    assert "unknown field 'colour'" in err
+
+
+def test_facet_counts_values_of_all_results(ask):
+    out, err = ask(":facet year,topic", "alpha", ":facet off", ":facet", ":facet colour", options=["-k", "1"])
+    assert "\nyear: 2 values, 1 document without\n     1988  1  ████" in out
+    assert "\ntopic: 2 values, 2 documents without\n     greek    1  █" in out
+    assert out.endswith("facets: none\n")
+    assert "unknown field 'colour'" in err
+
+
 def test_scorer_lists_all_scorers_and_changes_it(ask):
     out, err = ask(":scorer", ":scorer dirichlet", "alpha")
     assert out.startswith("scorer bm25: k1=1.2 b=0.75 idf=never-negative\navailable: absolute, bm25,")
@@ -316,7 +334,7 @@ def test_help_names_every_command_and_shows_the_query_syntax(ask):
     assert err == ""
     for name, command in COMMANDS.items():
         assert re.search(rf"^  :{name}\b.*  {re.escape(command.help)}$", out, re.MULTILINE)
-    assert len(COMMANDS) == 12
+    assert len(COMMANDS) == 14
     assert out.endswith("\nFields of this index: title, body, docno, topic, year\n")
     assert max(map(len, out.splitlines())) <= 80
 
@@ -350,14 +368,14 @@ def test_the_beginning_of_a_command_is_enough(ask, short, whole):
 
 
 def test_e_is_explain_although_expand_begins_alike(ask):
-    assert ABBREVIATIONS == {"e": "explain"}
+    assert ABBREVIATIONS == {"e": "explain", "f": "filter"}
     assert ask("alpha", ":e 1")[0] == ask("alpha", ":explain 1")[0]
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (":s 1", ":s could be :scorer or :set or :stream or :similar"),
+        (":s 1", ":s could be :scorer or :set or :stream or :sort or :similar"),
         (":ex rm3", ":ex could be :expand or :explain"),
         (":scoer jm", "unknown command ':scoer' (did you mean :scorer?); there is: :expand, "),
         (":", "expected a command after the colon, such as :help"),

@@ -826,3 +826,25 @@ def test_a_query_that_looks_plain_does_not_load_the_parser(build, tmp_path):
         "assert not {'whoosh', 'numba', 'nltk'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", script, str(folder)], cwd=tmp_path, check=True)
+
+
+def test_a_number_in_a_field_of_numbers_restricts_and_adds_no_score(build):
+    documents = [
+        Document("d1", "", "a a", {"year": 2008, "seen": "2008-03-05", "no": "7"}),
+        Document("d2", "", "a", {"year": "2008", "seen": "2009-01-01", "no": "7b"}),
+        Document("d3", "", "a", {"year": 2009, "seen": "2008-12-31", "no": "x 7"}),
+        Document("d4", "", "b", {"year": "in press"}),
+    ]
+    with SearchEngine(build(documents, words_per_shard=2)) as engine:
+        assert engine.snapshot.numeric_fields == {"year", "seen"}
+        for query, docnos in [
+            ("a year:2008", ["d1", "d2"]),
+            ("a seen:2008", ["d1", "d3"]),
+            ("a seen:2008-12", ["d3"]),
+            ("a year:2008 year:2009", ["d1", "d3", "d2"]),
+            ("a no:7", ["d1", "d3", "d2"]),  # a field of words: one more word
+        ]:
+            assert engine.search(query, syntax="full").docnos == docnos, query
+        hits, words = engine.search("a year:2008", syntax="full"), engine.search("a", filters=["year=2008"])
+        assert (hits.docnos, hits.scores.tolist()) == (words.docnos, words.scores.tolist())
+        assert engine.search("year:press", syntax="full").docnos == ["d4"]

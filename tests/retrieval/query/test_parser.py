@@ -133,6 +133,36 @@ def test_a_query_is_understood(text, node):
     assert parse(text, FIELDS) == node
 
 
+IN_1988, IN_1990 = Range("year", "1988", "1988"), Range("year", "1990", "1990")
+
+
+@pytest.mark.parametrize(
+    ("text", "node"),
+    [
+        ("year:1988", IN_1988),
+        ('year:"1988"', IN_1988),
+        ("a b year:1988", And((Or((A, B)), IN_1988))),
+        ("a -year:1988", BooleanClauses((), (A,), (IN_1988,))),
+        ("a OR year:1988", Or((A, IN_1988))),
+        ("pub-date:1988-03 a", And((A, Range("pub-date", "1988-03", "1988-03")))),
+        # several values of one field are alternatives, ranges and other fields are not
+        ("a year:1988 year:1990", And((A, Or((IN_1988, IN_1990))))),
+        ("a year:(1988 1990)", And((A, Or((IN_1988, IN_1990))))),
+        ("a (year:1988 OR year:1990)", And((A, Or((IN_1988, IN_1990))))),
+        ("year:1988 year:[1980 TO 1989]", And((IN_1988, EIGHTIES))),
+        ("year:1988 pub-date:1990", And((IN_1988, Range("pub-date", "1990", "1990")))),
+        # anything else is a word that scores
+        ("year:press a", Or((Word("press", "year"), A))),
+        ("year:198* a", Or((Wildcard("198*", "year"), A))),
+        ("mesh:1988 a", Or((Word("1988", "mesh"), A))),
+        ("1988 a", Or((Word("1988"), A))),
+    ],
+)
+def test_a_number_in_a_numeric_field_restricts_as_a_range(text, node):
+    assert parse(text, FIELDS, {"year", "pub-date"}) == node
+    assert parse(format_tree(node), FIELDS, {"year", "pub-date"}) == node
+
+
 @pytest.mark.parametrize(
     ("text", "description"),
     [

@@ -161,3 +161,29 @@ def test_all_indexes_are_listed_with_their_systems(client):
     assert (index["name"], index["n_docs"]) == ("it", len(DOCUMENTS))
     assert index["fields"] == ["journal", "note", "year"]
     assert index["systems"][0] == {"name": "bm25", "label": "BM25", "kind": "scorer"}
+
+
+def test_a_search_is_sorted_by_a_field_and_counts_facets(client):
+    found = get_json(client, "/api/search", q="cells lymphoma", k=1, sort="year:desc", facet="year,journal")
+    assert [hit["docno"] for hit in found["hits"]] == ["d3"]
+    assert (found["sort"], found["n_matches"], found["more"]) == ("year:desc", 4, True)
+    assert found["facets"]["year"] == {
+        "values": [{"value": "1988", "n_docs": 1}, {"value": "1990", "n_docs": 2}],
+        "n_values": 2,
+        "n_without": 1,
+    }
+    assert found["facets"]["journal"]["values"] == [{"value": "Lancet", "n_docs": 1}]
+    docnos = [get_json(client, "/api/search", q="cells", k=1, sort="year", page=n)["hits"] for n in (1, 2, 3)]
+    assert [hits[0]["docno"] for hits in docnos] == ["d1", "d2", "d3"]
+
+
+def test_a_field_that_is_not_there_is_refused(client):
+    for name in ("sort", "facet"):
+        error = get_json(client, "/api/search", 400, q="cells", **{name: "colour"})["error"]
+        assert error.startswith("unknown field 'colour'")
+
+
+def test_words_of_other_fields_are_offered(client):
+    found = get_json(client, "/api/search", q="lancet")
+    assert found["other_fields"] == [{"field": "journal", "n_docs": 1, "query": "journal:lancet"}]
+    assert get_json(client, "/api/search", q="journal:lancet")["n_matches"] == 1

@@ -147,3 +147,42 @@ def test_equal_rankings_are_reported(client):
     shown = words(page(client, "/compare", q="zzz"))
     assert "No document matches" in shown
     assert "of the first" not in shown
+
+
+WINGS = [
+    Document(f"d{n}", "Wing", "wing", {"kind": ["<b>", "Blue"][n % 2], "id": f"x{n}", "year": 1980 + n})
+    for n in range(5)
+]
+
+
+@pytest.fixture(scope="module")
+def wings(build):
+    with client_for(build(WINGS)) as client:
+        yield client
+
+
+def test_a_page_is_sorted_and_its_links_keep_the_order(wings):
+    html = page(wings, q="wing", sort="year:desc", k=2)
+    assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', html) == ["d4", "d3"]
+    assert '<b aria-current="true"><bdi>year, greatest first</bdi></b>' in html
+    assert 'href="/?q=wing&amp;k=2"><bdi>relevance</bdi>' in html
+    assert 'rel="next" href="/?q=wing&amp;sort=year%3Adesc&amp;k=2&amp;page=2"' in html
+    assert '<input type="hidden" name="sort" value="year:desc">' in html
+    assert "Why above the next one?" not in html
+    assert "Why above the next one?" in page(wings, q="wing", k=2)
+    assert "Unknown field" in words(page(wings, q="wing", sort="colour"))
+
+
+def test_facets_link_to_filters_with_their_counts(wings):
+    html = page(wings, q="wing")
+    facet = 'href="/?q=wing&amp;filter=kind%3D%3Cb%3E" title="only kind=&lt;b&gt;"><bdi>&lt;b&gt;</bdi></a>'
+    assert f'{facet} <span class="n">3</span>' in html
+    assert '<section aria-label="id">' not in html, "no two documents share a value"
+    restricted = page(wings, q="wing", filter="kind=Blue")
+    assert "2 results" in words(restricted)
+    assert "<b><bdi>Blue</bdi></b>" in restricted
+
+
+def test_words_of_other_fields_are_linked(wings):
+    html = page(wings, q="blue")
+    assert '<a href="/?q=kind%3Ablue">2 documents by <bdi><code>kind:blue</code></bdi></a>' in html

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,14 +14,17 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
 from searchlab.cli.printing.explanation_printing import note_scaling, print_explanation
+from searchlab.cli.printing.facet_printing import facets_record, print_facet
 from searchlab.cli.printing.hit_printing import hits_record, note_outcome, print_hit
 from searchlab.cli.rerank_options import RerankOption, explain_hits, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
+    FacetOption,
     FilterOption,
     ScorerOption,
     SearchOptions,
     SetOption,
+    SortOption,
     StreamOption,
     SyntaxOption,
     WeightsOption,
@@ -49,6 +53,8 @@ def query_command(
     expand: ExpandOption = None,
     rerank: RerankOption = None,
     syntax: SyntaxOption = "full",
+    sort: SortOption = None,
+    facet: FacetOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each term, or feature of a model, adds to each score.")
     ] = False,
@@ -59,7 +65,9 @@ def query_command(
     Prints rank, score, docno, title, and a snippet with the matched words marked. Without a query a session begins,
     which reads queries and commands such as :help, from the terminal or a pipe.
     """
-    options = SearchOptions.read(scorer, settings, stream, filters, expand, syntax=syntax, weights=weights)
+    options = SearchOptions.read(
+        scorer, settings, stream, filters, expand, syntax=syntax, weights=weights, sort=sort, facets=facet
+    )
     if rerank is not None:
         refuse_first_stage_options(context)
     # Several words need no quotes; an empty query is a query, too.
@@ -86,20 +94,26 @@ def _search_once(
     options: SearchOptions, model: str | None, query: str, index: str | None, k: int, *, explain: bool, as_json: bool
 ) -> None:
     """Print the hits of one query, in the order of the model if there is one."""
+    began = time.perf_counter()
     with searchlab.open(choose_index(index), compiled=False) as engine:
         reranker = open_reranker(model, engine) if model is not None else None
         pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
-        hits = pipeline.start(query, syntax=options.syntax, filters=options.filters).hits(k)
+        hits = options.find(pipeline.start(query, syntax=options.syntax, filters=options.filters), k)
         if reranker is None:
             hits = hits.with_expanded_query()
+        facets = hits.facets(*options.facets)
         explanations = explain_hits(hits) if explain else [None] * len(hits)
         if as_json:
             scorer = reranker.first_stage.scorer if reranker else options.scorer_name
             record = hits_record(hits, engine, scorer, explanations) | ({"model": model} if reranker else {})
+            record |= facets_record(facets)
+            record["seconds"] = round(time.perf_counter() - began, 6)
             print(json.dumps(record, ensure_ascii=False, indent=2))
         else:
             _print_hits(hits, explanations, reranker.bundle if reranker else None)
-        note_outcome(hits, engine)
+            for facet in facets.values():
+                print_facet(facet)
+        note_outcome(hits, engine, began)
     if not hits:
         raise typer.Exit(1)
 

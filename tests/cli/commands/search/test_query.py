@@ -1,11 +1,13 @@
 import json
 import os
 import re
+import time
 
 import pytest
 
 import searchlab
 from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.retrieval.results import Hits
 
 
 def test_query_prints_rank_score_docno_title_and_marked_words(here, run_cli):
@@ -132,3 +134,71 @@ def test_an_unknown_word_gets_a_suggestion(here, run_cli):
 def test_expansion_finds_what_the_query_does_not_say(here, run_cli):
     _, out, _ = run_cli("query", "lymphoma", "--expand", "rm3:documents=1,terms=5", "--json")
     assert {hit["docno"] for hit in json.loads(out)["hits"]} == {"med-1", "med-2"}
+
+
+FIELDED = [
+    {"docno": "d1", "body": "cell", "year": 1990, "journal": "Lymph Nodes"},
+    {"docno": "d2", "body": "cell cell", "year": 2001, "journal": "Blood"},
+    {"docno": "d3", "body": "cell", "year": 1990, "journal": "Blood"},
+    {"docno": "d4", "body": "wing"},
+]
+
+
+@pytest.fixture
+def fielded(tmp_path, run_cli):
+    """An index of documents with fields."""
+    source = tmp_path / "fielded.jsonl"
+    source.write_text("".join(json.dumps(record) + "\n" for record in FIELDED), encoding="utf-8")
+    folder = tmp_path / "fielded"
+    assert run_cli("index", source, "-i", folder)[0] == 0
+    return folder
+
+
+def test_sort_orders_all_matches_and_facets_count_them(fielded, run_cli):
+    code, out, err = run_cli(
+        "query", "cell", "-i", fielded, "-k", "1", "--sort", "year:desc", "--facet", "journal,year"
+    )
+    assert code == 0
+    first, _, *facets = out.splitlines()
+    assert re.fullmatch(r"  1 +\d\.\d{4}  d2  \(no title\)", first)
+    assert facets == [
+        *("", "journal: 2 values"),
+        *("     Blood        2  ████████████████████", "     Lymph Nodes  1  ██████████"),
+        *("", "year: 2 values"),
+        *("     1990  2  ████████████████████", "     2001  1  ██████████"),
+    ]
+    assert re.search(r"^1 of 3 results from 4 documents in ", err, re.MULTILINE)
+
+
+def test_json_has_facets_and_other_fields(fielded, run_cli):
+    record = json.loads(run_cli("query", "lymph", "-i", fielded, "--facet", "year", "--json")[1])
+    assert record["other_fields"] == [{"field": "journal", "n_docs": 1, "query": "journal:lymph"}]
+    assert record["facets"] == {"year": {"values": [], "n_values": 0, "n_without": 0}}
+    assert "facets" not in json.loads(run_cli("query", "cell", "-i", fielded, "--json")[1])
+
+
+def test_words_of_other_fields_are_offered(fielded, run_cli):
+    code, out, err = run_cli("query", "lymph", "-i", fielded)
+    assert (code, out) == (1, "")
+    assert "more in other fields: 1 document by journal:lymph\n" in err
+    assert run_cli("query", "journal:lymph", "-i", fielded)[0] == 0
+
+
+@pytest.mark.parametrize("option", ["--sort", "--facet"])
+def test_an_unknown_field_to_sort_or_count_is_refused_in_one_line(fielded, run_cli, option):
+    code, out, err = run_cli("query", "cell", "-i", fielded, option, "colour")
+    assert (code, out) == (2, "")
+    assert "unknown field 'colour'" in err.splitlines()[-1]
+
+
+def test_the_time_is_what_the_user_waited(fielded, run_cli, monkeypatch):
+    read = Hits.__iter__
+
+    def read_slowly(hits):
+        time.sleep(0.05)
+        return read(hits)
+
+    monkeypatch.setattr(Hits, "__iter__", read_slowly)
+    milliseconds = float(re.search(r"in (\d+\.\d) ms", run_cli("query", "cell", "-i", fielded)[2])[1])
+    assert milliseconds >= 50
+    assert json.loads(run_cli("query", "cell", "-i", fielded, "--json")[1])["seconds"] >= 0.05
