@@ -17,16 +17,16 @@ from searchlab.corpus.detection import (
     unrecognised_error,
     unrecognised_reason,
 )
-from searchlab.corpus.formats.bibtex import is_bibtex, read_bibtex_documents
+from searchlab.corpus.formats.bibliography.bibtex import is_bibtex, read_bibtex_documents
+from searchlab.corpus.formats.bibliography.nbib import is_nbib, read_nbib_documents
+from searchlab.corpus.formats.bibliography.pubmed import is_pubmed, read_pubmed_documents
+from searchlab.corpus.formats.bibliography.ris import is_ris, read_ris_documents
 from searchlab.corpus.formats.delimited import explain_table, is_csv_table, is_tsv_table, read_table_documents
 from searchlab.corpus.formats.html import is_html, read_html_document
 from searchlab.corpus.formats.jsonl import is_jsonl, read_jsonl_documents
 from searchlab.corpus.formats.markdown import is_markdown, read_markdown_document
-from searchlab.corpus.formats.nbib import is_nbib, read_nbib_documents
 from searchlab.corpus.formats.ohsumed import is_ohsumed, read_ohsumed_by_sequence, read_ohsumed_documents
 from searchlab.corpus.formats.plain_text import is_text, read_text_document
-from searchlab.corpus.formats.pubmed import is_pubmed, read_pubmed_documents
-from searchlab.corpus.formats.ris import is_ris, read_ris_documents
 from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
