@@ -19,7 +19,7 @@ from itertools import dropwhile
 
 from searchlab.corpus.parsing.document_columns import DocumentColumns
 from searchlab.corpus.parsing.identifiers import path_docno
-from searchlab.corpus.reading_notes import MADE_DOCNO
+from searchlab.corpus.reading_notes import COLUMNS, MADE_DOCNO
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError, SourceError
@@ -49,12 +49,12 @@ class _Row:
 
 
 def is_csv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .csv and the header names a title or a text."""
+    """Whether the suffix is .csv and there is a header line."""
     return opened.suffix == ".csv" and _problem(opened) is None
 
 
 def is_tsv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .tsv or .tab and the header names a title or a text."""
+    """Whether the suffix is .tsv or .tab and there is a header line."""
     return opened.suffix in TSV_SUFFIXES and _problem(opened) is None
 
 
@@ -76,6 +76,10 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
         raise SourceError(header.location, columns.problem)
     opened.reading.notes.mapped.update(name for name in opened.reading.fields if name in columns.names)
     prefix = path_docno(opened.file.relative)
+    if not columns.has_text:
+        named = ", ".join(columns.names)
+        guess = f"no column is called title or text: all that are no numbers are the text (found {excerpt(named, 200)})"
+        opened.reading.notes.add(COLUMNS, header.location, guess)
 
     def document(row: _Row) -> Document:
         if len(row.values) != len(columns.names):

@@ -26,7 +26,7 @@ class PublicationType:
 
 # The types of RIS, of BibTeX and BibLaTeX, of CSL-JSON and of EndNote.
 PUBLICATION_TYPES = (
-    PublicationType("journal article", "JOUR", "article", "article-journal", ("journalarticle",)),
+    PublicationType("journal article", "JOUR", "article", "article-journal", ("journalarticle", "j")),
     PublicationType("abstract", "ABST"),
     PublicationType("aggregated database", "AGGR", also=("aggregateddatabase",)),
     PublicationType("ancient text", "ANCIENT", also=("classic",)),
@@ -34,7 +34,7 @@ PUBLICATION_TYPES = (
     PublicationType("audiovisual material", "ADVS", "audio", also=("broadcast",)),
     PublicationType("bill", "BILL", "", "bill"),
     PublicationType("blog post", "BLOG", "", "post-weblog", ("blog", "blogpost")),
-    PublicationType("book", "BOOK", "book", "book", ("mvbook",)),
+    PublicationType("book", "BOOK", "book", "book", ("mvbook", "b")),
     PublicationType("book section", "CHAP", "incollection", "chapter", ("inbook", "book chapter", "bookinbook")),
     PublicationType("case", "CASE", "jurisdiction", "legal_case"),
     PublicationType("catalog", "CTLG", also=("catalogue",)),
@@ -69,7 +69,7 @@ PUBLICATION_TYPES = (
     PublicationType("newspaper article", "NEWS", "", "article-newspaper"),
     PublicationType("online database", "DBASE"),
     PublicationType("pamphlet", "PAMP", "booklet", "pamphlet"),
-    PublicationType("patent", "PAT", "patent", "patent"),
+    PublicationType("patent", "PAT", "patent", "patent", ("p",)),
     PublicationType("personal communication", "PCOMM", "letter", "personal_communication"),
     PublicationType("podcast", "POD"),
     PublicationType("press release", "PRESS"),

@@ -147,3 +147,14 @@ def test_equal_rankings_are_reported(client):
     shown = words(page(client, "/compare", q="zzz"))
     assert "No document matches" in shown
     assert "of the first" not in shown
+
+
+def test_results_can_be_exported_from_the_page(client):
+    html = page(client, q="mice", filter="year=[1980 TO 1990]", index="mice", k=5)
+    links = [unescape(link) for link in re.findall(r'href="(/api/export/results[^"]*)"', html)]
+    assert [link.rpartition("=")[2] for link in links] == ["ris", "csv", "bib"]
+    answer = client.get(links[0])
+    # All results, not only those of the page.
+    assert (answer.status_code, answer.text.count("\nER  - ")) == (200, 11)
+    assert "the first 20 results" in page(client, q="mice", index="mice")
+    assert "/api/export" not in page(client, q="nothing-at-all", index="mice")

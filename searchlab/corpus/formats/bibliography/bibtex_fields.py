@@ -34,11 +34,10 @@ TEXT_NAMES = {
 JOURNAL_NAMES = ("journal", "journaltitle", "booktitle", "maintitle")
 # Names of people, joined by "and".
 PEOPLE_NAMES = {"authors": "author", "editors": "editor", "translators": "translator"}
-# Lists joined by semicolons, by names of our own where BibTeX has none.
-LIST_NAMES = {"mesh": "mesh", "affiliations": "affiliation"}
-NOTE_NAMES = ("note", "addendum")
-# Verbatim: LaTeX is not interpreted in them, apart from escaped signs.
-VERBATIM_NAMES = ("doi", "url")
+# Lists of texts, each a paragraph.
+PARAGRAPH_NAMES = {"notes": "note", "affiliations": "affiliation"}
+# BibTeX has one address, and the export a name for more.
+MORE_URLS = "urls"
 DATE_NAMES = frozenset({"date", "year", "month", "day"})
 REFERENCES = ("crossref", "xdata")
 # Entries that others refer to, and the entries that are parts of them.
@@ -58,11 +57,25 @@ MAX_REMEMBERED = 8_000_000
 
 _KNOWN = frozenset(
     {name for names in TEXT_NAMES.values() for name in names}
-    | {*JOURNAL_NAMES, *PEOPLE_NAMES.values(), *LIST_NAMES.values(), *NOTE_NAMES, *VERBATIM_NAMES, *REFERENCES}
-    | {"title", "subtitle", "booksubtitle", "journalsubtitle", "abstract", "keywords", "type", "issn", "isbn", "pmid"}
+    | {*JOURNAL_NAMES, *PEOPLE_NAMES.values(), *PARAGRAPH_NAMES.values(), *REFERENCES}
+    | {
+        "title",
+        "subtitle",
+        "booksubtitle",
+        "journalsubtitle",
+        "abstract",
+        "keywords",
+        "type",
+        "issn",
+        "isbn",
+        "pmid",
+        "doi",
+    }
+    | {"url", MORE_URLS, "mesh"}
     | DATE_NAMES
 )
 _AND = re.compile(" and ", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"\\par\b")
 _ESCAPED = re.compile(r"\\([_%&#$~{}])")
 _BRACED = re.compile(r"\{(?:[^{}]|\{[^{}]*+\})*+\}")
 
@@ -142,11 +155,11 @@ def entry_document(entry: BibtexEntry) -> Document:
         {name: [value] for name, value in plain.items() if name not in _KNOWN},
         **texts,
         **{field: _people(values.get(name, "")) for field, name in PEOPLE_NAMES.items()},
-        **{field: split_list(plain.get(name, "")) for field, name in LIST_NAMES.items()},
+        **{field: _paragraphs(values.get(name, "")) for field, name in PARAGRAPH_NAMES.items()},
+        mesh=split_list(plain.get("mesh", "")),
         keywords=split_keywords(plain.get("keywords", "")),
         types=[entry.kind, *split_list(plain.get("type", ""))],
-        notes=[note for name in NOTE_NAMES for note in split_list(plain.get(name, ""))],
-        urls=[_verbatim(values.get("url", ""))],
+        urls=[_verbatim(values.get("url", "")), *_verbatim(values.get(MORE_URLS, "")).split()],
         issn=issn,
         isbn=isbn,
         journal=_journal(plain),
@@ -183,6 +196,10 @@ def _date(year: str, month: str, day: str) -> str:
         return year
     separator = "-" if month.isdecimal() else " "
     return separator.join(filter(None, [year, month, day]))
+
+
+def _paragraphs(written: str) -> list[str]:
+    return [plain_latex(paragraph) for paragraph in _PARAGRAPH.split(written)]
 
 
 def _verbatim(written: str) -> str:

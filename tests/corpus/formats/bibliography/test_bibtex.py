@@ -52,7 +52,7 @@ def test_entries_of_bibtex_are_read_by_their_names(write):
 BIBLATEX = r"""@inproceedings{part, title={Wings}, subtitle={A Review}, crossref={Whole}, date={2008-05-12},
   author={Ludwig van Beethoven and Yi Li Ting and {Wing Group} and M{\"u}ller, Karl},
   url={http://x.org/a\_b}, doi={10.1/a{\_}b}, pages={11--19}, eprint={77}, eprinttype={pubmed},
-  keywords={Neoplasms, Second Primary; flow}, number={2}, file={a.pdf}, shortjournal={Proc. W.}, note={One; two}}
+  keywords={Neoplasms, Second Primary; flow}, number={2}, file={a.pdf}, shortjournal={Proc. W.}, note={One; 1\par two}}
 @article{own, journaltitle={Air}, journalsubtitle={A Journal}, location={Rome}, month=5, year=2001, type={Review},
   xdata={press}, issn={12345678}, langid={english}, eid={e5}}
 @proceedings{whole, title={All Wings}, editor={Doe, J}, publisher={Press}, year={2007}, isbn={978-1-4028-9462-6},
@@ -78,7 +78,7 @@ def test_entries_of_biblatex_have_the_same_fields_and_inherit_from_others(write)
             "types": ["conference paper"],
             "isbn": ["978-1-4028-9462-6"],
             "urls": ["http://x.org/a_b"],
-            "notes": ["One", "two"],
+            "notes": ["One; 1", "two"],
             "journal": "All Wings",
             "journal_abbreviation": "Proc. W.",
             "year": 2008,
