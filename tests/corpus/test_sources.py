@@ -175,8 +175,8 @@ def test_a_name_that_is_too_long_is_reported_in_the_words_of_the_system(message)
 
 def test_an_unknown_format_is_refused_with_the_known_ones(write, message):
     path = write("a.txt", "words")
-    expected = f"unknown format 'json' (did you mean jsonl?); there is: {KNOWN}"
-    assert message(SettingError, read_documents, [path], format="json") == expected
+    expected = f"unknown format 'jsonn' (did you mean json?); there is: {KNOWN}"
+    assert message(SettingError, read_documents, [path], format="jsonn") == expected
 
 
 def test_a_single_source_need_not_stand_in_a_list(write):
