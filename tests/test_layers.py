@@ -46,6 +46,7 @@ ROOMS = [
 SHARED = {
     "array_ranges",
     "atomic_file",
+    "csv_text",
     "dataframes",
     "errors",
     "extensions",

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 DOCUMENTS = {
     "jsonl": b'{"id": "a", "title": ["x"], "body": "caf\xc3\xa9 \\ud800", "n": {"m": [1.5]}}\n{"id": 2}\n',
+    "json": b'[{"id": "a", "title": "x", "n": [1, "]}"]}, {"id": "b", "type": "book", "title": "caf\xc3\xa9 \\u00e9",'
+    b'"author": [{"family": "A", "given": "B"}], "issued": {"date-parts": [[1999, 1]]}}]\n',
+    "wos": b"FN Clarivate\nVR 1.0\nPT J\nAU A, B\n   C, D\nTI On\n   wings\nPY 1999\nUT WOS:1\nER\n\n"
+    b"PT B\nUT WOS:2\nER\nEF",
+    "endnote": b"<?xml version='1.0'?><xml><records><record><rec-number>1</rec-number><titles><title><style>T &amp; x"
+    b"</style></title></titles><dates><year>1999</year></dates></record><record></record></records></xml>",
+    "embase": b'"TITLE","a ""b""\nc"\n"AUTHOR NAMES","A B.","C D."\n"PUI","L1"\n\n"TITLE","x"\n"PUI","L2"\n',
     "trec": b"<DOC>\n<DOCNO> a </DOCNO><DATE>1990</DATE><HEAD>x &amp; y</HEAD>\n<TEXT>a < b</TEXT>\n</DOC>\n",
     "smart": b".I 1\n.T\ntitle\n.A\nauthor\n.W\ntext .\n.X\n1 2 3\n.I 2\n.W\nmore\n",
     "ohsumed": b".I 1\n.U\n870\n.S\nJ Med\n.M\nA/*; B.\n.T\ntitle\n.P\nART.\n.W\ntext\n.A\nX Y; Z.\n.I 2\n.U\n871\n",
@@ -22,7 +29,7 @@ DOCUMENTS = {
     "text": b"Title\n\nbody \xe9 of text\r\nand more\n",
 }
 # Formats that are recognised by their suffix need one.
-NAMES = {"csv": "file.csv", "tsv": "file.tsv", "html": "file.html", "markdown": "file.md"}
+NAMES = {"csv": "file.csv", "embase": "file.csv", "tsv": "file.tsv", "html": "file.html", "markdown": "file.md"}
 TOPICS = {
     "jsonl": b'{"qid": "a", "query": "x", "n": [1]}\n{"qid": 2, "title": "y"}\n',
     "trec": b"<top>\n<num> Number: 301\n<title> crime &lt; law\n<desc> Description:\nfind\n</top>\n",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from searchlab.atomic_file import open_atomic
-from searchlab.evaluation.csv_text import to_csv
+from searchlab.csv_text import to_csv
 
 if TYPE_CHECKING:
     from searchlab.corpus import ReadingNotes

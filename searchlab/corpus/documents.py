@@ -17,16 +17,20 @@ from searchlab.corpus.detection import (
     unrecognised_error,
     unrecognised_reason,
 )
-from searchlab.corpus.formats.bibtex import is_bibtex, read_bibtex_documents
+from searchlab.corpus.formats.bibliography.bibtex import is_bibtex, read_bibtex_documents
+from searchlab.corpus.formats.bibliography.embase_rows import is_embase_rows, read_embase_rows
+from searchlab.corpus.formats.bibliography.endnote_xml import is_endnote, read_endnote_documents
+from searchlab.corpus.formats.bibliography.nbib import is_nbib, read_nbib_documents
+from searchlab.corpus.formats.bibliography.pubmed import is_pubmed, read_pubmed_documents
+from searchlab.corpus.formats.bibliography.ris import is_ris, read_ris_documents
+from searchlab.corpus.formats.bibliography.web_of_science import is_web_of_science, read_web_of_science_documents
 from searchlab.corpus.formats.delimited import explain_table, is_csv_table, is_tsv_table, read_table_documents
 from searchlab.corpus.formats.html import is_html, read_html_document
+from searchlab.corpus.formats.json_array import is_json_array, read_json_documents
 from searchlab.corpus.formats.jsonl import is_jsonl, read_jsonl_documents
 from searchlab.corpus.formats.markdown import is_markdown, read_markdown_document
-from searchlab.corpus.formats.nbib import is_nbib, read_nbib_documents
 from searchlab.corpus.formats.ohsumed import is_ohsumed, read_ohsumed_by_sequence, read_ohsumed_documents
 from searchlab.corpus.formats.plain_text import is_text, read_text_document
-from searchlab.corpus.formats.pubmed import is_pubmed, read_pubmed_documents
-from searchlab.corpus.formats.ris import is_ris, read_ris_documents
 from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
@@ -41,6 +45,7 @@ from searchlab.records import Document
 # The order matters, because the first format that recognises a file is used: OHSUMED looks like SMART, pages of any
 # content are recognised by their suffix, and anything may be plain text, so these come last.
 DOCUMENT_FORMATS: dict[str, Format[Document]] = {
+    "json": Format("JSON: an array of objects, CSL-JSON", is_json_array, read_json_documents),
     "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents),
     "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents),
     "ohsumed": Format("OHSUMED: .I .U .S .M .T .P .W .A; .U is the docno", is_ohsumed, read_ohsumed_documents),
@@ -48,6 +53,9 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "smart": Format("SMART, as Cranfield and CISI: .I .T .A .W", is_smart, read_smart_documents),
     "nbib": Format("MEDLINE as PubMed exports it: PMID- TI AB", is_nbib, read_nbib_documents),
     "ris": Format("RIS, TY … ER", is_ris, read_ris_documents),
+    "wos": Format("Web of Science: FN VR PT … ER EF", is_web_of_science, read_web_of_science_documents),
+    "endnote": Format("EndNote XML, <records> <record> … </record>", is_endnote, read_endnote_documents),
+    "embase": Format("Embase with one field a row, suffix .csv", is_embase_rows, read_embase_rows),
     "bibtex": Format("BibTeX, @article{key, …}", is_bibtex, read_bibtex_documents),
     "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents, explain_table),
     "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents),

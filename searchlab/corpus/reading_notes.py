@@ -25,6 +25,7 @@ NEW_DOCNO = "new docno"
 MADE_DOCNO = "made docno"
 ENCODING = "encoding"
 FORMAT = "format"
+COLUMNS = "columns"
 
 
 @dataclass(frozen=True, slots=True)

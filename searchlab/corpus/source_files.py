@@ -7,6 +7,7 @@ in memory, and of a line that is too long only its beginning; no file is opened 
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import re
@@ -97,7 +98,18 @@ class OpenedFile:
                 if number == 1:
                     line = line.removeprefix("\ufeff")
                 # Most lines are printable, and undecoded bytes are not: one test covers both.
-                yield number, line if line.isprintable() else clean(self._decode(line))
+                yield number, line if line.isprintable() else clean(self.decode(line))
+
+    def blocks(self) -> Iterator[str]:
+        """The text in pieces of any length, for formats whose lines mean nothing; `decode` completes its decoding."""
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        first = True
+        while data := self.stream.read(HEAD_BYTES):
+            text = decoder.decode(data)
+            yield text.removeprefix("\ufeff") if first else text
+            first = False
+        if rest := decoder.decode(b"", final=True):
+            yield rest
 
     def records(self) -> Iterator[tuple[int, str]]:
         """The lines of a file in which each line is a record; one that is too long is a bad record."""
@@ -120,7 +132,8 @@ class OpenedFile:
             lines.append(line)
         return lines
 
-    def _decode(self, line: str) -> str:
+    def decode(self, line: str) -> str:
+        """A text with characters for the bytes that are not UTF-8."""
         if not _UNDECODED.search(line):
             return line
         notes = self.reading.notes

@@ -15,8 +15,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from searchlab.csv_text import Cell, to_csv
 from searchlab.evaluation.comparison import Comparison, ComparisonTable
-from searchlab.evaluation.csv_text import Cell, to_csv
 from searchlab.evaluation.measure_families import GEOMETRIC, TOTAL
 from searchlab.evaluation.measures import parse_measure
 from searchlab.evaluation.number_text import format_count, format_p_value

@@ -25,9 +25,9 @@ from searchlab import __version__
 from searchlab.atomic_file import make_folders, open_atomic
 from searchlab.corpus.text_files import read_text_file
 from searchlab.corpus.trec.runs import write_run
+from searchlab.csv_text import to_csv
 from searchlab.errors import SourceError, WriteFailed
 from searchlab.evaluation.comparison import Comparison, compare_evaluations
-from searchlab.evaluation.csv_text import to_csv
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.run_evaluation import Evaluation, evaluate_run
 from searchlab.experiments.inputs import ExperimentInputs

@@ -14,8 +14,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from searchlab.atomic_file import make_folders, open_atomic
+from searchlab.csv_text import to_csv
 from searchlab.errors import WriteFailed
-from searchlab.evaluation.csv_text import to_csv
 from searchlab.report.content import Figure, Report, Table
 from searchlab.report.escaping import printable_line
 from searchlab.report.html_page import render_html

@@ -27,6 +27,7 @@ from searchlab.retrieval.highlight.snippets import (
     mark_line,
     texts_as_json,
 )
+from searchlab.retrieval.hits_export import HitsExport
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
 
@@ -103,7 +104,7 @@ class Hit:
         }
 
 
-class Hits(Sequence[Hit]):
+class Hits(HitsExport, Sequence[Hit]):
     """Search results, best first; documents are read from the index on access."""
 
     def __init__(
@@ -185,10 +186,18 @@ class Hits(Sequence[Hit]):
         positions = range(len(self))[part]
         for start in range(0, len(positions), READ_BATCH_SIZE):
             batch = positions[start : start + READ_BATCH_SIZE]
-            with self._snapshot.report_damage():
-                documents = [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in batch]
+            documents = self._read_documents(batch)
             for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
                 yield Hit(i + 1, float(self.scores[i]), document, *marked)
+
+    def _read_documents(self, positions: range) -> list[Document]:
+        with self._snapshot.report_damage():
+            return [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in positions]
+
+    def scored_documents(self) -> Iterator[tuple[Document, float]]:
+        """The documents with their scores, best first, without snippets."""
+        for i in range(len(self)):
+            yield self._read_documents(range(i, i + 1))[0], float(self.scores[i])
 
     def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
         """The snippet of the body and the title of each document, with matching words marked."""

@@ -58,6 +58,10 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
             text = await pools.run(lambda: encode_json(endpoint.handler(state, **values)), pool, kind)
         except Exception as error:
             return json_error(log_error(app_state, error, request))
+        if endpoint.attachment is not None:
+            file = endpoint.attachment(values)
+            headers = {"content-disposition": f'attachment; filename="{file.filename}"'}
+            return Response(text, media_type=f"{file.media_type}; charset=utf-8", headers=headers)
         return Response(text, media_type="text/plain" if endpoint.is_text else "application/json")
 
     return respond

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from searchlab.web.api import compare, explain, judge, measure, pool, search, train
+from searchlab.web.api import compare, explain, export_results, judge, measure, pool, search, train
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import DOCNO, FACET, FILTER, INDEX, JUDGE, PAGE, QUERY, SORT, SYSTEM, TOPIC_SET, K
 from searchlab.web.api.topic_rankings import SYSTEMS
@@ -43,6 +43,16 @@ ENDPOINTS = (
         "The best documents for a query",
         (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, JUDGE),
         brief=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/export/results",
+        export_results.export_results,
+        "The best documents for a query as a file: RIS, CSV, BibTeX or JSON lines",
+        (QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, export_results.N_EXPORTED),
+        is_text=True,
+        attachment=export_results.results_file,
+        heavy=True,
     ),
     Endpoint(
         "GET",

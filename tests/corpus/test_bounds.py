@@ -21,6 +21,14 @@ from searchlab.errors import RecordError, SettingError, SourceError
 # Per format: documents 1 and 2, with %s in a text of the first, and whether this text may have line ends.
 DOCUMENTS = {
     "jsonl": ('{"id": 1, "text": "%s"}\n{"id": 2, "text": "x"}\n', False),
+    "json": ('[{"id": 1, "text": "%s"},\n{"id": 2, "text": "x"}]\n', False),
+    "wos": ("FN x\nVR 1.0\nPT J\nUT 1\nAB %s\nER\nPT J\nUT 2\nER\nEF\n", True),
+    "endnote": (
+        "<xml><records><record><accession-num>1</accession-num><abstract>%s</abstract></record>\n"
+        "<record><accession-num>2</accession-num></record></records></xml>",
+        True,
+    ),
+    "embase": ('"TITLE","x"\n"PUI","1"\n"ABSTRACT","%s"\n\n"TITLE","y"\n"PUI","2"\n', True),
     "csv": ('id,text\n1,"%s"\n2,x\n', True),
     "tsv": ("id\ttext\n1\t%s\n2\tx\n", False),
     "trec": ("<DOC><DOCNO>1</DOCNO>\n%s</DOC>\n<DOC><DOCNO>2</DOCNO>x</DOC>\n", True),

@@ -13,8 +13,6 @@ from searchlab.records import Document, Topic
 
 KNOWN = ", ".join(sorted(DOCUMENT_FORMATS))
 
-NO_TEXT = "a table without a column for the title or the text (it has"
-
 
 def docnos(*sources, **settings):
     return [document.docno for document in read_documents(sources, **settings)]
@@ -66,7 +64,7 @@ def test_the_content_tells_the_format(write, name, content, format):
         ("a.rtf", r"{\rtf1\ansi words}", "unknown format, suffix .rtf"),
         ("a.rst", "# words", "unknown format, suffix .rst"),
         ("a.css", "@page { size: a4; margin: 0, 1 }", "unknown format, suffix .css"),
-        ("a.csv", "id,number\n1,2", f"{NO_TEXT} id, number); --map title=COLUMN names one"),
+        ("a.csv", "query-id,corpus-id,score\n1,2,3", "a table of judgments, not of documents"),
         ("a.tsv", "1\t2\n3\t4", "a table without a header line, found '1' in its first line"),
         ("a.csv", 'id,"te"xt\n1,2', "expected a comma after a closing quote, found 'xt'"),
         ("a.csv", "id,text,text\n1,2,3", "expected every column once, found 'text' more than once"),
@@ -177,8 +175,8 @@ def test_a_name_that_is_too_long_is_reported_in_the_words_of_the_system(message)
 
 def test_an_unknown_format_is_refused_with_the_known_ones(write, message):
     path = write("a.txt", "words")
-    expected = f"unknown format 'json' (did you mean jsonl?); there is: {KNOWN}"
-    assert message(SettingError, read_documents, [path], format="json") == expected
+    expected = f"unknown format 'jsonn' (did you mean json?); there is: {KNOWN}"
+    assert message(SettingError, read_documents, [path], format="jsonn") == expected
 
 
 def test_a_single_source_need_not_stand_in_a_list(write):

@@ -19,7 +19,7 @@ from itertools import dropwhile
 
 from searchlab.corpus.parsing.document_columns import DocumentColumns
 from searchlab.corpus.parsing.identifiers import path_docno
-from searchlab.corpus.reading_notes import MADE_DOCNO
+from searchlab.corpus.reading_notes import COLUMNS, MADE_DOCNO
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError, SourceError
@@ -34,7 +34,7 @@ _LINE_END = re.compile(r"[\r\n]")
 
 
 @dataclass(slots=True)
-class _Row:
+class TableRow:
     """A row that is being read; `quoted` holds the parts of a value whose closing quote has not been found yet."""
 
     location: str
@@ -45,16 +45,17 @@ class _Row:
 
     @property
     def is_empty(self) -> bool:
+        """Whether no value has more than blanks."""
         return not any(value.strip() for value in self.values)
 
 
 def is_csv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .csv and the header names a title or a text."""
+    """Whether the suffix is .csv and there is a header line."""
     return opened.suffix == ".csv" and _problem(opened) is None
 
 
 def is_tsv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .tsv or .tab and the header names a title or a text."""
+    """Whether the suffix is .tsv or .tab and there is a header line."""
     return opened.suffix in TSV_SUFFIXES and _problem(opened) is None
 
 
@@ -65,19 +66,23 @@ def explain_table(opened: OpenedFile) -> str | None:
 
 def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, one for each row."""
-    lines = _Lines(opened)
+    lines = TableLines(opened)
     first = next(lines, None)
     if first is None:
         return iter(())
-    delimiter = _delimiter(first[1])
+    delimiter = find_delimiter(first[1])
     header = _read_header(opened, first, lines, delimiter)
     columns = DocumentColumns.from_header(header.values, opened.reading.fields)
     if columns.problem:
         raise SourceError(header.location, columns.problem)
     opened.reading.notes.mapped.update(name for name in opened.reading.fields if name in columns.names)
     prefix = path_docno(opened.file.relative)
+    if not columns.has_text:
+        named = ", ".join(columns.names)
+        guess = f"no column is called title or text: all that are no numbers are the text (found {excerpt(named, 200)})"
+        opened.reading.notes.add(COLUMNS, header.location, guess)
 
-    def document(row: _Row) -> Document:
+    def document(row: TableRow) -> Document:
         if len(row.values) != len(columns.names):
             width = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
             raise RecordError(row.location, f"expected {len(columns.names)} columns, {width}")
@@ -90,7 +95,7 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
     return opened.reading.parse_each(document, _read_rows(opened, lines, delimiter))
 
 
-class _Lines:
+class TableLines:
     """The numbered lines of a file from the first that is not blank; lines can be given back to be read again."""
 
     def __init__(self, opened: OpenedFile) -> None:
@@ -108,21 +113,21 @@ class _Lines:
         self._waiting.extendleft(reversed(lines))
 
 
-def _read_header(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
+def _read_header(opened: OpenedFile, first: tuple[int, str], lines: TableLines, delimiter: str) -> TableRow:
     try:
-        return _read_row(opened, first, lines, delimiter)
+        return read_row(opened, first, lines, delimiter)
     except RecordError as error:
         # Without a header no other row can be understood.
         raise SourceError(error.location, error.message) from error
 
 
-def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_Row]:
+def _read_rows(opened: OpenedFile, lines: TableLines, delimiter: str) -> Iterator[TableRow]:
     """The rows after the header that are not empty."""
     number = 0
     for numbered in lines:
         number += 1
         try:
-            row = _read_row(opened, numbered, lines, delimiter)
+            row = read_row(opened, numbered, lines, delimiter)
         except RecordError as error:
             opened.reading.reject(error)
         else:
@@ -133,9 +138,9 @@ def _read_rows(opened: OpenedFile, lines: _Lines, delimiter: str) -> Iterator[_R
                 yield row
 
 
-def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimiter: str) -> _Row:
+def read_row(opened: OpenedFile, first: tuple[int, str], lines: TableLines, delimiter: str) -> TableRow:
     """The row that begins with the line `first`."""
-    row = _Row(opened.location(first[0]))
+    row = TableRow(opened.location(first[0]))
     if len(first[1]) > opened.reading.max_record_length:
         raise opened.reading.too_long(row.location)
     later: list[tuple[int, str]] = []
@@ -151,7 +156,7 @@ def _read_row(opened: OpenedFile, first: tuple[int, str], lines: _Lines, delimit
     return row
 
 
-def _read_quoted_line(row: _Row, lines: _Lines, max_length: int) -> tuple[int, str]:
+def _read_quoted_line(row: TableRow, lines: TableLines, max_length: int) -> tuple[int, str]:
     numbered = next(lines, None)
     if numbered is None:
         raise RecordError(row.location, "expected a closing quote, found the end of the file")
@@ -163,7 +168,7 @@ def _read_quoted_line(row: _Row, lines: _Lines, max_length: int) -> tuple[int, s
     return numbered
 
 
-def _read_line(row: _Row, line: str, delimiter: str) -> None:
+def _read_line(row: TableRow, line: str, delimiter: str) -> None:
     """Add the values of one more line to `row`."""
     if row.quoted is None and '"' not in line:
         row.values = line.split(delimiter)
@@ -202,7 +207,8 @@ def _find_end(line: str, delimiter: str, position: int) -> int:
     return len(line) if end < 0 else end
 
 
-def _delimiter(header: str) -> str:
+def find_delimiter(header: str) -> str:
+    """The separator of values that is most frequent in a line, outside quotes."""
     unquoted = re.sub(r'"[^"]*+"', "", header)
     # The first of the most frequent ones; a header with a single column has no delimiter.
     best = max(DELIMITERS, key=unquoted.count)
@@ -213,8 +219,8 @@ def _problem(opened: OpenedFile) -> str | None:
     """Why the header cannot be used, None if it can."""
     first_line = _LINE_END.split(opened.head.lstrip(), maxsplit=1)[0]
     try:
-        header = _Row(opened.name)
-        _read_line(header, first_line, _delimiter(first_line))
+        header = TableRow(opened.name)
+        _read_line(header, first_line, find_delimiter(first_line))
     except RecordError as error:
         return error.message
     return DocumentColumns.from_header(header.values, opened.reading.fields).problem

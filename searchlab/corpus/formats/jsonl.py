@@ -30,19 +30,20 @@ def is_jsonl(opened: OpenedFile) -> bool:
 
 def read_jsonl_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, one for each line."""
-    return opened.reading.parse_each(lambda line: keyed_document(*_parse_object(line)), _non_blank_lines(opened))
+    return opened.reading.parse_each(lambda line: keyed_document(*parse_object(line)), _non_blank_lines(opened))
 
 
 def read_jsonl_topics(opened: OpenedFile) -> Iterator[TopicParts]:
     """The topics of the file, one for each line."""
-    return opened.reading.parse_each(lambda line: keyed_topic(*_parse_object(line)), _non_blank_lines(opened))
+    return opened.reading.parse_each(lambda line: keyed_topic(*parse_object(line)), _non_blank_lines(opened))
 
 
 def _non_blank_lines(opened: OpenedFile) -> Iterator[tuple[str, str]]:
     return ((opened.location(number), line) for number, line in opened.records() if line.strip())
 
 
-def _parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+def parse_object(located: tuple[str, str]) -> tuple[str, dict[str, Any]]:
+    """The object in a text, with its location; its strings are clean."""
     location, line = located
     try:
         value = _clean_strings(_DECODER.decode(line))

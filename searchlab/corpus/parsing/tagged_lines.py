@@ -1,11 +1,12 @@
-"""Records of tagged lines, as in MEDLINE and RIS.
+"""Records of tagged lines, as in MEDLINE, RIS and the exports of Web of Science.
 
-A line begins with a tag and a hyphen ("TI  - Wings"); a line without a tag continues the line before.
+A line begins with a tag ("TI  - Wings"); a line without a tag continues the line before.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Set
 from dataclasses import dataclass, field
 
 from searchlab.corpus.text_cleaning import on_one_line
@@ -32,9 +33,29 @@ class TaggedRecord:
 
     def all(self, *tags: str) -> list[str]:
         """Every value of the first of the tags that has any."""
-        values = ([on_one_line(" ".join(lines)) for lines in self.values[tag]] for tag in tags if tag in self.values)
-        return next((texts for texts in values if any(texts)), [])
+        return next((texts for texts in map(self._texts, tags) if texts), [])
+
+    def union(self, *tags: str) -> list[str]:
+        """Every value of all the tags; of a later tag only those that no earlier one has."""
+        found: list[str] = []
+        for tag in tags:
+            known = frozenset(found)
+            found += [text for text in self._texts(tag) if text not in known]
+        return found
 
     def text(self, *tags: str) -> str:
         """The values of the first of the tags that has any, as one text."""
-        return " ".join(text for text in self.all(*tags) if text)
+        return " ".join(self.all(*tags))
+
+    def lines(self, tag: str) -> list[str]:
+        """Every line of the values of a tag, where each line is an item of a list."""
+        return [line for value in self.values.get(tag, ()) for line in map(on_one_line, value) if line]
+
+    def others(self, known: Set[str]) -> dict[str, list[str]]:
+        """The values of all tags that are not known."""
+        left = [tag for tag in self.values if tag not in known]
+        return {tag: texts for tag in left if (texts := self._texts(tag))}
+
+    def _texts(self, tag: str) -> list[str]:
+        values = self.values.get(tag, ())
+        return [text for text in (on_one_line(" ".join(lines)) for lines in values) if text]

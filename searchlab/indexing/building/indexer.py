@@ -158,7 +158,9 @@ def index(
         reading_notes.clear()
         if values is not None:
             return values.read()
-        return read_documents(paths, format=format, notes=reading_notes, strict=strict, max_record_mb=max_record_mb)
+        return read_documents(
+            paths, format=format, notes=reading_notes, strict=strict, max_record_mb=max_record_mb, fields=fields
+        )
 
     return build_index(
         read,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,19 @@ from searchlab.web.api.parameters import Parameter
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """A file that a browser saves: its name and its type."""
+
+    filename: str
+    media_type: str
+
+
+@dataclass(frozen=True)
 class Endpoint:
     """`handler` gets the state of the request, and all parameters but `index` by name.
 
-    The parameters of a POST are the keys of a JSON object. With `is_text`, the answer is plain text instead of JSON.
+    The parameters of a POST are the keys of a JSON object. With `is_text`, the answer is plain text instead of JSON;
+    with `attachment`, which gets the values of the parameters, it is a file.
     `brief` marks work of a few milliseconds for any parameters, `heavy` several searches, `slow` up to a minute.
     """
 
@@ -23,6 +32,7 @@ class Endpoint:
     summary: str
     parameters: tuple[Parameter, ...] = ()
     is_text: bool = False
+    attachment: Callable[[Mapping[str, Any]], Attachment] | None = None
     brief: bool = False
     heavy: bool = False
     slow: bool = False

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from searchlab.corpus import ReadingNotes, read_documents
 from searchlab.corpus.formats import delimited
-from searchlab.corpus.reading_notes import MADE_DOCNO
+from searchlab.corpus.reading_notes import COLUMNS, MADE_DOCNO, ReadingEvent
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
 
@@ -17,8 +17,8 @@ def test_the_header_names_the_columns_whatever_separates_them(write, delimiter):
     rows = [["docno", "title", "abstract", "Year"], ["a", "First", "One.", "1999"], ["b", "", "Two.", ""]]
     path = write("docs.csv", "\n".join(delimiter.join(row) for row in rows))
     first, second = read_documents(path)
-    assert first == Document("a", "First", "One.", {"Year": "1999"})
-    assert second == Document("b", "", "Two.", {"Year": ""})
+    assert first == Document("a", "First", "One.", {"year": 1999})
+    assert second == Document("b", "", "Two.")
     assert (first.location, second.location) == (f"{path}:2", f"{path}:3")
 
 
@@ -67,10 +67,8 @@ def test_a_malformed_row_is_named_with_the_line_where_it_begins(write, message, 
 @pytest.mark.parametrize(
     ("header", "complaint"),
     [
-        (
-            "id;number",
-            "a table without a column for the title or the text (it has id, number); --map title=COLUMN names one",
-        ),
+        ("query-id,corpus-id,score", "a table of judgments, not of documents"),
+        ("id,7", "a table without a header line, found '7' in its first line"),
         ("id,text,text", "expected every column once, found 'text' more than once"),
         ('id,"te"xt', "expected a comma after a closing quote, found 'xt'"),
         ('id,"text', "expected a closing quote, found the end of the file"),
@@ -92,7 +90,7 @@ EXPORTS = {
             "Wings.",
             "",
             {
-                "authors": ["Ting YL, Doe J."],
+                "authors": ["Ting YL", "Doe J"],
                 "journal": "J Ae",
                 "year": 1958,
                 "doi": "10.1/x",
@@ -115,7 +113,7 @@ EXPORTS = {
                 "keywords": ["wing", "flow"],
                 "journal": "J Ae",
                 "year": 1958,
-                "EID": "2-s2.0-5",
+                "accession": "2-s2.0-5",
             },
         ),
     ),
@@ -130,8 +128,8 @@ EXPORTS = {
                 "authors": ["Ting, Y"],
                 "journal": "J AE",
                 "year": 1958,
-                "Publication Type": "J",
-                "UT (Unique WOS ID)": "WOS:0001",
+                "types": ["journal article"],
+                "accession": "WOS:0001",
             },
         ),
     ),
@@ -142,7 +140,7 @@ EXPORTS = {
             "L5",
             "Wings",
             "Flow.",
-            {"authors": ["Ting Y.", "Doe J."], "journal": "J Ae", "year": 1958, "pmid": "11", "PUI": "L5"},
+            {"authors": ["Ting Y.", "Doe J."], "journal": "J Ae", "year": 1958, "pmid": "11", "accession": "L5"},
         ),
     ),
 }
@@ -164,6 +162,27 @@ def test_a_row_without_an_identifier_is_named_by_its_file_and_number(write, tmp_
     assert [document.docno for document in documents] == ["1", "10.1/y", "a_b.csv#row-3", "c.csv#row-1"]
     assert documents[3] == Document("c.csv#row-1", "", "words", {"Name": "x"})
     assert notes.n_events[MADE_DOCNO] == 2
+
+
+def test_a_table_without_a_title_or_a_text_is_indexed_by_all_its_words_and_this_is_noted(write):
+    class Listener(list[ReadingEvent]):
+        add = list.append
+
+    path = write("a.csv", "Patient;Finding;Age\nAnn;Lymphoma;57\n")
+    notes = ReadingNotes(listener=Listener())
+    [document] = read_documents(path, notes=notes)
+    assert document == Document(
+        "a.csv#row-1", "", "Ann\nLymphoma", {"Patient": "Ann", "Finding": "Lymphoma", "Age": "57"}
+    )
+    [guess] = [event for event in notes.listener if event.kind == COLUMNS]
+    assert guess.location == f"{path}:1"
+    assert guess.message.endswith("all that are no numbers are the text (found 'Patient, Finding, Age')")
+
+
+def test_a_table_of_docnos_has_the_bibliographic_fields_by_their_names(write):
+    path = write("a.csv", 'docno,title,Authors,pages,Type,note\n1,t,"A, B; C",1-2,x,\'=1\n')
+    fields = {"authors": ["A, B", "C"], "pages": "1-2", "Type": "x", "note": "=1"}
+    assert list(read_documents(path)) == [Document("1", "t", "", fields)]
 
 
 def test_columns_are_what_the_caller_says(write, message):
@@ -202,4 +221,6 @@ def test_what_the_module_csv_writes_is_read_back(tmp_path, rows, delimiter):
     path = tmp_path / "docs.csv"
     path.write_text(file.getvalue(), encoding="utf-8", newline="")
     documents = list(read_documents(path))
-    assert [(document.body, document.fields["note"]) for document in documents] == rows
+    # A field of nothing but blanks is none.
+    expected = [(text, note if note.strip() else "") for text, note in rows]
+    assert [(document.body, document.fields.get("note", "")) for document in documents] == expected

@@ -228,4 +228,5 @@ def test_only_writes_are_posted():
     writes = {each.path for each in ENDPOINTS if each.is_write}
     judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/import"}
     assert writes == judging | {"/api/train", "/api/jobs/cancel"}
-    assert {each.path for each in ENDPOINTS if each.is_text} == {"/api/export/qrels", "/api/export/topics"}
+    texts = {f"/api/export/{what}" for what in ("qrels", "topics", "results")}
+    assert {each.path for each in ENDPOINTS if each.is_text} == texts

@@ -186,3 +186,14 @@ def test_facets_link_to_filters_with_their_counts(wings):
 def test_words_of_other_fields_are_linked(wings):
     html = page(wings, q="blue")
     assert '<a href="/?q=kind%3Ablue">2 documents by <bdi><code>kind:blue</code></bdi></a>' in html
+
+
+def test_results_can_be_exported_from_the_page(client):
+    html = page(client, q="mice", filter="year=[1980 TO 1990]", index="mice", k=5)
+    links = [unescape(link) for link in re.findall(r'href="(/api/export/results[^"]*)"', html)]
+    assert [link.rpartition("=")[2] for link in links] == ["ris", "csv", "bib"]
+    answer = client.get(links[0])
+    # All results, not only those of the page.
+    assert (answer.status_code, answer.text.count("\nER  - ")) == (200, 11)
+    assert "the first 20 results" in page(client, q="mice", index="mice")
+    assert "/api/export" not in page(client, q="nothing-at-all", index="mice")

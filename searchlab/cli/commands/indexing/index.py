@@ -40,8 +40,8 @@ def index_command(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="bibtex, csv, html, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, smart, text, trec or tsv "
-            "[default: detected]",
+            help="bibtex, csv, embase, endnote, html, json, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, "
+            "smart, text, trec, tsv or wos [default: detected]",
         ),
     ] = None,
     mapped: Annotated[

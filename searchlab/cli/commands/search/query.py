@@ -12,6 +12,7 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
+from searchlab.cli.export_options import ExportOption, export_hits, require_exportable
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
 from searchlab.cli.printing.explanation_printing import note_scaling, print_explanation
 from searchlab.cli.printing.facet_printing import facets_record, print_facet
@@ -59,6 +60,7 @@ def query_command(
         bool, typer.Option("--explain", help="Show what each term, or feature of a model, adds to each score.")
     ] = False,
     as_json: JsonOption = False,
+    export: ExportOption = None,
 ) -> None:
     """Search, and print the best documents.
 
@@ -73,13 +75,14 @@ def query_command(
     # Several words need no quotes; an empty query is a query, too.
     query = " ".join(words) if words else None
     if query is None:
-        if explain or as_json:
-            raise SettingError("--explain and --json need a query; a session has :explain")
+        if explain or as_json or export:
+            raise SettingError("--explain, --json and --export need a query; a session has :explain")
         if rerank is not None:
             raise SettingError("--rerank needs a query; a session ranks by a scorer")
         _start_session(options, index, k)
     else:
-        _search_once(options, rerank, query, index, k, explain=explain, as_json=as_json)
+        require_exportable(export)
+        _search_once(options, rerank, query, index, k, explain=explain, as_json=as_json, export=export)
 
 
 def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
@@ -91,7 +94,15 @@ def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
 
 
 def _search_once(
-    options: SearchOptions, model: str | None, query: str, index: str | None, k: int, *, explain: bool, as_json: bool
+    options: SearchOptions,
+    model: str | None,
+    query: str,
+    index: str | None,
+    k: int,
+    *,
+    explain: bool,
+    as_json: bool,
+    export: str | None,
 ) -> None:
     """Print the hits of one query, in the order of the model if there is one."""
     began = time.perf_counter()
@@ -114,6 +125,7 @@ def _search_once(
             for facet in facets.values():
                 print_facet(facet)
         note_outcome(hits, engine, began)
+        export_hits(hits, export)
     if not hits:
         raise typer.Exit(1)
 

@@ -1,3 +1,4 @@
+import json
 import re
 
 import pytest
@@ -115,3 +116,10 @@ def test_the_account_covers_all_that_was_found_and_the_report_lists_the_rest(tmp
         "unreadable file": 1,
         "skipped file": 2,
     }
+
+
+def test_map_names_the_columns_of_a_table(tmp_path, run_cli):
+    (tmp_path / "a.csv").write_text("Key,Heading\nk1,Wings\n")
+    assert run_cli("index", "a.csv", "--map", "title=Heading", "--map", "docno=Key")[0] == 0
+    code, out, _ = run_cli("query", "wings", "--json")
+    assert (code, json.loads(out)["hits"][0]["docno"]) == (0, "k1")

@@ -202,3 +202,28 @@ def test_the_time_is_what_the_user_waited(fielded, run_cli, monkeypatch):
     milliseconds = float(re.search(r"in (\d+\.\d) ms", run_cli("query", "cell", "-i", fielded)[2])[1])
     assert milliseconds >= 50
     assert json.loads(run_cli("query", "cell", "-i", fielded, "--json")[1])["seconds"] >= 0.05
+
+
+def test_query_exports_its_results_by_the_suffix_of_the_file(here, run_cli):
+    code, _, err = run_cli("query", "lymphoma cells", "-k", "1", "--export", "out.ris")
+    assert code == 0
+    assert "1 record exported to out.ris; 1 more match, which a larger -k exports" in err.splitlines()
+    [document] = searchlab.read_documents(here / "out.ris")
+    assert document.docno == "med-1"
+    assert run_cli("query", "lymphoma cells", "--export", "out.csv", "-q")[0] == 0
+    assert [document.docno for document in searchlab.read_documents(here / "out.csv")] == ["med-1", "med-2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        (["cells", "--export", "out.xls"], 2, "cannot export to 'out.xls', expected a name that ends in .ris, .csv"),
+        (["cells", "--export", "no/out.ris"], 1, "no/out.ris: cannot be written (no such folder)"),
+        (["--export", "out.ris"], 2, "--explain, --json and --export need a query"),
+    ],
+)
+def test_an_export_that_cannot_be_made_is_refused_before_the_search(here, run_cli, arguments, code, problem):
+    found, out, err = run_cli("query", *arguments)
+    assert (found, out) == (code, "")
+    assert problem in err
+    assert not list(here.glob("out.*"))

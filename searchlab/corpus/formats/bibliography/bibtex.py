@@ -1,4 +1,4 @@
-"""BibTeX documents.
+"""BibTeX and BibLaTeX documents.
 
 An entry is `@article{key, title = {…}, year = 1999, …}`; its key is the docno. A value is text in braces or quotes (in
 which braces are nested), a number, or a name that an earlier `@string` has defined; `#` concatenates values.
@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields
+from searchlab.corpus.formats.bibliography.bibtex_fields import BibtexEntry, entry_document, inherit_values
 from searchlab.corpus.parsing.identifiers import check_name
-from searchlab.corpus.parsing.latex import plain_latex
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
 from searchlab.errors import RecordError
@@ -38,11 +37,10 @@ _PARENTHESIS = re.compile(r"\s*@\s*[A-Za-z]+\s*\(\s*[^\s,()]+\s*,")
 _BRACE = re.compile(r"[{}]")
 _BRACE_OR_QUOTE = re.compile(r'[{}"]')
 _NAME = re.compile(r'\s*+([^\s"#%\'(),={}]++)\s*+')
-_AND = re.compile(" and ", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _RawEntry:
     location: str
     kind: str
     content: str
@@ -54,13 +52,14 @@ def is_bibtex(opened: OpenedFile) -> bool:
 
 
 def read_bibtex_documents(opened: OpenedFile) -> Iterator[Document]:
-    """The documents of the file, one for each entry."""
+    """The documents of the file, one for each entry; one that refers to a later entry comes last."""
     strings = {month: month for month in MONTHS}
-    documents = opened.reading.parse_each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
-    return (document for document in documents if document is not None)
+    parsed = opened.reading.parse_each(lambda entry: _read_entry(entry, strings), _read_entries(opened))
+    entries = (entry for entry in parsed if entry is not None)
+    return opened.reading.parse_each(entry_document, inherit_values(entries))
 
 
-def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
+def _read_entries(opened: OpenedFile) -> Iterator[_RawEntry]:
     began, kind, depth, length = "", "", 0, 0
     content: list[str] = []
     for number, line in opened.lines():
@@ -91,7 +90,7 @@ def _read_entries(opened: OpenedFile) -> Iterator[_Entry]:
             if depth:
                 content.append("\n")
                 break
-            yield _Entry(began, kind, "".join(content))
+            yield _RawEntry(began, kind, "".join(content))
             began, position = "", end + 1
     if began:
         opened.reading.reject(RecordError(began, "expected a closing brace, found the end of the file"))
@@ -106,28 +105,18 @@ def _closing_brace(text: str, depth: int, start: int) -> tuple[int, int]:
     return len(text), depth
 
 
-def _read_entry(entry: _Entry, strings: dict[str, str]) -> Document | None:
-    if entry.kind in NOT_ENTRIES:
+def _read_entry(raw: _RawEntry, strings: dict[str, str]) -> BibtexEntry | None:
+    if raw.kind in NOT_ENTRIES:
         return None
-    if entry.kind == DEFINITION:
-        strings |= _read_definitions(entry, strings)
+    if raw.kind == DEFINITION:
+        strings |= _read_definitions(raw, strings)
         return None
-    key, _, _ = entry.content.partition(",")
-    docno = check_name("docno", key, entry.location)
-    values = _read_values(entry, len(key), strings)
-    fields = bibliographic_fields(
-        authors=_authors(values.get("author", "")),
-        keywords=re.split(r"[;,]", plain_latex(values.get("keywords", ""))),
-        types=[entry.kind],
-        journal=plain_latex(values.get("journal") or values.get("booktitle", "")),
-        year=plain_latex(values.get("year") or values.get("date", "")),
-        doi=values.get("doi", ""),
-    )
-    title, abstract = (on_one_line(plain_latex(values.get(name, ""))) for name in ("title", "abstract"))
-    return Document(docno, title, abstract, fields, entry.location)
+    key, _, _ = raw.content.partition(",")
+    docno = check_name("docno", key, raw.location)
+    return BibtexEntry(raw.location, raw.kind, docno, _read_values(raw, len(key), strings))
 
 
-def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
+def _read_definitions(entry: _RawEntry, strings: dict[str, str]) -> dict[str, str]:
     values = _read_values(entry, 0, strings)
     for name, value in values.items():
         if len(value) > MAX_DEFINITION_LENGTH:
@@ -136,7 +125,7 @@ def _read_definitions(entry: _Entry, strings: dict[str, str]) -> dict[str, str]:
     return values
 
 
-def _read_values(entry: _Entry, position: int, strings: dict[str, str]) -> dict[str, str]:
+def _read_values(entry: _RawEntry, position: int, strings: dict[str, str]) -> dict[str, str]:
     """Every `name = value` after `position`; the first value of a name counts."""
     values: dict[str, str] = {}
     while (position := _after_blanks(entry.content, position, ",")) < len(entry.content):
@@ -149,7 +138,7 @@ def _read_values(entry: _Entry, position: int, strings: dict[str, str]) -> dict[
     return values
 
 
-def _read_value(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[str, int]:
+def _read_value(entry: _RawEntry, position: int, strings: dict[str, str]) -> tuple[str, int]:
     pieces: list[str] = []
     length = 0
     while True:
@@ -165,7 +154,7 @@ def _read_value(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
         position += 1
 
 
-def _read_piece(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[str, int]:
+def _read_piece(entry: _RawEntry, position: int, strings: dict[str, str]) -> tuple[str, int]:
     text = entry.content
     position = _after_blanks(text, position)
     if text.startswith("{", position):
@@ -181,7 +170,7 @@ def _read_piece(entry: _Entry, position: int, strings: dict[str, str]) -> tuple[
     return strings.get(name[1].lower(), name[1]), name.end()
 
 
-def _closing_quote(entry: _Entry, start: int) -> int:
+def _closing_quote(entry: _RawEntry, start: int) -> int:
     depth = 0
     for sign in _BRACE_OR_QUOTE.finditer(entry.content, start):
         if sign[0] == '"':
@@ -196,10 +185,3 @@ def _after_blanks(text: str, position: int, also: str = "") -> int:
     while position < len(text) and (text[position].isspace() or text[position] in also):
         position += 1
     return position
-
-
-def _authors(written: str) -> list[str]:
-    # An "and" within braces is part of a name: {Barnes and Noble}.
-    marked = re.sub(r"\{[^{}]*+\}", lambda inner: _AND.sub(" \0 ", inner[0]), on_one_line(written))
-    names = [plain_latex(name.replace("\0", "and")) for name in _AND.split(marked)]
-    return [name for name in names if name.strip() != "others"]

@@ -41,6 +41,12 @@ LETTERS = {
     "AA": "Å",
     "i": "ı",
     "j": "ȷ",
+    "textbackslash": "\\",
+    "textasciitilde": "~",
+    "textasciicircum": "^",
+    "textunderscore": "_",
+    "textendash": "–",
+    "textemdash": "—",
 }
 DROPPED = frozenset(
     {"emph", "textbf", "textit", "textrm", "textsc", "textsf", "textsl", "texttt", "textsuperscript", "textsubscript"}

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from searchlab.evaluation.csv_text import to_csv
+from searchlab.csv_text import to_csv
 
 
 def read_cell(text):

@@ -16,15 +16,18 @@ ARTICLES = """<?xml version="1.0" encoding="utf-8"?>
     <PMID Version="1">11</PMID>
     <DateCompleted><Year>1888</Year></DateCompleted>
     <Article>
-      <Journal><JournalIssue><PubDate><Year>1958</Year><Month>Jan</Month></PubDate></JournalIssue>
-        <Title>Journal of Aeroscience</Title></Journal>
+      <Journal><ISSN IssnType="Print">1234-5678</ISSN>
+        <JournalIssue><Volume>7</Volume><Issue>2</Issue><PubDate><Year>1958</Year><Month>Jan</Month></PubDate></JournalIssue>
+        <Title>Journal of Aeroscience</Title><ISOAbbreviation>J Ae</ISOAbbreviation></Journal>
+      <Pagination><StartPage>11</StartPage><MedlinePgn>11-9</MedlinePgn></Pagination><Language>eng</Language>
       <ArticleTitle>Wings of <i>Culex</i> &amp;
         H<sub>2</sub>O.</ArticleTitle>
       <ELocationID EIdType="pii">S1</ELocationID><ELocationID EIdType="doi">10.1/x</ELocationID>
       <Abstract><AbstractText Label="METHODS">We looked.</AbstractText>
         <AbstractText>We &#233;at.</AbstractText><CopyrightInformation>no</CopyrightInformation></Abstract>
       <AuthorList>
-        <Author><LastName>Ting</LastName><ForeName>Yi Li</ForeName><Initials>YL</Initials></Author>
+        <Author><LastName>Ting</LastName><ForeName>Yi Li</ForeName><Initials>YL</Initials>
+          <AffiliationInfo><Affiliation>Athens.</Affiliation></AffiliationInfo></Author>
         <Author><LastName>Doe</LastName><Initials>J</Initials></Author>
         <Author><CollectiveName>Wing Group</CollectiveName></Author>
       </AuthorList>
@@ -36,8 +39,12 @@ ARTICLES = """<?xml version="1.0" encoding="utf-8"?>
       <MeshHeading><DescriptorName>Humans</DescriptorName></MeshHeading>
     </MeshHeadingList>
     <KeywordList><Keyword>flow</Keyword></KeywordList>
+    <MedlineJournalInfo><Country>Greece</Country></MedlineJournalInfo>
     <OtherAbstract><AbstractText>no</AbstractText></OtherAbstract>
   </MedlineCitation>
+  <PubmedData><ArticleIdList><ArticleId IdType="pmc">PMC99</ArticleId></ArticleIdList>
+    <ReferenceList><Reference><ArticleIdList><ArticleId IdType="pmc">PMC1</ArticleId></ArticleIdList></Reference>
+    </ReferenceList></PubmedData>
 </PubmedArticle>
 <PubmedArticle><MedlineCitation><PMID>12</PMID><Article><Journal><JournalIssue><PubDate>
   <MedlineDate>1998 Dec-1999 Jan</MedlineDate></PubDate></JournalIssue></Journal></Article></MedlineCitation>
@@ -60,15 +67,26 @@ def test_articles_are_read_by_the_names_of_their_elements(write):
             "authors": ["Ting, Yi Li", "Doe, J", "Wing Group"],
             "keywords": ["flow"],
             "mesh": ["Wings", "Humans"],
-            "types": ["Journal Article"],
+            "types": ["journal article"],
+            "issn": ["1234-5678"],
+            "affiliations": ["Athens."],
             "journal": "Journal of Aeroscience",
+            "journal_abbreviation": "J Ae",
             "year": 1958,
+            "date": "1958-01",
+            "volume": "7",
+            "issue": "2",
+            "pages": "11-9",
             "doi": "10.1/x",
+            "pmid": "11",
+            "pmcid": "PMC99",
+            "language": "eng",
+            "place": "Greece",
         },
     )
-    assert second == Document("12", fields={"year": 1998})
-    assert third == Document("13", "A chapter", "", {"journal": "Genes"})
-    assert [document.location for document in (first, second, third)] == [f"{path}:4", f"{path}:32", f"{path}:35"]
+    assert second == Document("12", fields={"year": 1998, "date": "1998 Dec-1999 Jan", "pmid": "12"})
+    assert third == Document("13", "A chapter", "", {"journal": "Genes", "pmid": "13"})
+    assert [document.location for document in (first, second, third)] == [f"{path}:4", f"{path}:39", f"{path}:42"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 A record begins with `PMID- 123`, its docno; tags are padded to four characters, and lines that begin with blanks
 continue the line before:
 
-    TI title   AB abstract   FAU, AU authors    MH MeSH terms        OT keywords
-    DP date    JT, TA journal (in full, short)  PT publication type  LID, AID identifiers
+    TI title   AB abstract   FAU, AU authors     MH MeSH terms        OT keywords      DP date
+    JT, TA journal (in full, short)              VI volume   IP issue  PG pages         IS ISSN
+    PT type    LA language   PL place            AD affiliations      LID, AID, PMC identifiers
+
+What PubMed notes about the record itself (when it was entered, who owns it) is left out.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields
+from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields, split_serial_numbers
 from searchlab.corpus.parsing.identifiers import check_name
 from searchlab.corpus.parsing.tagged_lines import TaggedRecord
 from searchlab.corpus.source_files import OpenedFile
@@ -66,14 +69,28 @@ def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
 
 def _document(record: TaggedRecord) -> Document:
     docno = check_name("docno", record.text(FIRST_TAG), record.location)
-    identifiers = [match[1] for match in map(_DOI.fullmatch, record.all("LID") + record.all("AID")) if match]
+    identifiers = [match[1] for match in map(_DOI.fullmatch, record.union("LID", "AID")) if match]
+    issn, isbn = split_serial_numbers(record.union("IS", "ISBN"))
     fields = bibliographic_fields(
-        authors=record.all("FAU", "AU"),
+        authors=[*record.all("FAU", "AU"), *record.all("CN")],
+        editors=record.all("FED", "ED"),
         keywords=record.all("OT"),
         mesh=record.all("MH"),
         types=record.all("PT"),
-        journal=record.text("JT", "TA"),
+        affiliations=dict.fromkeys(record.union("AD")),
+        issn=issn,
+        isbn=isbn,
+        journal=record.text("JT", "BTI", "TA"),
+        journal_abbreviation=record.text("TA") if record.all("JT") else "",
         year=record.text("DP"),
+        volume=record.text("VI"),
+        issue=record.text("IP"),
+        pages=record.text("PG"),
         doi=next(iter(identifiers), ""),
+        pmid=docno,
+        pmcid=record.text("PMC"),
+        language=", ".join(record.all("LA")),
+        place=record.text("PL"),
+        publisher=record.text("PB"),
     )
-    return Document(docno, record.text("TI"), record.text("AB"), fields, record.location)
+    return Document(docno, record.text("TI", "BTI"), record.text("AB"), fields, record.location)

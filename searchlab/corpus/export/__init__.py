@@ -1,0 +1,1 @@
+"""Writing documents in the formats of reference managers, spreadsheets and programs."""

@@ -1,0 +1,1 @@
+"""Formats of bibliographic records: databases and reference managers."""
