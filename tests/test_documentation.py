@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from searchlab.analysis.languages import LANGUAGES
 from searchlab.analysis.stemmers import STEMMERS
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES
@@ -96,7 +97,8 @@ def test_python_blocks_run_in_their_order(folder, page):
     result = run(folder, "-c", "\n".join(python_of(page)))
     assert result.returncode == 0, result.stderr
     # A relevant document of the collection that the page searches.
-    assert {"docs/searching.md": "zh-120"}.get(page_name(page), "med-043") in result.stdout
+    shown = {"docs/searching.md": "zh-120", "docs/languages.md": "['1']"}
+    assert shown.get(page_name(page), "med-043") in result.stdout
 
 
 def test_the_readme_is_short():
@@ -125,7 +127,7 @@ def test_the_defaults_of_language_model_training_are_documented():
 
 def test_the_help_of_the_commands_names_every_choice(folder):
     choices = {
-        "index": [*DOCUMENT_FORMATS, *STEMMERS, *DUPLICATE_RULES],
+        "index": [*DOCUMENT_FORMATS, *STEMMERS, *LANGUAGES, *DUPLICATE_RULES],
         "query": [*SCORERS, *STREAMS, NGRAMS],
         "run": [*SCORERS, *STREAMS, NGRAMS, *METHODS, *TOPIC_FORMATS],
     }

@@ -7,9 +7,9 @@ Documents and queries pass through the same three steps:
    survives.
 3. **Stems.** Each distinct word is stemmed once and cached.
 
-The first and the last step can be a user's own (see `custom_analyzers`). An index stores its settings and their
-fingerprint, and a query is always analysed with the settings of the index that it searches. An index with a stream of
-character n-grams has an `NgramAnalyzer` for it.
+Each language has its own words, stop words and stemmer (see `languages`). The first and the last step can be a user's
+own (see `custom_analyzers`). An index stores its settings and their fingerprint, and a query is always analysed with
+the settings of the index that it searches. An index with a stream of character n-grams has an `NgramAnalyzer` for it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from searchlab.analysis.stemmers import STEMMERS, load_stemmer
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS, read_stop_words
-from searchlab.analysis.tokenizer import WORD_RULES_VERSION, locate_ngrams, split_ngrams
-from searchlab.analysis.word_rules import ANALYZER, STANDARD, WORD_RULES
+from searchlab.analysis.tokenizer import WORD_RULES_VERSION, locate_ngrams, split_ngrams, split_words
+from searchlab.analysis.word_rules import ANALYZER, ENGLISH, STANDARD, WORD_RULES, WordRules
 from searchlab.errors import REBUILD, IndexOutdated, SettingError, unknown_name
 from searchlab.extensions import MAIN, Origin, origin_of, require_origin
 from searchlab.json_records import one_line, text, texts, whole_number
+
+if TYPE_CHECKING:
+    from searchlab.analysis.languages import Language
 
 # When the cache of terms by word is full it is emptied, so that unusual queries do not fill the memory.
 MAX_CACHED_WORDS = 1 << 18
@@ -71,7 +74,7 @@ class AnalysisSettings:
     """How texts become terms; two indexes with equal fingerprints agree on every term made from words.
 
     `ngrams` is the number of characters of the n-grams that are indexed beside the words, 0 if none are. `analyzer` is
-    the name of an analyzer of a user's own, which `origin` comes from, or standard.
+    the name of an analyzer of a user's own, which `origin` comes from, or standard. `language` is that of the texts.
     """
 
     stemmer: str = "porter"
@@ -80,6 +83,7 @@ class AnalysisSettings:
     ngrams: int = 0
     analyzer: str = STANDARD
     origin: Origin | None = None
+    language: str = ENGLISH
 
     def __post_init__(self) -> None:
         if self.stemmer not in STEMMERS:
@@ -89,19 +93,43 @@ class AnalysisSettings:
 
     @classmethod
     def from_names(
-        cls, stemmer: str = "porter", stop_list: str = "default", ngrams: int = 0, analyzer: str = STANDARD
+        cls,
+        stemmer: str | None = None,
+        stop_list: str = "default",
+        ngrams: int = 0,
+        analyzer: str = STANDARD,
+        language: str = ENGLISH,
     ) -> AnalysisSettings:
-        """The settings for names as users give them; `stop_list` is none, default or a file of words."""
+        """The settings for names as users give them; without a name, the stemmer is that of the language.
+
+        `stop_list` is none, default or a file of words.
+        """
         if analyzer not in WORD_RULES:
             raise unknown_name("analyzer", analyzer, WORD_RULES)
-        own = analyzer, origin_of(ANALYZER, analyzer)
-        if WORD_RULES[analyzer].stem is not None and stemmer != "none":
-            raise SettingError(f"analyzer {analyzer} stems words itself, found stemmer {stemmer}, expected none")
+        if analyzer != STANDARD and language != ENGLISH:
+            raise SettingError(
+                f"analyzer {analyzer} has words of its own, found language {language}, expected none named"
+            )
+        if language == ENGLISH:
+            rules, default_stemmer, default_stop_words = WORD_RULES[analyzer], "porter", ENGLISH_STOP_WORDS
+        else:
+            known = _language_named(language)
+            rules, default_stemmer, default_stop_words = known.rules, known.stemmer, known.stop_words
+        chosen = stemmer or default_stemmer
+        own = ngrams, analyzer, origin_of(ANALYZER, analyzer), language
+        if rules.stem is not None and chosen != "none":
+            raise SettingError(f"analyzer {analyzer} stems words itself, found stemmer {chosen}, expected none")
+        split = split_words if language == ENGLISH else rules.split
         if stop_list == "default":
-            return cls(stemmer, "default", ENGLISH_STOP_WORDS, ngrams, *own)
+            return cls(chosen, "default", default_stop_words, *own)
         if stop_list == "none":
-            return cls(stemmer, "none", frozenset(), ngrams, *own)
-        return cls(stemmer, Path(stop_list).name, read_stop_words(stop_list), ngrams, *own)
+            return cls(chosen, "none", frozenset(), *own)
+        return cls(chosen, Path(stop_list).name, read_stop_words(stop_list, split), *own)
+
+    @property
+    def rules(self) -> WordRules:
+        """How texts become words."""
+        return WORD_RULES[self.analyzer] if self.language == ENGLISH else _language_named(self.language).rules
 
     def require_analyzer(self) -> None:
         """Raise SettingError unless the analyzer of a user's own is loaded, and is what it was."""
@@ -117,11 +145,16 @@ class AnalysisSettings:
     def label(self) -> str:
         """The settings in a few words, without n-grams."""
         own = "" if self.origin is None else f"analyzer {self.analyzer} ({self.origin.digest}), "
-        return f"{own}stemmer {self.stemmer}, stop list {self.stop_list}"
+        language = "" if self.language == ENGLISH else f"language {self.language}, "
+        return f"{own}{language}stemmer {self.stemmer}, stop list {self.stop_list}"
 
     def to_json(self) -> dict[str, Any]:
         """The settings as an index records them."""
-        own = {} if self.origin is None else {"analyzer": self.analyzer, "origin": self.origin.to_json()}
+        own: dict[str, Any] = {}
+        if self.origin is not None:
+            own = {"analyzer": self.analyzer, "origin": self.origin.to_json()}
+        if self.language != ENGLISH:
+            own = {"language": self.language, "language_rules": _language_rules_version()}
         return own | {
             "word_rules": WORD_RULES_VERSION,
             "stemmer": self.stemmer,
@@ -140,6 +173,8 @@ class AnalysisSettings:
             )
         stop_words = frozenset(texts(record, "stop_words"))
         named = one_line(record, "stemmer"), text(record, "stop_list"), stop_words, record["ngrams"]
+        if "language" in record:
+            return cls(*named, language=_recorded_language(record))
         if "analyzer" not in record:
             return cls(*named)
         try:
@@ -158,6 +193,30 @@ class AnalysisSettings:
         return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def _language_named(name: str) -> Language:
+    # English needs none of the other languages, which take some time to load.
+    from searchlab.analysis.languages import language_named
+
+    return language_named(name)
+
+
+def _language_rules_version() -> int:
+    from searchlab.analysis.languages import LANGUAGE_RULES_VERSION
+
+    return LANGUAGE_RULES_VERSION
+
+
+def _recorded_language(record: dict[str, Any]) -> str:
+    """The language that an index records; raises IndexOutdated for another version of its rules."""
+    version, ours = whole_number(record, "language_rules"), _language_rules_version()
+    if version != ours:
+        raise IndexOutdated(f"language rules {version}, but this searchlab has language rules {ours}; {REBUILD}")
+    try:
+        return _language_named(one_line(record, "language")).name
+    except SettingError as error:
+        raise ValueError(str(error)) from None
+
+
 class Analyzer:
     """Turns texts into terms by one set of settings, and caches the term of each word.
 
@@ -167,7 +226,7 @@ class Analyzer:
     def __init__(self, settings: AnalysisSettings, lookup: TermLookup | None = None) -> None:
         settings.require_analyzer()
         self.settings = settings
-        self._rules = WORD_RULES[settings.analyzer]
+        self._rules = settings.rules
         self._lookup = lookup
         self._stem: Callable[[str], str | None] | None = None
         self._cache: dict[str, str | None] = dict.fromkeys(settings.stop_words)
@@ -190,13 +249,22 @@ class Analyzer:
             except KeyError:
                 pass
         if self._stem is None:
-            self._stem = self._rules.stem or load_stemmer(self.settings.stemmer)
+            self._stem = self._rules.stem or self._load_stemmer()
         return self._stem(word)
+
+    def _load_stemmer(self) -> Callable[[str], str]:
+        stem, finish = load_stemmer(self.settings.stemmer), self._rules.finish
+        return stem if finish is None else lambda word: finish(stem(word))
 
     @property
     def has_standard_words(self) -> bool:
         """Whether words are those of searchlab's tokenizer, for which there are compiled loops."""
         return self._rules.split is WORD_RULES[STANDARD].split
+
+    @property
+    def has_folded_words(self) -> bool:
+        """Whether the words have no accents."""
+        return self._rules.finish is None
 
     @property
     def split(self) -> Callable[[str], list[str]]:

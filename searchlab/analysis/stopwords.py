@@ -6,6 +6,7 @@ Forms in 's are not listed, since words lose that ending. Words with a meaning o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from searchlab.analysis.tokenizer import split_words
@@ -52,8 +53,8 @@ ENGLISH_STOP_WORDS: frozenset[str] = frozenset(
 )
 
 
-def read_stop_words(path: str) -> frozenset[str]:
-    """The words of a stop list file, in any layout; `#` starts a comment."""
+def read_stop_words(path: str, split: Callable[[str], list[str]] = split_words) -> frozenset[str]:
+    """The words of a stop list file, in any layout, as `split` finds them in texts; `#` starts a comment."""
     if not Path(path).exists():
         raise SettingError(f"unknown stop list {path!r}; expected none, default or a file of words")
     try:
@@ -61,4 +62,4 @@ def read_stop_words(path: str) -> frozenset[str]:
     except (SourceError, UnicodeDecodeError) as error:
         raise SourceError(path, f"cannot be read as a stop list ({error})") from None
     lines = (line.partition("#")[0] for line in text.splitlines())
-    return frozenset(word for line in lines for word in split_words(line))
+    return frozenset(word for line in lines for word in split(line))

@@ -25,13 +25,13 @@ MAX_WORD_LENGTH = 255
 MAX_CACHED_CHARACTERS = 1 << 14
 
 
-def _word_pattern(digit: str, sign: str) -> str:
+def word_pattern(digit: str, sign: str) -> str:
     """The pattern of a word. Possessive quantifiers (`++`), since backtracking could not find another match."""
     return rf"{digit}++(?:\.{digit}++)++{sign}*+|{sign}++(?:'{sign}++)*+"
 
 
 # Characters of scripts without spaces: Thai; Korean letters; Han, kana and bopomofo with their marks; Korean syllables.
-_UNSPACED_CHARACTERS = (
+UNSPACED_CHARACTERS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e"
     "\u1100-\u11ff"
     "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
@@ -39,35 +39,35 @@ _UNSPACED_CHARACTERS = (
     "\uac00-\ud7a3\ufa0e-\ufa29"
     "\U00020000-\U000323af"
 )
-_UNSPACED = re.compile(f"[{_UNSPACED_CHARACTERS}]")
+_UNSPACED = re.compile(f"[{UNSPACED_CHARACTERS}]")
 # The same before folding: compatibility forms as well.
 _UNSPACED_BEFORE_FOLDING = re.compile(
-    f"[{_UNSPACED_CHARACTERS}\u2e80-\u2fdf\u3131-\u318e\u3200-\u33ff\uf900-\ufaff\uff66-\uffdc\U0002f800-\U0002fa1f]"
+    f"[{UNSPACED_CHARACTERS}\u2e80-\u2fdf\u3131-\u318e\u3200-\u33ff\uf900-\ufaff\uff66-\uffdc\U0002f800-\U0002fa1f]"
 )
 _THAI = re.compile("[\u0e01-\u0e4e]")
 
-_WORD = re.compile(_word_pattern(r"\d", r"[^\W_]"))
+_WORD = re.compile(word_pattern(r"\d", r"[^\W_]"))
 # A word, or a run of characters of scripts without spaces.
-_WORD_OR_RUN = re.compile(f"[{_UNSPACED_CHARACTERS}]++|" + _word_pattern(r"\d", rf"[^\W_{_UNSPACED_CHARACTERS}]"))
+_WORD_OR_RUN = re.compile(f"[{UNSPACED_CHARACTERS}]++|" + word_pattern(r"\d", rf"[^\W_{UNSPACED_CHARACTERS}]"))
 # A run of letters and digits of any script, in a text without underscores.
-_LETTERS_AND_DIGITS = re.compile(rf"[\w{_UNSPACED_CHARACTERS}]++")
+_LETTERS_AND_DIGITS = re.compile(rf"[\w{UNSPACED_CHARACTERS}]++")
 _SPLIT_AT_WORD = re.compile(f"({_WORD.pattern})").split
 # The same for folded ASCII, twice as fast.
-_SPLIT_AT_ASCII_WORD = re.compile(f"({_word_pattern('[0-9]', '[a-z0-9]')})").split
-# A letter outside ASCII. Kana with a voicing mark, and a Korean syllable that is written in parts, are one letter.
-_LETTER = re.compile(
+_SPLIT_AT_ASCII_WORD = re.compile(f"({word_pattern('[0-9]', '[a-z0-9]')})").split
+# Kana with a voicing mark, and a Korean syllable that is written in parts, are one letter.
+COMPOSED_LETTER = (
     "[\u3041-\u30ff\uff66-\uff9d][\u3099\u309a\uff9e\uff9f]"
     "|[\u1100-\u1112\u3131-\u314e\uffa1-\uffbe][\u1161-\u1175\u314f-\u3163\uffc2-\uffdc][\u11a8-\u11c2]?"
     "|[\uac00-\ud7a3][\u11a8-\u11c2]"
-    "|[^\\x00-\\x7f]"
 )
+_LETTER = re.compile(f"{COMPOSED_LETTER}|[^\\x00-\\x7f]")
 # Runs of ASCII, and single letters outside ASCII.
 _SPLIT_AT_NON_ASCII = re.compile(f"({_LETTER.pattern})").split
 # Letters of several characters come after this one.
 _BEFORE_COMPOSED = "\u10ff"
 # Every combining character comes after this one.
 _BEFORE_COMBINING = "\u02ff"
-_APOSTROPHES_AND_INVISIBLES = {ord(c): "'" for c in "’ʼ＇"} | {
+APOSTROPHES_AND_INVISIBLES = {ord(c): "'" for c in "’ʼ＇"} | {
     ord(c): None for c in "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 }
 
@@ -109,14 +109,14 @@ def split_ngrams(text: str, n: int) -> list[str]:
     They are taken within runs of letters and digits; a run of fewer than n characters is taken whole.
     """
     runs = _LETTERS_AND_DIGITS.findall(fold_text(text).replace("_", " "))
-    return [ngram for run in runs for ngram in _ngrams_of_run(run, n)]
+    return [ngram for run in runs for ngram in ngrams_of_run(run, n)]
 
 
 def locate_ngrams(text: str, n: int) -> WordSpans:
     """The n-grams of `split_ngrams` with their positions in the text."""
     folded, origins = _fold_with_origins(text)
     runs = _LETTERS_AND_DIGITS.finditer(folded.replace("_", " "))
-    return _locate_runs(text, runs, origins, lambda run: _ngrams_of_run(run, n))
+    return _locate_runs(text, runs, origins, lambda run: ngrams_of_run(run, n))
 
 
 def _has_unspaced(folded: str) -> bool:
@@ -125,10 +125,11 @@ def _has_unspaced(folded: str) -> bool:
 
 def _words_of_run(run: str) -> list[str]:
     """The words of a match of `_WORD_OR_RUN`: one word, or two characters each."""
-    return _ngrams_of_run(run, 2) if _UNSPACED.match(run) else [trim_word(run)]
+    return ngrams_of_run(run, 2) if _UNSPACED.match(run) else [trim_word(run)]
 
 
-def _ngrams_of_run(run: str, n: int) -> list[str]:
+def ngrams_of_run(run: str, n: int) -> list[str]:
+    """The overlapping n-grams of a run of characters; a run of fewer than n characters is taken whole."""
     return [run[i : i + n] for i in range(len(run) - n + 1)] if len(run) > n else [run]
 
 
@@ -175,7 +176,7 @@ def fold_text(text: str) -> str:
 
 
 def _decompose(text: str) -> str:
-    return unicodedata.normalize("NFKD", text).translate(_APOSTROPHES_AND_INVISIBLES).casefold()
+    return unicodedata.normalize("NFKD", text).translate(APOSTROPHES_AND_INVISIBLES).casefold()
 
 
 def _remove_accents(plain: str) -> str:

@@ -10,18 +10,22 @@ from searchlab.analysis.tokenizer import WordSpans, locate_words, split_words
 # The kind of thing in the registry of extensions.
 ANALYZER = "analyzer"
 STANDARD = "standard"
+# The language whose texts the standard rules are for.
+ENGLISH = "english"
 
 
 @dataclass(frozen=True)
 class WordRules:
     """The words of a text, without and with their positions; `stem` is None if a stemmer is chosen by its name.
 
-    A word whose stem is None is left out, as a stop word is.
+    A word whose stem is None is left out, as a stop word is. `finish` makes terms of the stems of a stemmer that is
+    chosen by its name, if they are not the terms.
     """
 
     split: Callable[[str], list[str]]
     locate: Callable[[str], WordSpans]
     stem: Callable[[str], str | None] | None = None
+    finish: Callable[[str], str] | None = None
 
 
 # By the name of the analyzer.

@@ -16,7 +16,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer, NgramAnalyzer, TextAnalyzer
 from searchlab.errors import REBUILD, IndexCorrupt, IndexOutdated, SettingError, unknown_name
-from searchlab.indexing.storage.columns import NGRAMS, STREAMS
+from searchlab.indexing.storage.columns import NGRAMS, STREAMS, WordTable
 from searchlab.indexing.storage.field_columns import MAX_CACHED_FIELDS
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import Shard
@@ -224,6 +224,11 @@ class Snapshot:
             with suppress(KeyError):
                 return shard.columns.term_of(word)
         raise KeyError(word)
+
+    def word_table(self, shard: Shard) -> WordTable:
+        """The words of a shard without accents, to compare them with what a user writes."""
+        columns = shard.columns
+        return WordTable(columns.words) if self.analyzer.has_folded_words else columns.words_without_accents
 
     def _find_term(self, term: str, stream: str = "both") -> tuple[int, ...]:
         """The number of a term in each shard, -1 where it does not occur; it is the same in all streams of words."""

@@ -84,22 +84,25 @@ class AnalysisOptions:
     stop_list: str | None = None
     ngrams: int | None = None
     analyzer: str | None = None
+    language: str | None = None
 
     def settings(self, existing: AnalysisSettings | None) -> AnalysisSettings:
         """The settings for an index that has been built with other settings, or with none."""
         base = existing or AnalysisSettings()
         ngrams = base.ngrams if self.ngrams is None else self.ngrams
-        analyzer = self.analyzer or base.analyzer
-        if analyzer != base.analyzer:
-            return AnalysisSettings.from_names(*self._names_beside(analyzer), ngrams, analyzer)
+        analyzer, language = self.analyzer or base.analyzer, self.language or base.language
+        if (analyzer, language) != (base.analyzer, base.language):
+            return AnalysisSettings.from_names(*self._names_beside(analyzer), ngrams, analyzer, language)
         base.require_analyzer()
-        named = AnalysisSettings.from_names(self.stemmer or base.stemmer, self.stop_list or "default", ngrams, analyzer)
+        stemmer, stop_list = self.stemmer or base.stemmer, self.stop_list or "default"
+        named = AnalysisSettings.from_names(stemmer, stop_list, ngrams, analyzer, language)
         return named if self.stop_list else replace(base, stemmer=named.stemmer, ngrams=ngrams)
 
-    def _names_beside(self, analyzer: str) -> tuple[str, str]:
+    def _names_beside(self, analyzer: str) -> tuple[str | None, str]:
         """Stemmer and stop list; an analyzer of a user's own has none unless they are named."""
-        defaults = ("porter", "default") if analyzer == STANDARD else ("none", "none")
-        return self.stemmer or defaults[0], self.stop_list or defaults[1]
+        if analyzer == STANDARD:
+            return self.stemmer, self.stop_list or "default"
+        return self.stemmer or "none", self.stop_list or "none"
 
 
 def index(
@@ -112,6 +115,7 @@ def index(
     stop_list: str | None = None,
     ngrams: int | None = None,
     analyzer: str | None = None,
+    language: str | None = None,
     jobs: int | None = None,
     on_duplicate: str = "keep-all",
     deduplicate: bool = False,
@@ -133,10 +137,12 @@ def index(
 
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
-    `stemmer` is porter, snowball or none; `stop_list` default, none or a file of words (by default those of the index,
-    or porter and default). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for
-    none (by default that of the index, or 0). `analyzer` is the name of one of your own (see `searchlab.analyzer`),
-    with which stemmer and stop list are none by default. `jobs` is the number of processes (all cores by default);
+    `language` is that of the documents, such as german, or none (by default that of the index, or english). `stemmer`
+    is porter, snowball, the name of a language, or none; `stop_list` default, none or a file of words (by default those
+    of the index, or those of the language). `ngrams` is the number of characters of n-grams that are indexed beside the
+    words, 0 for none (by default that of the index, or 0). `analyzer` is the name of one of your own (see
+    `searchlab.analyzer`), with which stemmer and stop list are none by default. `jobs` is the number of processes (all
+    cores by default);
     `on_duplicate` is keep-all, error, keep-first or keep-last. Of documents with one docno, keep-all gives those with
     other content docnos of their own. Records of the same publication (by DOI, PMID, or title, year and first author)
     are noted; with `deduplicate` only the first is indexed. A malformed record, or one of more than `max_record_mb`
@@ -165,7 +171,7 @@ def index(
     return build_index(
         read,
         index_folder(folder) if folder is not None else default_folder(paths),
-        AnalysisOptions(stemmer, stop_list, ngrams, analyzer),
+        AnalysisOptions(stemmer, stop_list, ngrams, analyzer, language),
         sources=[absolute_source(path) for path in paths],
         jobs=jobs,
         on_duplicate=on_duplicate,

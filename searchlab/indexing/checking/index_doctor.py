@@ -75,7 +75,10 @@ class IndexFinding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The result of an examination; `n_compared` of Whoosh's `n_postings` postings were compared with the columns."""
+    """The result of an examination; `n_compared` of Whoosh's `n_postings` postings were compared with the columns.
+
+    `language` is that of the index, "" if it could not be examined to the end.
+    """
 
     folder: Path
     n_shards: int
@@ -83,6 +86,7 @@ class Diagnosis:
     findings: tuple[IndexFinding, ...]
     n_postings: int = 0
     n_compared: int = 0
+    language: str = ""
 
     @property
     def healthy(self) -> bool:
@@ -180,8 +184,9 @@ class _Examination:
         self._compare_with_whoosh(
             lambda whoosh, columns: compare_postings(whoosh, settings, columns, share, self._tick)
         )
+        findings = tuple(self._findings)
         return Diagnosis(
-            self._folder, len(shards), self._manifest.n_docs, tuple(self._findings), n_postings, self._done
+            self._folder, len(shards), self._manifest.n_docs, findings, n_postings, self._done, settings.language
         )
 
     def _find_leftovers(self) -> None:

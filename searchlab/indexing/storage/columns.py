@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
 from searchlab.indexing.storage.arrays.column import Column
@@ -113,6 +114,25 @@ class DocumentTokens:
 
 
 @dataclass(frozen=True, eq=False)
+class WordTable:
+    """Words in byte order, to be searched; `numbers` are those of the words that they come from, None if the same."""
+
+    strings: Strings
+    numbers: Array | None = None
+
+    def numbers_of(self, rows: Array) -> Array:
+        """The numbers of the words in these rows."""
+        return rows if self.numbers is None else self.numbers[rows]
+
+    @classmethod
+    def without_accents(cls, words: Strings) -> WordTable:
+        """The words without accents, so that they are found however they are written."""
+        folded = [fold_text(word).encode() for word in words.take(np.arange(len(words)))]
+        order = sorted(range(len(folded)), key=folded.__getitem__)
+        return cls(Strings.of(folded[number].decode() for number in order), np.array(order, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
 class ShardColumns:
     """All columns of one shard; `ngrams` is None if the index has no n-grams."""
 
@@ -146,6 +166,11 @@ class ShardColumns:
         order, numbers = self._by_term
         first, after = np.searchsorted(numbers, [term, term + 1])
         return self.words.take(order[first:after])
+
+    @cached_property
+    def words_without_accents(self) -> WordTable:
+        """The words to compare with what a user writes, in an index whose words have accents."""
+        return WordTable.without_accents(self.words)
 
     @cached_property
     def _by_term(self) -> tuple[Array, Array]:

@@ -1,8 +1,8 @@
 """Term patterns: the terms of an index that a wildcard or a fuzzy word matches.
 
-In title and body, patterns are compared with the words of the index as they were written, and match the terms of
-those: `lymphomas*` finds documents although their term is the stem. Of other fields only the terms are kept, so they
-are compared with these.
+In title and body, patterns are compared with the words of the index as they were written, but for accents, and match
+the terms of those: `lymphomas*` finds documents although their term is the stem. Of other fields only the terms are
+kept, so they are compared with these.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class TermPatterns:
         for shard in self._snapshot.shards:
             text = shard.columns.text(stream)
             if text is not None:
-                positions = _matching_terms(shard, text, stream, leaf)
+                positions = _matching_terms(self._snapshot, shard, text, stream, leaf)
                 terms = [term[len(text.prefix) :] for term in text.terms.take(positions + text.numbers.start)]
                 doc_freqs.update(dict(zip(terms, _doc_freqs(shard, text, positions).tolist(), strict=True)))
         matching = [term for term, doc_freq in doc_freqs.items() if doc_freq]
@@ -63,14 +63,14 @@ def match_strings(strings: Strings, numbers: range, leaf: Wildcard | Fuzzy, text
     return match_fuzzy(strings, numbers, text, leaf.distance, same_start=leaf.prefix, behind=behind)[0]
 
 
-def _matching_terms(shard: Shard, text: Text, stream: str, leaf: Wildcard | Fuzzy) -> Array:
+def _matching_terms(snapshot: Snapshot, shard: Shard, text: Text, stream: str, leaf: Wildcard | Fuzzy) -> Array:
     """The positions, in the text's stream, of the terms that a leaf matches in a shard."""
     wanted = fold_text(leaf.text)
     if stream not in STREAMS:
         return match_strings(text.terms, text.numbers, leaf, wanted, text.prefix) - text.numbers.start
-    columns = shard.columns
-    words = match_strings(columns.words, range(len(columns.words)), leaf, wanted)
-    numbers = np.unique(columns.word_terms[words]).astype(np.int64)
+    table = snapshot.word_table(shard)
+    words = table.numbers_of(match_strings(table.strings, range(len(table.strings)), leaf, wanted))
+    numbers = np.unique(shard.columns.word_terms[words]).astype(np.int64)
     return numbers[numbers >= 0]
 
 

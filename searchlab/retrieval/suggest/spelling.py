@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from searchlab.analysis.tokenizer import split_words
+from searchlab.analysis.tokenizer import fold_text, split_words
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.query.string_matching import match_fuzzy
 
@@ -23,7 +23,8 @@ CORRECTED_FIELDS = ("", "title", "body")
 def correct_spelling(snapshot: Snapshot, unknown: str) -> str | None:
     """The known word nearest to an unknown one, None if none is near; both may follow a field, `title:`."""
     field, colon, written = unknown.rpartition(":")
-    word = "".join(split_words(written))
+    split = split_words if snapshot.analyzer.has_folded_words else snapshot.analyzer.split
+    word = fold_text("".join(split(written)))
     if field not in CORRECTED_FIELDS or len(word) < MIN_WORD_LENGTH or not any(map(str.isalpha, word)):
         return None
     with snapshot.report_damage():
@@ -33,7 +34,7 @@ def correct_spelling(snapshot: Snapshot, unknown: str) -> str | None:
             frequency = {near: snapshot.count_term("both", term).doc_freq for near, term in groups[distance].items()}
             best = min(frequency, key=lambda near: (-frequency[near], near))
             if frequency[best]:
-                return None if best == word else f"{field}{colon}{best}"
+                return None if fold_text(best) == word else f"{field}{colon}{best}"
         return None
 
 
@@ -41,12 +42,12 @@ def _similar_words(snapshot: Snapshot, word: str) -> dict[tuple[int, bool], dict
     """The words near to a word with their terms, by distance and by whether the first letter differs."""
     groups: dict[tuple[int, bool], dict[str, str]] = defaultdict(dict)
     for shard in snapshot.shards:
-        columns = shard.columns
+        columns, table = shard.columns, snapshot.word_table(shard)
         max_edits = 1 if len(word) <= MAX_SHORT_LENGTH else 2
-        numbers, distances = match_fuzzy(columns.words, range(len(columns.words)), word, max_edits, swaps=True)
-        for number, distance in zip(numbers.tolist(), distances.tolist(), strict=True):
+        rows, distances = match_fuzzy(table.strings, range(len(table.strings)), word, max_edits, swaps=True)
+        for number, distance in zip(table.numbers_of(rows).tolist(), distances.tolist(), strict=True):
             term = int(columns.word_terms[number])
             if term >= 0:
                 near = columns.words[number]
-                groups[distance, near[0] != word[0]][near] = columns.terms[term]
+                groups[distance, fold_text(near[0]) != word[0]][near] = columns.terms[term]
     return groups

@@ -58,7 +58,7 @@ def _examine_index(index: str | None) -> None:
         note(f"{folder}: {format_count(n_problems, 'problem')} found")
         raise typer.Exit(1)
     examined = f"{format_count(diagnosis.n_docs, 'document')} in {format_count(diagnosis.n_shards, 'shard')}"
-    print_line(f"{folder}: healthy; {examined} examined")
+    print_line(f"{folder}: healthy; {examined} examined, language {diagnosis.language}")
 
 
 def _examine_files(files: list[str], index: str | None) -> None:

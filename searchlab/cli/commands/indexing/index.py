@@ -50,12 +50,25 @@ def index_command(
             "--map", metavar="NAME=COLUMN", help='Which column of a table is what, such as title="Article Title"'
         ),
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="NAME",
+            help="The language of the documents, with stemmer and stop list: arabic, danish, dutch, english, finnish, "
+            "french, german, hungarian, italian, norwegian, portuguese, romanian, russian, spanish or swedish; "
+            "without: bulgarian, catalan, chinese, croatian, czech, estonian, greek, hebrew, hindi, indonesian, "
+            "japanese, korean, latvian, lithuanian, persian, polish, serbian, slovak, slovenian, thai, turkish, "
+            "ukrainian, vietnamese or none [default: english, or the index's]",
+            show_default=False,
+        ),
+    ] = None,
     stemmer: Annotated[
         str | None,
         typer.Option(
             "--stemmer",
-            metavar="porter|snowball|none",
-            help="How words are stemmed [default: porter, or the index's stemmer]",
+            metavar="porter|snowball|none|LANGUAGE",
+            help="How words are stemmed [default: as the language demands, porter for english, or the index's stemmer]",
         ),
     ] = None,
     stop_list: Annotated[
@@ -131,6 +144,7 @@ def index_command(
             index,
             fields=dict(map(_parse_mapping, mapped or ())),
             format=format,
+            language=language,
             stemmer=stemmer,
             stop_list=stop_list,
             ngrams=ngrams,

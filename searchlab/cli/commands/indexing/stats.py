@@ -40,11 +40,12 @@ def stats_command(
         about = {"index": str(folder), "generation": manifest.generation, "written": manifest.written}
         about |= {"sources": list(manifest.sources), "stemmer": manifest.settings.stemmer}
         about |= {"stop_list": manifest.settings.stop_list, "ngrams": manifest.settings.ngrams}
-        about |= {"analyzer": manifest.settings.analyzer}
+        about |= {"analyzer": manifest.settings.analyzer, "language": manifest.settings.language}
         print(json.dumps(about | asdict(statistics), ensure_ascii=False, indent=2))
         return
     print_line(f"{folder}: {format_count(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
     ngrams = f", n-grams of {manifest.settings.ngrams}" if manifest.settings.ngrams else ""
+    print_line(f"  language {manifest.settings.language}")
     print_line(f"  {manifest.settings.label}{ngrams}")
     for source in manifest.sources:
         print_line(f"  source {source}")

@@ -3,7 +3,7 @@ N_TOPICS = 12
 
 def test_a_damaged_index_is_found(here, run_cli):
     code, out, _ = run_cli("doctor")
-    assert (code, out) == (0, "indexes/small: healthy; 3 documents in 1 shard examined\n")
+    assert (code, out) == (0, "indexes/small: healthy; 3 documents in 1 shard examined, language english\n")
     (path,) = here.glob("indexes/small/shard-*/columns")
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
@@ -38,7 +38,7 @@ def test_each_problem_of_files_is_a_line(judged_index, run_cli):
 
 def test_the_doctor_without_files_examines_the_index(judged_index, run_cli):
     code, out, _ = run_cli("doctor", "-i", "it")
-    assert (code, out) == (0, "indexes/it: healthy; 24 documents in 1 shard examined\n")
+    assert (code, out) == (0, "indexes/it: healthy; 24 documents in 1 shard examined, language english\n")
 
 
 def test_a_note_about_a_file_is_no_problem(judged_index, run_cli):
