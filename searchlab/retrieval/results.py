@@ -19,6 +19,7 @@ from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
 from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
 from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
+from searchlab.retrieval.highlight.long_texts import MAX_LENGTH, add_ellipses, choose_part
 from searchlab.retrieval.highlight.snippets import (
     SNIPPET_NGRAMS,
     SNIPPET_WORDS,
@@ -33,6 +34,8 @@ from searchlab.types import Array
 if TYPE_CHECKING:
     from searchlab.retrieval.fields.other_fields import OtherField
 
+# Unknown words that are corrected, and the longest of them.
+MAX_CORRECTED_WORDS, MAX_CORRECTED_LENGTH = 3, 50
 # Documents whose texts are read, and snippets made, at once.
 READ_BATCH_SIZE = 16
 
@@ -65,10 +68,14 @@ class Query:
 
     @cached_property
     def suggestions(self) -> tuple[tuple[str, str], ...]:
-        """Unknown words with the nearest known word; searched for on first use."""
+        """Unknown words with the nearest known word; searched for on first use.
+
+        Each takes a comparison with every word of the index: only the first few are corrected, and no very long ones.
+        """
         if self.suggest is None:
             return ()
-        pairs = [(word, self.suggest(word)) for word in self.unknown]
+        short = [word for word in self.unknown if len(word) <= MAX_CORRECTED_LENGTH]
+        pairs = [(word, self.suggest(word)) for word in short[:MAX_CORRECTED_WORDS]]
         return tuple((word, nearest) for word, nearest in pairs if nearest is not None)
 
 
@@ -190,19 +197,31 @@ class Hits(Sequence[Hit]):
             for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
                 yield Hit(i + 1, float(self.scores[i]), document, *marked)
 
-    def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
+    def _mark(self, documents: list[Document]) -> Iterator[tuple[Snippet, Snippet]]:
         """The snippet of the body and the title of each document, with matching words marked."""
-        if self.compiled and self.query.stream_to_mark != NGRAMS and self._snapshot.analyzer.has_standard_words:
+        terms, stream = self.query.to_mark, self.query.stream_to_mark
+        bodies, titles = [document.body for document in documents], [document.title for document in documents]
+        parts = [choose_part(body, self._forms if len(body) > MAX_LENGTH else {}) for body in bodies]
+        shown = [body[part] for body, part in zip(bodies, parts, strict=True)]
+        marked: Iterable[tuple[Snippet, Snippet]]
+        if self.compiled and stream != NGRAMS and self._snapshot.analyzer.has_standard_words:
             from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
 
-            maker = SnippetMaker(self._snapshot, self.query.to_mark)
-            return maker.make([document.body for document in documents], [document.title for document in documents])
-        terms, stream = self.query.to_mark, self.query.stream_to_mark
-        analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
-        return (
-            (make_snippet(document.body, terms, analyzer, width), mark_line(document.title, terms, analyzer))
-            for document in documents
-        )
+            marked = SnippetMaker(self._snapshot, terms).make(shown, titles)
+        else:
+            analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
+            marked = (
+                (make_snippet(body, terms, analyzer, width), mark_line(title, terms, analyzer))
+                for body, title in zip(shown, titles, strict=True)
+            )
+        for (snippet, title), body, part in zip(marked, bodies, parts, strict=True):
+            yield add_ellipses(snippet, body, part), title
+
+    @cached_property
+    def _forms(self) -> dict[str, tuple[str, ...]]:
+        """The terms to mark, each with the words that have it; n-grams are as they are."""
+        ngrams = self.query.stream_to_mark == NGRAMS
+        return {term: (term,) if ngrams else self._snapshot.words_of(term) for term in self.query.to_mark}
 
     def __iter__(self) -> Iterator[Hit]:
         return self._read(slice(None))
@@ -219,7 +238,7 @@ class Hits(Sequence[Hit]):
     def _with(self, query: Query, shards: Array, docs: Array, scores: Array, matches: Matches) -> Self:
         """Other hits of the same search."""
         changed = copy(self)
-        for name in ("docnos", "n_matches", "matching", "other_fields"):
+        for name in ("docnos", "n_matches", "matching", "other_fields", "_forms"):
             changed.__dict__.pop(name, None)
         changed.query, changed._matches = query, matches
         changed.shards, changed.docs, changed.scores = shards, docs, scores

@@ -25,10 +25,6 @@ from searchlab.web.limits import Limits
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
-# Unknown words that are corrected: each is compared with every word of the index.
-MAX_CORRECTED_WORDS = 3
-# Longer words are not corrected: the time grows with the length.
-MAX_CORRECTED_LENGTH = 50
 MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 log = logging.getLogger(__name__)
 
@@ -193,12 +189,7 @@ def _last_rank(k: int, page: int, limits: Limits) -> int:
 
 def _correction(query: Query, text: str) -> dict[str, Any]:
     """The nearest known word for each unknown one, and the query with these words."""
-    suggestions: dict[str, str] = {}
-    corrected = text
-    if query.suggest is not None:
-        short = [word for word in query.unknown if len(word) <= MAX_CORRECTED_LENGTH]
-        nearest = [(word, query.suggest(word)) for word in short[:MAX_CORRECTED_WORDS]]
-        suggestions = {word: known for word, known in nearest if known is not None}
+    suggestions, corrected = dict(query.suggestions), text
     for word, known in suggestions.items():
         corrected = known.join(re.split(rf"(?<!\w){re.escape(word)}(?!\w)", corrected))
     return {"suggestions": suggestions, "corrected_query": corrected if corrected != text else None}
