@@ -202,3 +202,9 @@ def test_the_time_is_what_the_user_waited(fielded, run_cli, monkeypatch):
     milliseconds = float(re.search(r"in (\d+\.\d) ms", run_cli("query", "cell", "-i", fielded)[2])[1])
     assert milliseconds >= 50
     assert json.loads(run_cli("query", "cell", "-i", fielded, "--json")[1])["seconds"] >= 0.05
+
+
+def test_several_words_need_no_quotes(fielded, run_cli):
+    unquoted, quoted = run_cli("query", "wing", "cell", "-i", fielded), run_cli("query", "wing cell", "-i", fielded)
+    assert unquoted[:2] == quoted[:2]
+    assert unquoted[1].count("d4") == 1
