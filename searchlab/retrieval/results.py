@@ -28,6 +28,7 @@ from searchlab.retrieval.highlight.snippets import (
     mark_line,
     texts_as_json,
 )
+from searchlab.retrieval.near_duplicates import DuplicateGroup, group_duplicates
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
 
@@ -163,6 +164,14 @@ class Hits(Sequence[Hit]):
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
         return {field: count_facet(self._snapshot, self.matching, field, n) for field in fields}
 
+    def group_duplicates(self, k: int | None = None) -> list[DuplicateGroup]:
+        """The first k groups of near-duplicates among these hits (see `searchlab.retrieval.near_duplicates`)."""
+        with self._snapshot.report_damage():
+            return group_duplicates(map(self._document, range(len(self))), k)
+
+    def _document(self, row: int) -> Document:
+        return self._snapshot.shards[int(self.shards[row])].document(int(self.docs[row]))
+
     def sorted_by(self, order: SortOrder | str) -> Self:
         """These hits in the order of a field, such as `year:desc` (see `searchlab.retrieval.fields.sorting`)."""
         return self.take(sort_documents(self._snapshot, self.shards, self.docs, order))
@@ -193,7 +202,7 @@ class Hits(Sequence[Hit]):
         for start in range(0, len(positions), READ_BATCH_SIZE):
             batch = positions[start : start + READ_BATCH_SIZE]
             with self._snapshot.report_damage():
-                documents = [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in batch]
+                documents = list(map(self._document, batch))
             for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
                 yield Hit(i + 1, float(self.scores[i]), document, *marked)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.highlight.snippets import Snippet
+    from searchlab.retrieval.near_duplicates import Duplicate
     from searchlab.retrieval.results import Explanation, Hit, Hits, Query
 
 INDENT = " " * 5
@@ -45,6 +46,15 @@ def print_hit(hit: Hit) -> None:
     _print_passage(title, lead, indent=indent, bold=bool(hit.title))
     if hit.snippet.text:
         _print_passage(hit.snippet, INDENT)
+
+
+def print_duplicates(duplicates: Sequence[Duplicate]) -> None:
+    """Print, below a hit, the docnos of its near-duplicates."""
+    from searchlab.retrieval.highlight.snippets import Snippet
+
+    if duplicates:
+        also = ", ".join(f"{each.docno} ({each.reason})" for each in duplicates)
+        _print_passage(Snippet(also, ()), f"{INDENT}also: ", indent=f"{INDENT}      ")
 
 
 def print_document(document: Document, query: Query, snapshot: Snapshot) -> None:

@@ -115,4 +115,5 @@ def _query_context(values: dict[str, Any]) -> dict[str, Any]:
         "system": values["system"],
         "filters": values.get("filter", []),
         "sort": values.get("sort", ""),
+        "grouped": values.get("group_duplicates", False),
     }

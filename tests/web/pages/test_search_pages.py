@@ -186,3 +186,24 @@ def test_facets_link_to_filters_with_their_counts(wings):
 def test_words_of_other_fields_are_linked(wings):
     html = page(wings, q="blue")
     assert '<a href="/?q=kind%3Ablue">2 documents by <bdi><code>kind:blue</code></bdi></a>' in html
+
+
+def test_duplicates_are_grouped_on_request_and_links_keep_that(build):
+    documents = [Document(f"d{n}", "Wing", "wing " * (9 - n), {"pmid": n // 2}) for n in range(6)]
+    with client_for(build(documents)) as client:
+        assert ">Group duplicates</a>" in page(client, q="wing")
+        html = page(client, q="wing", group_duplicates="true", k=2)
+        assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', html) == ["d0", "d2"]
+        assert "Also d1 (same PMID)" in words(html)
+        assert 'rel="next" href="/?q=wing&amp;group_duplicates=true&amp;k=2&amp;page=2"' in html
+        assert 'href="/?q=wing&amp;k=2">Show all duplicates</a>' in html
+        second = page(client, q="wing", group_duplicates="true", k=2, page=2)
+        assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', second) == ["d4"]
+        assert "Also d5 (same PMID)" in words(second)
+        found = client.get("/api/search", params={"q": "wing", "group_duplicates": "true"}).json()
+        assert [(hit["docno"], [each["docno"] for each in hit["duplicates"]]) for hit in found["hits"]] == [
+            ("d0", ["d1"]),
+            ("d2", ["d3"]),
+            ("d4", ["d5"]),
+        ]
+        assert found["n_matches"] == 6

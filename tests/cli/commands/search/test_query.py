@@ -208,3 +208,33 @@ def test_several_words_need_no_quotes(fielded, run_cli):
     unquoted, quoted = run_cli("query", "wing", "cell", "-i", fielded), run_cli("query", "wing cell", "-i", fielded)
     assert unquoted[:2] == quoted[:2]
     assert unquoted[1].count("d4") == 1
+
+
+@pytest.fixture
+def copies(tmp_path, run_cli):
+    """An index of two records of one publication, and another."""
+    source = tmp_path / "copies.jsonl"
+    records = [
+        {"docno": "d1", "title": "Cell", "body": "cell", "doi": "10.1000/1"},
+        {"docno": "d2", "title": "Cell", "body": "cell wall", "doi": "https://doi.org/10.1000/1"},
+        {"docno": "d3", "title": "", "body": "cell wall and skin"},
+    ]
+    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    assert run_cli("index", source, "-i", tmp_path / "copies")[0] == 0
+    return tmp_path / "copies"
+
+
+def test_duplicates_are_grouped_on_request(copies, run_cli):
+    _, out, err = run_cli("query", "cell", "-i", copies, "--group-duplicates", "-k", "2", "--explain")
+    assert re.findall(r"^ +(\d) +\d\.\d{4}  (d\d)", out, re.MULTILINE) == [("1", "d1"), ("2", "d3")]
+    assert "     also: d2 (same DOI)\n" in out
+    assert "2 of 3 results" in err
+    assert len(run_cli("query", "cell", "-i", copies, "-k", "3")[1].split("(same DOI)")) == 1
+    hits = json.loads(run_cli("query", "cell", "-i", copies, "--group-duplicates", "--json")[1])["hits"]
+    assert [(hit["docno"], hit["rank"]) for hit in hits] == [("d1", 1), ("d3", 2)]
+    assert [hit["duplicates"] for hit in hits] == [[{"docno": "d2", "title": "Cell", "reason": "same DOI"}], []]
+
+
+def test_a_session_does_not_group_duplicates(copies, run_cli):
+    code, _, err = run_cli("query", "-i", copies, "--group-duplicates")
+    assert (code, "--group-duplicates need a query" in err) == (2, True)
