@@ -164,7 +164,7 @@ def wings(build):
 def test_a_page_is_sorted_and_its_links_keep_the_order(wings):
     html = page(wings, q="wing", sort="year:desc", k=2)
     assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', html) == ["d4", "d3"]
-    assert '<b aria-current="true"><bdi>year, greatest first</bdi></b>' in html
+    assert '<span class="chosen" aria-current="true"><bdi>year, greatest first</bdi></span>' in html
     assert 'href="/?q=wing&amp;k=2"><bdi>relevance</bdi>' in html
     assert 'rel="next" href="/?q=wing&amp;sort=year%3Adesc&amp;k=2&amp;page=2"' in html
     assert '<input type="hidden" name="sort" value="year:desc">' in html
@@ -180,7 +180,7 @@ def test_facets_link_to_filters_with_their_counts(wings):
     assert '<section aria-label="id">' not in html, "no two documents share a value"
     restricted = page(wings, q="wing", filter="kind=Blue")
     assert "2 results" in words(restricted)
-    assert "<b><bdi>Blue</bdi></b>" in restricted
+    assert '<span class="chosen" aria-current="true"><bdi>Blue</bdi></span>' in restricted
 
 
 def test_words_of_other_fields_are_linked(wings):
