@@ -70,6 +70,10 @@ FacetOption = Annotated[
     typer.Option("--facet", metavar="FIELD,...", help="Count the values of fields in all documents that match"),
 ]
 
+GroupOption = Annotated[
+    bool, typer.Option("--group-duplicates", help="Show records of one publication, and near-identical texts, as one.")
+]
+
 
 @dataclass(frozen=True)
 class SearchOptions:

@@ -19,6 +19,7 @@ from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
 from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
 from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
+from searchlab.retrieval.highlight.long_texts import MAX_LENGTH, add_ellipses, choose_part
 from searchlab.retrieval.highlight.snippets import (
     SNIPPET_NGRAMS,
     SNIPPET_WORDS,
@@ -28,12 +29,15 @@ from searchlab.retrieval.highlight.snippets import (
     texts_as_json,
 )
 from searchlab.retrieval.hits_export import HitsExport
+from searchlab.retrieval.near_duplicates import DuplicateGroup, group_duplicates
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
 
 if TYPE_CHECKING:
     from searchlab.retrieval.fields.other_fields import OtherField
 
+# Unknown words that are corrected, and the longest of them.
+MAX_CORRECTED_WORDS, MAX_CORRECTED_LENGTH = 3, 50
 # Documents whose texts are read, and snippets made, at once.
 READ_BATCH_SIZE = 16
 
@@ -66,10 +70,14 @@ class Query:
 
     @cached_property
     def suggestions(self) -> tuple[tuple[str, str], ...]:
-        """Unknown words with the nearest known word; searched for on first use."""
+        """Unknown words with the nearest known word; searched for on first use.
+
+        Each takes a comparison with every word of the index: only the first few are corrected, and no very long ones.
+        """
         if self.suggest is None:
             return ()
-        pairs = [(word, self.suggest(word)) for word in self.unknown]
+        short = [word for word in self.unknown if len(word) <= MAX_CORRECTED_LENGTH]
+        pairs = [(word, self.suggest(word)) for word in short[:MAX_CORRECTED_WORDS]]
         return tuple((word, nearest) for word, nearest in pairs if nearest is not None)
 
 
@@ -157,6 +165,14 @@ class Hits(HitsExport, Sequence[Hit]):
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
         return {field: count_facet(self._snapshot, self.matching, field, n) for field in fields}
 
+    def group_duplicates(self, k: int | None = None) -> list[DuplicateGroup]:
+        """The first k groups of near-duplicates among these hits (see `searchlab.retrieval.near_duplicates`)."""
+        with self._snapshot.report_damage():
+            return group_duplicates(map(self._document, range(len(self))), k)
+
+    def _document(self, row: int) -> Document:
+        return self._snapshot.shards[int(self.shards[row])].document(int(self.docs[row]))
+
     def sorted_by(self, order: SortOrder | str) -> Self:
         """These hits in the order of a field, such as `year:desc` (see `searchlab.retrieval.fields.sorting`)."""
         return self.take(sort_documents(self._snapshot, self.shards, self.docs, order))
@@ -186,32 +202,43 @@ class Hits(HitsExport, Sequence[Hit]):
         positions = range(len(self))[part]
         for start in range(0, len(positions), READ_BATCH_SIZE):
             batch = positions[start : start + READ_BATCH_SIZE]
-            documents = self._read_documents(batch)
+            with self._snapshot.report_damage():
+                documents = list(map(self._document, batch))
             for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
                 yield Hit(i + 1, float(self.scores[i]), document, *marked)
-
-    def _read_documents(self, positions: range) -> list[Document]:
-        with self._snapshot.report_damage():
-            return [self._snapshot.shards[self.shards[i]].document(int(self.docs[i])) for i in positions]
 
     def scored_documents(self) -> Iterator[tuple[Document, float]]:
         """The documents with their scores, best first, without snippets."""
         for i in range(len(self)):
-            yield self._read_documents(range(i, i + 1))[0], float(self.scores[i])
+            with self._snapshot.report_damage():
+                document = self._document(i)
+            yield document, float(self.scores[i])
 
-    def _mark(self, documents: list[Document]) -> Iterable[tuple[Snippet, Snippet]]:
+    def _mark(self, documents: list[Document]) -> Iterator[tuple[Snippet, Snippet]]:
         """The snippet of the body and the title of each document, with matching words marked."""
-        if self.compiled and self.query.stream_to_mark != NGRAMS and self._snapshot.analyzer.has_standard_words:
+        terms, stream = self.query.to_mark, self.query.stream_to_mark
+        bodies, titles = [document.body for document in documents], [document.title for document in documents]
+        parts = [choose_part(body, self._forms if len(body) > MAX_LENGTH else {}) for body in bodies]
+        shown = [body[part] for body, part in zip(bodies, parts, strict=True)]
+        marked: Iterable[tuple[Snippet, Snippet]]
+        if self.compiled and stream != NGRAMS and self._snapshot.analyzer.has_standard_words:
             from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
 
-            maker = SnippetMaker(self._snapshot, self.query.to_mark)
-            return maker.make([document.body for document in documents], [document.title for document in documents])
-        terms, stream = self.query.to_mark, self.query.stream_to_mark
-        analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
-        return (
-            (make_snippet(document.body, terms, analyzer, width), mark_line(document.title, terms, analyzer))
-            for document in documents
-        )
+            marked = SnippetMaker(self._snapshot, terms).make(shown, titles)
+        else:
+            analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
+            marked = (
+                (make_snippet(body, terms, analyzer, width), mark_line(title, terms, analyzer))
+                for body, title in zip(shown, titles, strict=True)
+            )
+        for (snippet, title), body, part in zip(marked, bodies, parts, strict=True):
+            yield add_ellipses(snippet, body, part), title
+
+    @cached_property
+    def _forms(self) -> dict[str, tuple[str, ...]]:
+        """The terms to mark, each with the words that have it; n-grams are as they are."""
+        ngrams = self.query.stream_to_mark == NGRAMS
+        return {term: (term,) if ngrams else self._snapshot.words_of(term) for term in self.query.to_mark}
 
     def __iter__(self) -> Iterator[Hit]:
         return self._read(slice(None))
@@ -228,7 +255,7 @@ class Hits(HitsExport, Sequence[Hit]):
     def _with(self, query: Query, shards: Array, docs: Array, scores: Array, matches: Matches) -> Self:
         """Other hits of the same search."""
         changed = copy(self)
-        for name in ("docnos", "n_matches", "matching", "other_fields"):
+        for name in ("docnos", "n_matches", "matching", "other_fields", "_forms"):
             changed.__dict__.pop(name, None)
         changed.query, changed._matches = query, matches
         changed.shards, changed.docs, changed.scores = shards, docs, scores

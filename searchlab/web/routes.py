@@ -9,7 +9,20 @@ from starlette.routing import Route
 
 from searchlab.web.api import compare, explain, export_results, judge, measure, pool, search, train
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import DOCNO, FACET, FILTER, INDEX, JUDGE, PAGE, QUERY, SORT, SYSTEM, TOPIC_SET, K
+from searchlab.web.api.parameters import (
+    DOCNO,
+    FACET,
+    FILTER,
+    GROUP,
+    INDEX,
+    JUDGE,
+    PAGE,
+    QUERY,
+    SORT,
+    SYSTEM,
+    TOPIC_SET,
+    K,
+)
 from searchlab.web.api.topic_rankings import SYSTEMS
 from searchlab.web.handlers import (
     api_handler,
@@ -41,7 +54,7 @@ ENDPOINTS = (
         "/api/search",
         search.search_documents,
         "The best documents for a query",
-        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, JUDGE),
+        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, GROUP, JUDGE),
         brief=True,
     ),
     Endpoint(
@@ -187,7 +200,7 @@ PAGES = (
         "search.html",
         "search",
         search_pages.search_page,
-        (search_pages.ANY_QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT),
+        (search_pages.ANY_QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, GROUP),
         brief=True,
     ),
     Page("/similar", "search.html", "search", search_pages.similar_page, (DOCNO, INDEX, SYSTEM, K, PAGE), brief=True),

@@ -9,8 +9,8 @@ import pytest
 from searchlab.errors import IndexCorrupt
 from searchlab.judgments.judgment_store import judgments_file
 from searchlab.records import Document
+from searchlab.retrieval import results
 from searchlab.web import handlers
-from searchlab.web.api import search
 from searchlab.web.limits import Limits
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes
@@ -114,7 +114,7 @@ def test_the_number_of_patterns_is_bounded(client):
 
 
 def test_very_long_words_are_not_corrected(client):
-    long = "a" * (search.MAX_CORRECTED_LENGTH + 1)
+    long = "a" * (results.MAX_CORRECTED_LENGTH + 1)
     found = client.get("/api/search", params={"q": f"{long} gammo"}).json()
     assert (found["corrected_query"], found["suggestions"]) == (f"{long} gamma", {"gammo": "gamma"})
 

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from searchlab.records import Document
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.highlight.snippets import Snippet
+    from searchlab.retrieval.near_duplicates import Duplicate
     from searchlab.retrieval.results import Explanation, Hit, Hits, Query
 
 INDENT = " " * 5
-# Longer lines are hard to read; on a narrower terminal than the minimum, the terminal breaks lines better.
-MAX_LINE_WIDTH, MIN_TERMINAL_WIDTH = 100, 40
+# Longer lines are hard to read; text with less room than the minimum begins on a line of its own.
+MAX_LINE_WIDTH, MIN_TEXT_WIDTH = 100, 20
 # Further lines of a title are aligned with the first, unless its docno leaves too little room.
 MAX_TITLE_INDENT = 32
 
@@ -45,6 +46,15 @@ def print_hit(hit: Hit) -> None:
     _print_passage(title, lead, indent=indent, bold=bool(hit.title))
     if hit.snippet.text:
         _print_passage(hit.snippet, INDENT)
+
+
+def print_duplicates(duplicates: Sequence[Duplicate]) -> None:
+    """Print, below a hit, the docnos of its near-duplicates."""
+    from searchlab.retrieval.highlight.snippets import Snippet
+
+    if duplicates:
+        also = ", ".join(f"{each.docno} ({each.reason})" for each in duplicates)
+        _print_passage(Snippet(also, ()), f"{INDENT}also: ", indent=f"{INDENT}      ")
 
 
 def print_document(document: Document, query: Query, snapshot: Snapshot) -> None:
@@ -68,7 +78,7 @@ def print_document(document: Document, query: Query, snapshot: Snapshot) -> None
         _print_passage(marked, f"  {shown:{width}}  ", indent=" " * (width + 4))
     print()
     for line in document.body.strip("\n").splitlines() or ["(no text)"]:
-        for piece in _wrapped(Snippet(line, ()), 0, 0):
+        for piece in _wrapped(Snippet(line, ()), 0, 0, _line_width()):
             _print_passage(mark_all(piece.text, terms, analyzer), "", indent="")
 
 
@@ -131,27 +141,49 @@ def _print_passage(passage: Snippet, lead: str, *, indent: str = INDENT, bold: b
         before, after = ("\033[1m", "\033[0m") if bold else ("", "")
     else:
         marks, before, after = ("*", "*"), "", ""
-    for line in _wrapped(passage, n_columns(lead), len(indent)):
+    width = _line_width()
+    indent = indent[: width // 3]
+    if lead.strip() and n_columns(lead) + MIN_TEXT_WIDTH > width:
+        print(lead.rstrip())
+        lead = indent
+    for line in _wrapped(passage, n_columns(lead), len(indent), width):
         print(f"{lead}{before}{line.marked(*marks)}{after}", file=unfiltered(sys.stdout))
         lead = indent
 
 
-def _wrapped(passage: Snippet, lead: int, indent: int) -> Iterator[Snippet]:
-    """The passage in lines as wide as the terminal, without control characters.
+def _line_width() -> int:
+    """The number of columns of a line; there is no limit but at a terminal."""
+    return min(shutil.get_terminal_size().columns, MAX_LINE_WIDTH) if sys.stdout.isatty() else sys.maxsize
 
-    `lead` columns of the first line are taken, and `indent` columns of the others.
+
+def _wrapped(passage: Snippet, lead: int, indent: int, width: int) -> Iterator[Snippet]:
+    """The passage in lines of at most `width` columns, without control characters.
+
+    `lead` columns of the first line are taken, and `indent` columns of the others. A word is broken only if it is wider
+    than a line.
     """
     text = printable(passage.text)
-    width = min(shutil.get_terminal_size().columns, MAX_LINE_WIDTH) if sys.stdout.isatty() else sys.maxsize
-    if width < MIN_TERMINAL_WIDTH:
-        width = sys.maxsize
     start = end = 0
     for word in re.finditer(r"\S+", text):
-        if end > start and lead + n_columns(text[start : word.end()]) > width:
-            yield _cut(text, passage.marks, start, end)
-            start, lead = word.start(), indent
-        end = word.end()
+        for piece_start, piece_end in _pieces(text, *word.span(), max(width - max(lead, indent), 1)):
+            if end > start and lead + n_columns(text[start:piece_end]) > width:
+                yield _cut(text, passage.marks, start, end)
+                start, lead = piece_start, indent
+            end = piece_end
     yield _cut(text, passage.marks, start, end)
+
+
+def _pieces(text: str, start: int, end: int, width: int) -> Iterator[tuple[int, int]]:
+    """A word, or the pieces of a word that is wider than a line."""
+    if 2 * (end - start) > width:  # no character takes more than two columns
+        column = 0
+        for position in range(start, end):
+            n_needed = n_columns(text[position])
+            if column and column + n_needed > width:
+                yield start, position
+                start, column = position, 0
+            column += n_needed
+    yield start, end
 
 
 def _cut(text: str, marks: tuple[tuple[int, int], ...], start: int, end: int) -> Snippet:

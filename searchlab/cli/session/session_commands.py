@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from searchlab.cli.messages import note
 from searchlab.cli.printing.explanation_printing import print_explanation
 from searchlab.cli.printing.hit_printing import print_document
+from searchlab.cli.printing.pager import paged
 from searchlab.cli.printing.terminal_text import printable
 from searchlab.cli.search_options import pairs
 from searchlab.errors import SettingError, name_some, unknown_name
@@ -160,7 +161,8 @@ def _explain(session: Session, argument: str) -> None:
 
 def _open(session: Session, argument: str) -> None:
     last, hit = session.numbered_hit(_result_number(argument, ":open"))
-    print_document(hit.document, last.hits.query, session.engine.snapshot)
+    with paged():
+        print_document(hit.document, last.hits.query, session.engine.snapshot)
 
 
 def _similar(session: Session, argument: str) -> None:
@@ -174,6 +176,11 @@ def _next(session: Session, argument: str) -> None:
 
 
 def _help(session: Session, argument: str) -> None:
+    with paged():
+        _print_help(session)
+
+
+def _print_help(session: Session) -> None:
     _print_table({f":{name} {command.arguments}".rstrip(): command.help for name, command in COMMANDS.items()})
     print("\nCommands can be abbreviated: :o 2 is :open 2, :e is :explain, :f is :filter.")
     if session.options.syntax == "plain":

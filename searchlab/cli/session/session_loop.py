@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from searchlab.cli.messages import note, print_error
 from searchlab.cli.printing.facet_printing import print_facet
 from searchlab.cli.printing.hit_printing import note_outcome, print_hit
+from searchlab.cli.printing.pager import paged
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session.session_commands import find_command
 from searchlab.errors import SearchlabError, SettingError
@@ -107,10 +108,15 @@ class Session:
     def _show(self, search: PipelineSearch, without: str | None = None) -> None:
         began = time.perf_counter()
         hits = self._find(search, self.options, without, self.k)
-        for hit in hits:
-            print_hit(hit)
-        for facet in hits.facets(*self.options.facets).values():
-            print_facet(facet)
+        shown, facets = list(hits), hits.facets(*self.options.facets)
+        ready = time.perf_counter()
+        with paged():
+            for hit in shown:
+                print_hit(hit)
+            for facet in facets.values():
+                print_facet(facet)
+        # Reading the results is not waiting for them.
+        began += time.perf_counter() - ready
         if without is not None and not search.query.terms:
             note(f"no results: no other document shares a word with {without}")
         else:
@@ -121,8 +127,9 @@ class Session:
         last = self._require_last()
         n_shown = len(last.hits)
         hits = self._find(last.search, last.options, last.without, n_shown + self.k)
-        for hit in hits[n_shown:]:
-            print_hit(hit)
+        with paged():
+            for hit in hits[n_shown:]:
+                print_hit(hit)
         note(f"results {n_shown + 1:,} to {len(hits):,}" if len(hits) > n_shown else "no more results")
 
     def numbered_hit(self, number: int) -> tuple[LastSearch, Hit]:

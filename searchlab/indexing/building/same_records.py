@@ -27,7 +27,7 @@ def find_same_records(
     """
     groups: dict[int, str] = {}
     for document in documents:
-        keys = {hash(key): key for key in _keys(document)}
+        keys = {hash(key): key for key in publication_keys(document)}
         same = next((number for number in keys if number in groups), None)
         group = document.docno if same is None else groups[same]
         for number in keys:
@@ -42,7 +42,8 @@ def find_same_records(
             yield document
 
 
-def _keys(document: Document) -> Iterator[tuple[str, ...]]:
+def publication_keys(document: Document) -> Iterator[tuple[str, ...]]:
+    """What records of one publication share: DOI, PMID, or title, year and first author, each after its name."""
     fields = document.fields
     if doi := _DOI_PREFIX.sub("", _text(fields.get("doi")).lower()):
         yield "DOI", doi

@@ -189,6 +189,7 @@ SORT = Parameter(
     "sort", "string", "order by a field, such as year:desc, instead of by score", default="", max_length=200
 )
 FACET = Parameter("facet", "strings", "fields whose values are counted in all documents that match", default=())
+GROUP = Parameter("group_duplicates", "boolean", "show near-duplicates below the best of them", default=False)
 DOCNO = Parameter("docno", "string", "docno of a document")
 JUDGE = Parameter("judge", "string", "name of the judge", default="", max_length=100)
 TOPIC_SET = Parameter("topic_set", "string", "name of a topic set", max_length=100)

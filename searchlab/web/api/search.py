@@ -8,6 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import SettingError, StoreError
 from searchlab.rankers.systems import System
@@ -16,6 +18,7 @@ from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.fields.facets import parse_fields
 from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import texts_as_json
+from searchlab.retrieval.near_duplicates import examined_depth
 from searchlab.retrieval.results import Hits, Query
 from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.web.api.parameters import Parameter
@@ -25,10 +28,6 @@ from searchlab.web.limits import Limits
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
-# Unknown words that are corrected: each is compared with every word of the index.
-MAX_CORRECTED_WORDS = 3
-# Longer words are not corrected: the time grows with the length.
-MAX_CORRECTED_LENGTH = 50
 MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 log = logging.getLogger(__name__)
 
@@ -65,13 +64,19 @@ def search_documents(
     judge: str,
     sort: str = "",
     facet: Sequence[str] = (),
+    group_duplicates: bool = False,
 ) -> dict[str, Any]:
     """One page of the best documents for a query, with the grades that this judge gave them."""
     start = time.perf_counter()
     chosen = state.index.system(system)
-    depth = _last_rank(k, page, state.limits) + 1
+    n_wanted = _last_rank(k, page, state.limits) + 1
+    depth = examined_depth(n_wanted) if group_duplicates else n_wanted
     hits = chosen.search(check_query(q, state.limits), k=depth, filters=filter, sort=sort or None)
-    answer = result_page(state.index, chosen, hits, q, k, page, filter) | _correction(hits.query, q)
+    groups = hits.group_duplicates(n_wanted) if group_duplicates else []
+    shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
+    answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
+    for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):
+        hit["duplicates"] = [each.to_json() for each in group.duplicates]
     answer["sort"] = sort
     answer["facets"] = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
@@ -193,12 +198,7 @@ def _last_rank(k: int, page: int, limits: Limits) -> int:
 
 def _correction(query: Query, text: str) -> dict[str, Any]:
     """The nearest known word for each unknown one, and the query with these words."""
-    suggestions: dict[str, str] = {}
-    corrected = text
-    if query.suggest is not None:
-        short = [word for word in query.unknown if len(word) <= MAX_CORRECTED_LENGTH]
-        nearest = [(word, query.suggest(word)) for word in short[:MAX_CORRECTED_WORDS]]
-        suggestions = {word: known for word, known in nearest if known is not None}
+    suggestions, corrected = dict(query.suggestions), text
     for word, known in suggestions.items():
         corrected = known.join(re.split(rf"(?<!\w){re.escape(word)}(?!\w)", corrected))
     return {"suggestions": suggestions, "corrected_query": corrected if corrected != text else None}

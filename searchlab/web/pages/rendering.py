@@ -18,7 +18,7 @@ from searchlab.evaluation.number_text import format_count
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
-CARRIED = ("index", "q", "system", "filter", "sort", "k")
+CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "k")
 # Values that are left out of URLs.
 DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
@@ -53,7 +53,7 @@ class Links:
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         self._state = {name: value for name, value in state.items() if value and value != DEFAULTS.get(name)}
-        self._carried = {name: self._state[name] for name in CARRIED if name in self._state}
+        self._carried = {name: _written(self._state[name]) for name in CARRIED if name in self._state}
 
     def __call__(self, path: str, **changes: Any) -> str:
         """A URL with the state of the page and some changes; None and empty values are left out."""
@@ -64,7 +64,12 @@ class Links:
     def same_page(self, path: str) -> str:
         """The URL of the page itself, with all its parameters."""
         lasting = {name: value for name, value in self._state.items() if name not in ONE_TIME}
-        return self(path, **{name: "true" if value is True else value for name, value in lasting.items()})
+        return self(path, **{name: _written(value) for name, value in lasting.items()})
+
+
+def _written(value: Any) -> Any:
+    """A value as it is written in a URL."""
+    return "true" if value is True else value
 
 
 def split_at_marks(text: str, marks: Iterable[Sequence[int]]) -> list[tuple[str, bool]]:

@@ -55,7 +55,7 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
 
 
 def _orders(snapshot: Snapshot, chosen: str) -> list[tuple[str, str]]:
-    """The orders to choose from, each as it is written and as it is shown: relevance, fields of numbers, the chosen."""
+    """The orders to choose from, as written and as shown: by score, by fields of numbers, and what is chosen."""
     orders = [("", "relevance")]
     for name in sorted(snapshot.numeric_fields)[:MAX_SORT_FIELDS]:
         orders += [(f"{name}:desc", f"{name}, greatest first"), (f"{name}:asc", f"{name}, smallest first")]
@@ -115,4 +115,5 @@ def _query_context(values: dict[str, Any]) -> dict[str, Any]:
         "system": values["system"],
         "filters": values.get("filter", []),
         "sort": values.get("sort", ""),
+        "grouped": values.get("group_duplicates", False),
     }

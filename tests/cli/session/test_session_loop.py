@@ -18,6 +18,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 import searchlab
+from searchlab.cli.printing.terminal_text import n_columns
 from searchlab.cli.search_options import SearchOptions
 from searchlab.cli.session import prompt
 from searchlab.cli.session.completion import complete
@@ -450,6 +451,70 @@ def test_a_terminal_gets_colours_and_wrapped_lines_but_no_word_is_lost(terminal,
     assert " ".join(lines[lines.index("") + 1 :]) == text
     assert coloured.count("\033[1;33malpha\033[0m") == 2, "in the snippet and in the text"
     assert "\033[1m\033[33malpha\033[39m word0" in coloured
+
+
+@pytest.mark.parametrize("columns", [10, 17, 24, 39, 40, 80])
+def test_words_are_wrapped_at_any_width(monkeypatch, columns, build):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = " ".join(f"word{number}" for number in range(40)) + " alpha 日本語 " + "x" * 50
+    document = Document("d-with-a-long-name", f"alpha {text}", text, {"field": text})
+    with searchlab.open(build([document]), compiled=False) as engine:
+        session = Session(engine, SearchOptions(), 10)
+        with redirect_stdout(Terminal()) as screen:
+            session.execute("alpha")
+            session.execute(":open 1")
+    lines = re.sub(r"\033\[[\d;]*m", "", screen.getvalue()).splitlines()
+    # The docno is one word, which is not broken.
+    assert max(n_columns(line) for line in lines if document.docno not in line) <= columns
+    shown = "".join(lines[lines.index("") + 1 :]).replace(" ", "")
+    assert shown == text.replace(" ", "")
+    whole = [word for line in lines for word in line.split()]
+    assert {f"word{number}" for number in range(40)} <= set(whole), "only what is wider than a line is broken"
+
+
+@pytest.fixture
+def at_terminal(monkeypatch, tmp_path):
+    """Execute lines with input and output at a terminal: gives what the pager showed, and what was printed directly."""
+    pages = tmp_path / "pages"
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+    def execute(session, *lines, pager=f"sh -c 'cat >> {pages}'"):
+        monkeypatch.setenv("PAGER", pager)
+        monkeypatch.setattr(sys, "stdin", Terminal())
+        with redirect_stdout(Terminal()) as screen:
+            for line in lines:
+                session.execute(line)
+        return pages.read_text("utf-8") if pages.exists() else "", screen.getvalue()
+
+    return execute
+
+
+def test_a_session_shows_results_documents_and_help_in_the_pager(session, at_terminal):
+    session.set_k(1)
+    pages, screen = at_terminal(session, "alpha", ":next", ":open 1", ":help")
+    assert screen == ""
+    assert docnos(re.sub(r"\033\[[\d;]*m", "", pages)) == ["d2", "d1"]
+    assert re.search(r"^  year +1990$", pages, re.MULTILINE)
+    assert ":quit" in pages
+    assert "\033[1;33m" in pages, "the reader is at a terminal: words are coloured"
+
+
+@pytest.mark.parametrize("pager", ["cat", "", "no-such-pager", "'"])
+def test_without_a_pager_everything_is_printed(session, at_terminal, pager):
+    pages, screen = at_terminal(session, "zeta", pager=pager)
+    assert (pages, "d5" in screen) == ("", True)
+
+
+def test_a_pager_that_is_left_early_ends_nothing_but_itself(at_terminal, build):
+    with searchlab.open(build([Document("d", "", "alpha beta\n" * 20_000)]), compiled=False) as engine:
+        session = Session(engine, SearchOptions(), 10)
+        assert at_terminal(session, "alpha", ":open 1", pager="true") == ("", "")
+        assert docnos(at_terminal(session, "alpha", pager="cat")[1]) == ["d"]
+
+
+def test_time_in_the_pager_is_not_reported(session, at_terminal, capsys):
+    at_terminal(session, "zeta", pager="sleep 0.5")
+    assert float(re.search(r"in (\d+\.\d) ms", capsys.readouterr().err)[1]) < 500
 
 
 def test_no_color_is_respected(terminal, monkeypatch, session):

@@ -1,5 +1,7 @@
 """The nearest known word is suggested for an unknown one."""
 
+from dataclasses import replace
+
 import pytest
 
 from searchlab.analysis.analyzer import AnalysisSettings
@@ -76,3 +78,17 @@ def test_words_of_deleted_documents_are_not_suggested(build, tmp_path):
     mark_deleted(folder, {"1"})
     engine = SearchEngine(folder, compiled=False)
     assert engine.parse("lymphma carcinomma").suggestions == (("carcinomma", "carcinoma"),)
+
+
+def test_only_a_few_words_of_a_long_query_are_corrected(engine):
+    text = " ".join(f"carcinomx{number:04}" for number in range(3400))
+    query = engine.parse(f"{'x' * 60}lymphma lymphma carcinomma {text}")
+    looked_up = []
+
+    def suggest(word):
+        looked_up.append(word)
+        return query.suggest(word)
+
+    assert dict(replace(query, suggest=suggest).suggestions) == {"lymphma": "lymphoma", "carcinomma": "carcinoma"}
+    assert len(query.unknown) > 3000
+    assert looked_up == ["lymphma", "carcinomma", "carcinomx0000"]

@@ -3,7 +3,7 @@
 import pytest
 
 from searchlab.records import Document
-from searchlab.web.api import search
+from searchlab.retrieval import results
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_indexes import OpenIndexes
 from tests.web.search_client import DOCUMENTS, HOSTILE, client_for, client_of, get_json
@@ -66,7 +66,7 @@ def test_a_misspelt_word_is_reported_and_corrected(client):
 
 def test_the_number_of_corrected_words_is_bounded(client, monkeypatch):
     words = []
-    monkeypatch.setattr(search, "MAX_CORRECTED_WORDS", 2)
+    monkeypatch.setattr(results, "MAX_CORRECTED_WORDS", 2)
     monkeypatch.setattr(
         "searchlab.retrieval.suggest.spelling._similar_words",
         lambda snapshot, word: words.append(word) or {},  # type: ignore[func-returns-value]

@@ -469,7 +469,7 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
 
     shown = show(SEARCHED)
     way = []
-    for _ in range(25):
+    for _ in range(28):
         press(Keys.TAB)
         way.append(
             shown.execute_script(
@@ -484,7 +484,10 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
         "Index: medical",
         "Judging as me",
     ]
-    assert [name for name, _, _ in way][9:14] == ["q", "system", "Search", "Filter", "Compare systems"]
+    assert [name for name, _, _ in way][9:17] == [
+        *("q", "system", "Search", "Filter", "Sorted by relevance", "Group duplicates"),
+        *("Narrow by journal, year", "Compare systems"),
+    ]
     assert [name for name, _, _ in way][-4:] == ["More like this", "2", "1", "0"]
     assert {(style, seen) for _, style, seen in way} == {("solid", True)}
 

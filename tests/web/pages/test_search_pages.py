@@ -164,7 +164,7 @@ def wings(build):
 def test_a_page_is_sorted_and_its_links_keep_the_order(wings):
     html = page(wings, q="wing", sort="year:desc", k=2)
     assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', html) == ["d4", "d3"]
-    assert '<b aria-current="true"><bdi>year, greatest first</bdi></b>' in html
+    assert '<span class="chosen" aria-current="true"><bdi>year, greatest first</bdi></span>' in html
     assert 'href="/?q=wing&amp;k=2"><bdi>relevance</bdi>' in html
     assert 'rel="next" href="/?q=wing&amp;sort=year%3Adesc&amp;k=2&amp;page=2"' in html
     assert '<input type="hidden" name="sort" value="year:desc">' in html
@@ -180,7 +180,7 @@ def test_facets_link_to_filters_with_their_counts(wings):
     assert '<section aria-label="id">' not in html, "no two documents share a value"
     restricted = page(wings, q="wing", filter="kind=Blue")
     assert "2 results" in words(restricted)
-    assert "<b><bdi>Blue</bdi></b>" in restricted
+    assert '<span class="chosen" aria-current="true"><bdi>Blue</bdi></span>' in restricted
 
 
 def test_words_of_other_fields_are_linked(wings):
@@ -197,3 +197,24 @@ def test_results_can_be_exported_from_the_page(client):
     assert (answer.status_code, answer.text.count("\nER  - ")) == (200, 11)
     assert "the first 20 results" in page(client, q="mice", index="mice")
     assert "/api/export" not in page(client, q="nothing-at-all", index="mice")
+
+
+def test_duplicates_are_grouped_on_request_and_links_keep_that(build):
+    documents = [Document(f"d{n}", "Wing", "wing " * (9 - n), {"pmid": n // 2}) for n in range(6)]
+    with client_for(build(documents)) as client:
+        assert ">Group duplicates</a>" in page(client, q="wing")
+        html = page(client, q="wing", group_duplicates="true", k=2)
+        assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', html) == ["d0", "d2"]
+        assert "Also d1 (same PMID)" in words(html)
+        assert 'rel="next" href="/?q=wing&amp;group_duplicates=true&amp;k=2&amp;page=2"' in html
+        assert 'href="/?q=wing&amp;k=2">Show all duplicates</a>' in html
+        second = page(client, q="wing", group_duplicates="true", k=2, page=2)
+        assert re.findall(r'<li class="result"[^>]* data-docno="(\w+)"', second) == ["d4"]
+        assert "Also d5 (same PMID)" in words(second)
+        found = client.get("/api/search", params={"q": "wing", "group_duplicates": "true"}).json()
+        assert [(hit["docno"], [each["docno"] for each in hit["duplicates"]]) for hit in found["hits"]] == [
+            ("d0", ["d1"]),
+            ("d2", ["d3"]),
+            ("d4", ["d5"]),
+        ]
+        assert found["n_matches"] == 6

@@ -16,12 +16,13 @@ from searchlab.cli.export_options import ExportOption, export_hits, require_expo
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
 from searchlab.cli.printing.explanation_printing import note_scaling, print_explanation
 from searchlab.cli.printing.facet_printing import facets_record, print_facet
-from searchlab.cli.printing.hit_printing import hits_record, note_outcome, print_hit
+from searchlab.cli.printing.hit_printing import hits_record, note_outcome, print_duplicates, print_hit
 from searchlab.cli.rerank_options import RerankOption, explain_hits, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
     FacetOption,
     FilterOption,
+    GroupOption,
     ScorerOption,
     SearchOptions,
     SetOption,
@@ -34,6 +35,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
+    from searchlab.retrieval.near_duplicates import Duplicate
     from searchlab.retrieval.results import Explanation, Hits
 
 
@@ -56,6 +58,7 @@ def query_command(
     syntax: SyntaxOption = "full",
     sort: SortOption = None,
     facet: FacetOption = None,
+    group_duplicates: GroupOption = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each term, or feature of a model, adds to each score.")
     ] = False,
@@ -75,14 +78,17 @@ def query_command(
     # Several words need no quotes; an empty query is a query, too.
     query = " ".join(words) if words else None
     if query is None:
-        if explain or as_json or export:
-            raise SettingError("--explain, --json and --export need a query; a session has :explain")
+        if explain or as_json or group_duplicates or export:
+            needing = "--explain, --json, --group-duplicates and --export"
+            raise SettingError(f"{needing} need a query; a session has :explain")
         if rerank is not None:
             raise SettingError("--rerank needs a query; a session ranks by a scorer")
         _start_session(options, index, k)
     else:
         require_exportable(export)
-        _search_once(options, rerank, query, index, k, explain=explain, as_json=as_json, export=export)
+        _search_once(
+            options, rerank, query, index, k, explain=explain, as_json=as_json, grouped=group_duplicates, export=export
+        )
 
 
 def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
@@ -102,14 +108,24 @@ def _search_once(
     *,
     explain: bool,
     as_json: bool,
+    grouped: bool,
     export: str | None,
 ) -> None:
     """Print the hits of one query, in the order of the model if there is one."""
+    import numpy as np
+
+    from searchlab.retrieval.near_duplicates import examined_depth
+
     began = time.perf_counter()
     with searchlab.open(choose_index(index), compiled=False) as engine:
         reranker = open_reranker(model, engine) if model is not None else None
         pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
-        hits = options.find(pipeline.start(query, syntax=options.syntax, filters=options.filters), k)
+        search = pipeline.start(query, syntax=options.syntax, filters=options.filters)
+        hits = options.find(search, examined_depth(k) if grouped and k > 0 else k)
+        duplicates: list[tuple[Duplicate, ...]] = [()] * len(hits)
+        if grouped:
+            groups = hits.group_duplicates(k)
+            hits, duplicates = hits.take(np.array([g.row for g in groups], np.int64)), [g.duplicates for g in groups]
         if reranker is None:
             hits = hits.with_expanded_query()
         facets = hits.facets(*options.facets)
@@ -118,10 +134,12 @@ def _search_once(
             scorer = reranker.first_stage.scorer if reranker else options.scorer_name
             record = hits_record(hits, engine, scorer, explanations) | ({"model": model} if reranker else {})
             record |= facets_record(facets)
+            for hit, others in zip(record["hits"], duplicates, strict=True):
+                hit |= {"duplicates": [each.to_json() for each in others]} if grouped else {}
             record["seconds"] = round(time.perf_counter() - began, 6)
             print(json.dumps(record, ensure_ascii=False, indent=2))
         else:
-            _print_hits(hits, explanations, reranker.bundle if reranker else None)
+            _print_hits(hits, explanations, duplicates, reranker.bundle if reranker else None)
             for facet in facets.values():
                 print_facet(facet)
         note_outcome(hits, engine, began)
@@ -130,9 +148,15 @@ def _search_once(
         raise typer.Exit(1)
 
 
-def _print_hits(hits: Hits, explanations: Sequence[Explanation | None], bundle: Bundle | None) -> None:
-    for hit, explanation in zip(hits, explanations, strict=True):
+def _print_hits(
+    hits: Hits,
+    explanations: Sequence[Explanation | None],
+    duplicates: Sequence[Sequence[Duplicate]],
+    bundle: Bundle | None,
+) -> None:
+    for hit, explanation, others in zip(hits, explanations, duplicates, strict=True):
         print_hit(hit)
+        print_duplicates(others)
         if explanation is not None:
             print_explanation(explanation, bundle)
     if bundle is not None and any(explanations):

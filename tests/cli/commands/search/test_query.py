@@ -219,7 +219,7 @@ def test_query_exports_its_results_by_the_suffix_of_the_file(here, run_cli):
     [
         (["cells", "--export", "out.xls"], 2, "cannot export to 'out.xls', expected a name that ends in .ris, .csv"),
         (["cells", "--export", "no/out.ris"], 1, "no/out.ris: cannot be written (no such folder)"),
-        (["--export", "out.ris"], 2, "--explain, --json and --export need a query"),
+        (["--export", "out.ris"], 2, "--group-duplicates and --export need a query"),
     ],
 )
 def test_an_export_that_cannot_be_made_is_refused_before_the_search(here, run_cli, arguments, code, problem):
@@ -227,3 +227,39 @@ def test_an_export_that_cannot_be_made_is_refused_before_the_search(here, run_cl
     assert (found, out) == (code, "")
     assert problem in err
     assert not list(here.glob("out.*"))
+
+
+def test_several_words_need_no_quotes(fielded, run_cli):
+    unquoted, quoted = run_cli("query", "wing", "cell", "-i", fielded), run_cli("query", "wing cell", "-i", fielded)
+    assert unquoted[:2] == quoted[:2]
+    assert unquoted[1].count("d4") == 1
+
+
+@pytest.fixture
+def copies(tmp_path, run_cli):
+    """An index of two records of one publication, and another."""
+    source = tmp_path / "copies.jsonl"
+    records = [
+        {"docno": "d1", "title": "Cell", "body": "cell", "doi": "10.1000/1"},
+        {"docno": "d2", "title": "Cell", "body": "cell wall", "doi": "https://doi.org/10.1000/1"},
+        {"docno": "d3", "title": "", "body": "cell wall and skin"},
+    ]
+    source.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    assert run_cli("index", source, "-i", tmp_path / "copies")[0] == 0
+    return tmp_path / "copies"
+
+
+def test_duplicates_are_grouped_on_request(copies, run_cli):
+    _, out, err = run_cli("query", "cell", "-i", copies, "--group-duplicates", "-k", "2", "--explain")
+    assert re.findall(r"^ +(\d) +\d\.\d{4}  (d\d)", out, re.MULTILINE) == [("1", "d1"), ("2", "d3")]
+    assert "     also: d2 (same DOI)\n" in out
+    assert "2 of 3 results" in err
+    assert len(run_cli("query", "cell", "-i", copies, "-k", "3")[1].split("(same DOI)")) == 1
+    hits = json.loads(run_cli("query", "cell", "-i", copies, "--group-duplicates", "--json")[1])["hits"]
+    assert [(hit["docno"], hit["rank"]) for hit in hits] == [("d1", 1), ("d3", 2)]
+    assert [hit["duplicates"] for hit in hits] == [[{"docno": "d2", "title": "Cell", "reason": "same DOI"}], []]
+
+
+def test_a_session_does_not_group_duplicates(copies, run_cli):
+    code, _, err = run_cli("query", "-i", copies, "--group-duplicates")
+    assert (code, "--group-duplicates and --export need a query" in err) == (2, True)
