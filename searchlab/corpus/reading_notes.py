@@ -62,10 +62,10 @@ class ReadingNotes:
 
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned; `bytes_read` grows
     towards it as documents are read (a skipped file counts as read). `latin1_lines` counts for each file the lines that
-    were not valid UTF-8. `n_bad` counts the malformed records that were skipped; `bad_records` has the first of them.
-    `regrouped` has the names of feature files whose queries were interleaved. `n_events` counts the events of each
-    kind, and `listener` receives them; `mapped` has the fields whose column was found, `renamed` the first documents
-    whose docno another document had already.
+    were not valid UTF-8, and `guessed_encodings` has the encoding of each file for which it was guessed. `n_bad` counts
+    the malformed records that were skipped; `bad_records` has the first of them. `regrouped` has the names of feature
+    files whose queries were interleaved. `n_events` counts the events of each kind, and `listener` receives them;
+    `mapped` has the fields whose column was found, `renamed` the first documents whose docno another document had.
     """
 
     n_files: int = 0
@@ -74,6 +74,7 @@ class ReadingNotes:
     bytes_total: int = 0
     skipped: list[SkippedFile] = field(default_factory=list)
     latin1_lines: Counter[str] = field(default_factory=Counter)
+    guessed_encodings: dict[str, str] = field(default_factory=dict)
     n_bad: int = 0
     bad_records: list[RecordError] = field(default_factory=list)
     regrouped: list[str] = field(default_factory=list)
@@ -120,6 +121,7 @@ class ReadingNotes:
         self.n_files = self.n_documents = self.bytes_read = self.bytes_total = self.n_bad = 0
         self.skipped.clear()
         self.latin1_lines.clear()
+        self.guessed_encodings.clear()
         self.bad_records.clear()
         self.regrouped.clear()
         self.mapped.clear()

@@ -8,7 +8,7 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_latin1
+from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_encodings
 from searchlab.cli.options import JobsOption
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
@@ -176,7 +176,7 @@ def _print_notes(notes: ReadingNotes) -> None:
         warn(f"{format_count(n_renamed, 'document')} kept under another docno, because two had the same")
     if n_same := notes.n_events[DUPLICATE]:
         note(f"{format_count(n_same, 'record')} of a publication that an earlier record has too; --report lists them")
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     _note_account(notes)
 
 
