@@ -131,3 +131,20 @@ def test_a_guessed_encoding_is_a_warning_with_the_name_of_the_file(tmp_path, run
     code, _, err = run_cli("index", "a.txt", "-q", "--report", "out.csv")
     assert (code, err) == (0, "warning: not UTF-8, encoding guessed: a.txt (read as KOI8-R, a guess)\n")
     assert 'encoding,a.txt,"read as KOI8-R, a guess"' in (tmp_path / "out.csv").read_text().splitlines()
+
+
+def test_verbose_lists_every_record_that_is_not_indexed(tmp_path, run_cli):
+    # By hand: of 60 lines 25 are bad, 24 are copies of the first, and 11 are documents.
+    good = [f'{{"docno": "d{number}", "title": "x"}}' for number in range(11)]
+    (tmp_path / "a.jsonl").write_text("\n".join(good + good[:1] * 24 + ["{"] * 25))
+    _, _, err = run_cli("index", "a.jsonl", "-v")
+    lines = err.splitlines()
+    assert [line.split(":")[2] for line in lines if line.startswith("warning: bad record a.jsonl:")] == [
+        str(number) for number in range(36, 61)
+    ]
+    assert [line.split(":")[1] for line in lines if line.startswith("copy a.jsonl:")] == [
+        str(number) for number in range(12, 36)
+    ]
+    _, _, err = run_cli("index", "a.jsonl", "--rebuild")
+    assert err.count("bad record a.jsonl:") == 10
+    assert "copy a.jsonl" not in err
