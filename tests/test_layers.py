@@ -83,6 +83,7 @@ ALLOWED_IMPORTERS = {
     "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
     "lightgbm": ["rankers/estimators/lambdamart.py"],
     "cvxopt": ["rankers/solvers/quadratic_programme.py"],
+    "charset_normalizer": ["corpus/encoding_detection.py"],
     "nltk": ["analysis/stemmers.py"],
     "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
     "typer": ["cli/*.py"],

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import searchlab
-from searchlab.cli.messages import note, warn, warn_of_latin1
+from searchlab.cli.messages import note, warn, warn_of_encodings
 from searchlab.errors import SettingError, SourceError
 from searchlab.evaluation.number_text import format_share
 
@@ -39,7 +39,7 @@ def read_topics_and_qrels(
     if qrels_file is None and topics_file is None:
         qrels_file = _default_qrels(folder)
     qrels = None if qrels_file is None else searchlab.read_qrels(qrels_file, notes=notes)
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     if qrels is not None:
         _warn_of_numbering(topics, qrels)
     return topics, qrels

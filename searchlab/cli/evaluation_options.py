@@ -10,7 +10,7 @@ import typer
 
 import searchlab
 from searchlab.cli.collection_files import read_qrels_of
-from searchlab.cli.messages import list_names, warn, warn_of_latin1
+from searchlab.cli.messages import list_names, warn, warn_of_encodings
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SettingError
 from searchlab.evaluation.number_text import format_count
@@ -97,7 +97,7 @@ def evaluate_files(
                 "" if doubt else explain_gap(graded),
             )
         )
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     return evaluated
 
 

@@ -84,8 +84,11 @@ def list_names(names: Iterable[str]) -> str:
     return name_some(listed, len(listed) if is_verbose() else MAX_NAMES)
 
 
-def warn_of_latin1(notes: ReadingNotes) -> None:
+def warn_of_encodings(notes: ReadingNotes) -> None:
     """Name the files that are not in UTF-8."""
+    if notes.guessed_encodings:
+        guesses = [f"{name} (read as {encoding})" for name, encoding in notes.guessed_encodings.items()]
+        warn(f"not UTF-8, encoding guessed: {list_names(guesses)}")
     if notes.latin1_lines:
         lines, files = format_count(notes.latin1_lines.total(), "line"), format_count(len(notes.latin1_lines), "file")
         warn(f"not UTF-8, read as Windows-1252: {lines} in {files}: {list_names(notes.latin1_lines)}")

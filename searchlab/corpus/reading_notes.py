@@ -62,10 +62,11 @@ class ReadingNotes:
 
     `bytes_total` is the size on disk of all files, known as soon as `read_documents` has returned; `bytes_read` grows
     towards it as documents are read (a skipped file counts as read). `latin1_lines` counts for each file the lines that
-    were not valid UTF-8. `n_bad` counts the malformed records that were skipped; `bad_records` has the first of them.
-    `regrouped` has the names of feature files whose queries were interleaved. `n_events` counts the events of each
-    kind, and `listener` receives them; `mapped` has the fields whose column was found, `renamed` the first documents
-    whose docno another document had already.
+    were not valid UTF-8, and `guessed_encodings` has the encoding of each file for which it was guessed. `n_bad` counts
+    the malformed records that were skipped; `bad_records` has the first of them. `regrouped` has the names of feature
+    files whose queries were interleaved. `n_events` counts the events of each kind, and `listener` receives them;
+    `mapped` has the fields whose column was found, `renamed` the first documents whose docno another document had,
+    and `left_out` the first copies and records of a publication that an earlier record has; `max_kept` says how many.
     """
 
     n_files: int = 0
@@ -74,23 +75,29 @@ class ReadingNotes:
     bytes_total: int = 0
     skipped: list[SkippedFile] = field(default_factory=list)
     latin1_lines: Counter[str] = field(default_factory=Counter)
+    guessed_encodings: dict[str, str] = field(default_factory=dict)
     n_bad: int = 0
     bad_records: list[RecordError] = field(default_factory=list)
     regrouped: list[str] = field(default_factory=list)
     mapped: set[str] = field(default_factory=set)
     renamed: list[ReadingEvent] = field(default_factory=list)
+    left_out: list[ReadingEvent] = field(default_factory=list)
+    max_kept: int = MAX_KEPT_BAD_RECORDS
     n_events: Counter[str] = field(default_factory=Counter)
     listener: ReadingListener | None = None
 
     def add(self, kind: str, location: str, message: str) -> None:
         """Count an event, and pass it to the listener."""
         self.n_events[kind] += 1
-        if self.listener is not None or (kind == NEW_DOCNO and len(self.renamed) < MAX_KEPT_BAD_RECORDS):
-            event = ReadingEvent(kind, location, message)
-            if self.listener is not None:
-                self.listener.add(event)
-            if kind == NEW_DOCNO and len(self.renamed) < MAX_KEPT_BAD_RECORDS:
-                self.renamed.append(event)
+        kept = {NEW_DOCNO: self.renamed, COPY: self.left_out, DUPLICATE: self.left_out}.get(kind)
+        is_kept = kept is not None and len(kept) < self.max_kept
+        if self.listener is None and not is_kept:
+            return
+        event = ReadingEvent(kind, location, message)
+        if self.listener is not None:
+            self.listener.add(event)
+        if kept is not None and is_kept:
+            kept.append(event)
 
     def skip_file(self, path: str, reason: str) -> None:
         """Note a file that is not read."""
@@ -106,7 +113,7 @@ class ReadingNotes:
         """Count a malformed record, and keep its error if it is one of the first."""
         self.n_bad += 1
         self.add(BAD_RECORD, error.location, error.message)
-        if len(self.bad_records) < MAX_KEPT_BAD_RECORDS:
+        if len(self.bad_records) < self.max_kept:
             # A copy, since the raised error refers to its frames and thereby to the record.
             self.bad_records.append(RecordError(error.location, error.message))
 
@@ -120,10 +127,12 @@ class ReadingNotes:
         self.n_files = self.n_documents = self.bytes_read = self.bytes_total = self.n_bad = 0
         self.skipped.clear()
         self.latin1_lines.clear()
+        self.guessed_encodings.clear()
         self.bad_records.clear()
         self.regrouped.clear()
         self.mapped.clear()
         self.renamed.clear()
+        self.left_out.clear()
         self.n_events.clear()
         if self.listener is not None:
             self.listener.clear()

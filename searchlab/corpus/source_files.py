@@ -1,8 +1,9 @@
 """Source files: opening, decompressing and decoding them into lines.
 
-Gzip is recognised by its first two bytes, not by the file name, and UTF-16 by its mark or its zero bytes. Lines are
-UTF-8; a line that is not is decoded as Windows-1252, so that no byte stops the reading. Only the current line is held
-in memory, and of a line that is too long only its beginning; no file is opened twice, so standard input can be read.
+Gzip is recognised by its first two bytes, not by the file name, UTF-16 by its mark or its zero bytes, and encodings of
+other scripts than Latin by what they say (see `encoding_detection`). Lines are UTF-8; a line that is not is decoded as
+Windows-1252, so that no byte stops the reading. Only the current line is held in memory, and of a line that is too long
+only its beginning; no file is opened twice, so standard input can be read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
+from searchlab.corpus.encoding_detection import DetectedEncoding, detect_encoding
 from searchlab.corpus.encodings import RecodedStream, decode_windows_1252, wide_encoding
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ENCODING, ReadingNotes
@@ -221,8 +223,12 @@ def _decompress(stored: io.BufferedReader) -> io.BufferedReader:
 
 
 def _recode(stream: io.BufferedReader, name: str, notes: ReadingNotes) -> io.BufferedReader:
-    encoding = wide_encoding(stream.peek(HEAD_BYTES)[:HEAD_BYTES])
-    if encoding is None:
+    head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+    wide = wide_encoding(head)
+    detected = detect_encoding(head) if wide is None else DetectedEncoding(wide.replace("-", "_"))
+    if detected is None:
         return stream
-    notes.add(ENCODING, name, f"read as {encoding.upper()}")
-    return io.BufferedReader(RecodedStream(stream, encoding), HEAD_BYTES)
+    notes.add(ENCODING, name, f"read as {detected}")
+    if detected.is_guess:
+        notes.guessed_encodings[name] = str(detected)
+    return io.BufferedReader(RecodedStream(stream, detected.name), HEAD_BYTES)

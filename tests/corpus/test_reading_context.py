@@ -8,6 +8,14 @@ from searchlab.errors import RecordError, SourceError
 # For each format a file of bad records between two good ones, called 1 and 2, and the lines of the bad ones.
 TROUBLED = {
     "jsonl": ('{"id": 1}\nwords\n{"id": "a b"}\n{"id": 3, "text": {}}\n{"id": 2}\n', [2, 3, 4]),
+    "json": ('[{"id": 1},\nwords,\n{"id": "a b"}, {"id": },\n[7],\n{"id": 2}]\n{', [2, 3, 3, 4, 6]),
+    "wos": ("words\nPT J\nUT 1\nER\nTI x\nPT B\nPT J\nUT 2\nER\nPT P", [1, 5, 6, 10]),
+    "endnote": (
+        "<xml><records>\n<record><accession-num>1</accession-num></record>\n"
+        "<record><accession-num>2</accession-num></record>\n&",
+        [4],
+    ),
+    "embase": ('"PUI","1"\n\n"PUI","7"\n"TITLE","x"y\n\n"PUI","2"\n\n"PUI","8', [4, 8]),
     "csv": ('id,text\n1,x\n2\n"3,y\n4,"y"z\n2,x\n5,"open\n', [3, 4, 5, 7]),
     "tsv": ("id\ttext\n1\tx\na b\tx\n\tx\n2\tx\n", [3, 4]),
     "trec": (

@@ -113,7 +113,8 @@ class _Scanner:
         """Skip text between elements; the first that is more than commas and blanks is reported."""
         stray = on_one_line(text[:MAX_STRAY]).strip(", ")
         if stray and not self._strayed:
-            location = self._opened.location(self._line)
+            before = text[: len(text) - len(text.lstrip(", \t\r\n"))]
+            location = self._opened.location(self._line + before.count("\n"))
             found = excerpt(on_one_line(self._opened.decode(stray)))
             self._opened.reading.reject(RecordError(location, f"expected a JSON object, found {found}"))
             self._strayed = True

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.corpus.encodings import decode_windows_1252
 from searchlab.corpus.parsing.identifiers import check_name
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import clean, excerpt, on_one_line
@@ -181,16 +182,16 @@ class LetorRows:
         for row in marks.tolist():
             location = self._location(row[lines.LINE])
             qid, docno, comment = (block[row[at] : row[at + 1]] for at in (lines.QID, lines.DOCNO, lines.COMMENT))
+            decode: Callable[[bytes], str] = bytes.decode
             try:
-                encoding = "utf-8"
-                (qid + b" " + docno + b" " + comment).decode()
+                decode(qid + b" " + docno + b" " + comment)
             except UnicodeDecodeError:
-                encoding = "latin-1"
+                decode = decode_windows_1252
                 self.opened.reading.notes.latin1_lines[self.opened.name] += 1
             if row[lines.QID] >= 0:
-                self._qids.append(check_name("qid", qid.decode(encoding), location))
-            self._docnos.append(check_name("docno", docno.decode(encoding), location) if docno else "")
-            self._comments.append(on_one_line(comment.decode(encoding)))
+                self._qids.append(check_name("qid", decode(qid), location))
+            self._docnos.append(check_name("docno", decode(docno), location) if docno else "")
+            self._comments.append(on_one_line(decode(comment)))
 
     def _checked_names(self, same_dimension: bool) -> tuple[str, ...]:
         _, n_first, odd_line, n_odd, widest = self._facts[: lines.UNUSUAL].tolist()

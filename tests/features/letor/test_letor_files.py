@@ -278,12 +278,12 @@ def test_a_line_without_end_is_refused(complaint, monkeypatch):
     )
 
 
-def test_packed_files_and_latin_1_are_read_and_noted(tmp_path):
+def test_packed_files_and_windows_1252_are_read_and_noted(tmp_path):
     path = tmp_path / "features.gz"
-    path.write_bytes(gzip.compress(LETOR3 + b"0 qid:20 1:1 2:1 3:1 #docid = caf\xe9\n0 qid:\xc3\xa9 1:1 2:1 3:1\n"))
+    path.write_bytes(gzip.compress(LETOR3 + b"0 qid:20 1:1 2:1 3:1 #docid = caf\xe9\x80\n0 qid:\xc3\xa9 1:1 2:1 3:1\n"))
     notes = ReadingNotes()
     table = read_letor(path, notes=notes)
-    assert table.docnos.tolist()[-2:] == ["café", ""]
+    assert table.docnos.tolist()[-2:] == ["café€", ""]
     assert table.query_ids == ["1", "20", "é"]
     size = path.stat().st_size
     assert (notes.n_files, notes.bytes_read, notes.bytes_total) == (1, size, size)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 import searchlab
@@ -17,6 +19,12 @@ WINGS = Document("1", "Of Wings: a review.", fields={"doi": "10.1/X", "year": 19
             Document("2", "of wings - A Review", fields={"year": "1958", "authors": "Ting YL; Roe"}),
             "title, year and first author",
         ),
+        # The same description counts only where the identifiers do not contradict it.
+        (
+            Document("2", "Of Wings: a review.", fields={"year": 1958, "authors": ["Ting"], "pmid": "7"}),
+            "title, year and first author",
+        ),
+        (Document("2", "Of Wings: a review.", fields={"year": 1958, "authors": ["Ting"], "doi": "10.1/other"}), None),
         (Document("2", "Of Wings: a review.", fields={"year": 1959, "authors": ["Ting"]}), None),
         (Document("2", "Of Wings: a review.", fields={"year": 1958, "authors": ["Roe"]}), None),
         (Document("2", "Of Wings: a review.", fields={"year": 1958}), None),
@@ -46,3 +54,29 @@ def test_a_group_has_the_docno_of_its_first_record(tmp_path):
     ]
     summary = searchlab.index([WINGS, second, third], tmp_path / "i", jobs=1, deduplicate=True)
     assert (summary.n_docs, summary.n_duplicates) == (1, 2)
+
+
+def test_a_citation_of_pubmed_is_the_same_record_in_every_format(tmp_path):
+    (tmp_path / "a.nbib").write_text("PMID- 18481234\nTI  - Wings\n")
+    (tmp_path / "b.ris").write_text("TY  - JOUR\nID  - ting\nTI  - On wings\nN1  - PMID: 18481234\nER  - \n")
+    (tmp_path / "c.csv").write_text("EID,Title,PubMed ID\n2-s2.0-5,WINGS,18481234\n")
+    article = "<PubmedArticle><MedlineCitation><PMID>18481234</PMID></MedlineCitation></PubmedArticle>"
+    (tmp_path / "d.xml").write_text(f"<PubmedArticleSet>{article}</PubmedArticleSet>")
+    notes = ReadingNotes()
+    kept = find_same_records(searchlab.read_documents(tmp_path), notes, leave_out=True)
+    assert [document.docno for document in kept] == ["18481234"]
+    assert notes.n_events[DUPLICATE] == 3
+
+
+def test_many_records_take_little_memory():
+    documents = (
+        Document(f"d{n}", f"T {n}", "", {"doi": f"10.1/{n}", "pmid": str(n), "year": 2000, "authors": ["A"]})
+        for n in range(20_000)
+    )
+    tracemalloc.start()
+    n_kept = sum(1 for _ in find_same_records(documents, ReadingNotes()))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n_kept == 20_000
+    # A dict of these keys and docnos would take 6 MB.
+    assert peak < 3_000_000

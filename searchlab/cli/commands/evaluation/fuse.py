@@ -8,7 +8,7 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
 from searchlab.errors import SettingError, unknown_name
@@ -44,7 +44,7 @@ def fuse_command(
     numbers = None if weights is None else check_weights(_read_weights(weights), len(runs))
     notes = searchlab.ReadingNotes()
     fused = searchlab.fuse([searchlab.read_run(run, notes=notes) for run in runs], method, k=k, weights=numbers)
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     with open_output(output) as file:
         searchlab.write_run(file, fused, tag or method)
     results = format_count(sum(len(ranking.docnos) for ranking in fused), "result")

@@ -9,7 +9,7 @@ import typer
 
 import searchlab
 from searchlab.cli.app import add_group
-from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import IndexOption, OutputOption, choose_index
 from searchlab.cli.output import destination, open_output
 from searchlab.cli.printing.terminal_text import print_columns, printable
@@ -126,7 +126,7 @@ def judgments_import_command(
     notes = searchlab.ReadingNotes()
     new_topics = searchlab.read_topics(topics, notes=notes) if topics else []
     grades = searchlab.read_qrels(qrels, notes=notes) if qrels else {}
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     name = folder.resolve().name if topic_set is None else topic_set
     with _open_store(folder) as store:
         done = store.import_judgments(name, new_topics, grades, judge=judge)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.messages import MAX_NAMES, is_verbose, note, warn, warn_of_latin1
+from searchlab.cli.messages import MAX_NAMES, detail, is_verbose, note, warn, warn_of_encodings
 from searchlab.cli.options import JobsOption
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
@@ -138,6 +139,8 @@ def index_command(
     if deduplicate and report is None:
         raise SettingError("--deduplicate needs --report FILE.csv, which lists what is left out")
     notes = searchlab.ReadingNotes()
+    if is_verbose():
+        notes.max_kept = sys.maxsize
     with reading_report(report, notes), reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
@@ -188,9 +191,11 @@ def _print_notes(notes: ReadingNotes) -> None:
         warn(f"{event.location}: {event.message}")
     if n_renamed := notes.n_events[NEW_DOCNO]:
         warn(f"{format_count(n_renamed, 'document')} kept under another docno, because two had the same")
+    for event in notes.left_out:
+        detail(f"{event.kind} {event.location}: {event.message}")
     if n_same := notes.n_events[DUPLICATE]:
         note(f"{format_count(n_same, 'record')} of a publication that an earlier record has too; --report lists them")
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     _note_account(notes)
 
 

@@ -8,7 +8,7 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import ModelArgument, OutputOption, TagOption
 from searchlab.cli.output import destination, open_output
 from searchlab.evaluation.number_text import format_count
@@ -30,7 +30,7 @@ def rerank_command(
     bundle = searchlab.load_bundle(model)
     notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(features, notes=notes)
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     rankings = rank_table(bundle, table)
     generated = [name for name, docno in zip(name_rows(table), table.docnos.tolist(), strict=True) if not docno]
     if generated:

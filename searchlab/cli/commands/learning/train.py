@@ -11,7 +11,7 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.external_options import ExternalOption, read_external, warn_of_missing_scores
-from searchlab.cli.messages import note, warn_of_latin1
+from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import (
     IndexOption,
     QrelsOption,
@@ -194,7 +194,7 @@ def _train_from_file(recipe: Recipe, train: str, valid: str | None) -> Bundle:
     notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(train, notes=notes)
     validation = None if valid is None else searchlab.read_letor(valid, notes=notes)
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     with stage_bar() as progress:
         source = train if valid is None else f"{train}, chosen by {valid}"
         return searchlab.train_from_table(table, validation, recipe=recipe, source=source, progress=progress)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import searchlab
-from searchlab.cli.messages import warn_of_latin1
+from searchlab.cli.messages import warn_of_encodings
 from searchlab.cli.progress import reading_bar
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def open_collection(
         searchlab.index([source], folder, notes=notes, progress=reading)
     topics = searchlab.read_topics(collection.topics[0], notes=notes)
     qrels = searchlab.read_qrels(collection.qrels[0], notes=notes)
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     with searchlab.open(folder) as engine:
         yield engine, topics, qrels

@@ -13,7 +13,7 @@ import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.collection_files import default_topics
 from searchlab.cli.external_options import ExternalOption, read_external
-from searchlab.cli.messages import list_names, note, warn_of_latin1
+from searchlab.cli.messages import list_names, note, warn_of_encodings
 from searchlab.cli.options import (
     IndexOption,
     OutputOption,
@@ -112,7 +112,7 @@ def run_command(
         notes=notes,
         topic_ids=topic_ids,
     )
-    warn_of_latin1(notes)
+    warn_of_encodings(notes)
     with searchlab.open(folder) as engine:
         if rerank is None:
             options = options.for_index(engine)

@@ -104,7 +104,7 @@ def test_the_account_covers_all_that_was_found_and_the_report_lists_the_rest(tmp
     (folder / "b.txt").write_bytes("Größe".encode("cp1252"))
     (folder / "c.txt").write_bytes(b"\x1f\x8b damaged")
     (folder / "d.bin").write_bytes(b"\0\1\2")
-    (folder / "e.csv").write_text("id,number\n1,2\n")
+    (folder / "e.csv").write_text("1,number\n1,2\n")
     code, _, err = run_cli("index", "all", "--report", "out.csv")
     assert code == 0
     assert err.splitlines()[-1] == "found: files 2 read, 2 skipped, 1 not readable; records 4 documents, 30 bad"
@@ -123,3 +123,28 @@ def test_map_names_the_columns_of_a_table(tmp_path, run_cli):
     assert run_cli("index", "a.csv", "--map", "title=Heading", "--map", "docno=Key")[0] == 0
     code, out, _ = run_cli("query", "wings", "--json")
     assert (code, json.loads(out)["hits"][0]["docno"]) == (0, "k1")
+
+
+def test_a_guessed_encoding_is_a_warning_with_the_name_of_the_file(tmp_path, run_cli):
+    text = "Влияние физической нагрузки на артериальное давление у пожилых пациентов"
+    (tmp_path / "a.txt").write_bytes(text.encode("koi8-r"))
+    code, _, err = run_cli("index", "a.txt", "-q", "--report", "out.csv")
+    assert (code, err) == (0, "warning: not UTF-8, encoding guessed: a.txt (read as KOI8-R, a guess)\n")
+    assert 'encoding,a.txt,"read as KOI8-R, a guess"' in (tmp_path / "out.csv").read_text().splitlines()
+
+
+def test_verbose_lists_every_record_that_is_not_indexed(tmp_path, run_cli):
+    # By hand: of 60 lines 25 are bad, 24 are copies of the first, and 11 are documents.
+    good = [f'{{"docno": "d{number}", "title": "x"}}' for number in range(11)]
+    (tmp_path / "a.jsonl").write_text("\n".join(good + good[:1] * 24 + ["{"] * 25))
+    _, _, err = run_cli("index", "a.jsonl", "-v")
+    lines = err.splitlines()
+    assert [line.split(":")[2] for line in lines if line.startswith("warning: bad record a.jsonl:")] == [
+        str(number) for number in range(36, 61)
+    ]
+    assert [line.split(":")[1] for line in lines if line.startswith("copy a.jsonl:")] == [
+        str(number) for number in range(12, 36)
+    ]
+    _, _, err = run_cli("index", "a.jsonl", "--rebuild")
+    assert err.count("bad record a.jsonl:") == 10
+    assert "copy a.jsonl" not in err
