@@ -70,7 +70,8 @@ class QueryTerm:
     """A term of a query: its count there (or its weight), and its statistics in the collection.
 
     It is looked up in one stream or field, `stream`. A wildcard or fuzzy word is one term that matches several
-    terms of the index, its `variants`; every other term matches only itself.
+    terms of the index, its `variants`, and so is a word in an index of several languages; every other term matches only
+    itself.
     """
 
     text: str
@@ -82,3 +83,8 @@ class QueryTerm:
     def __post_init__(self) -> None:
         if not self.variants:
             object.__setattr__(self, "variants", (self.text,))
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it matches other terms than itself."""
+        return self.variants != (self.text,)

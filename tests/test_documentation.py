@@ -97,7 +97,9 @@ def test_python_blocks_run_in_their_order(folder, page):
     result = run(folder, "-c", "\n".join(python_of(page)))
     assert result.returncode == 0, result.stderr
     # A relevant document of the collection that the page searches.
-    assert {"docs/searching.md": "zh-120", "docs/languages.md": "['1']"}.get(page_name(page), "med-043") in result.stdout
+    assert {"docs/searching.md": "zh-120", "docs/languages.md": "['1']"}.get(
+        page_name(page), "med-043"
+    ) in result.stdout
 
 
 def test_the_readme_is_short():

@@ -82,6 +82,7 @@ ALLOWED_IMPORTERS = {
     "lightgbm": ["rankers/estimators/lambdamart.py"],
     "cvxopt": ["rankers/solvers/quadratic_programme.py"],
     "nltk": ["analysis/stemmers.py"],
+    "py3langid": ["analysis/language_detection.py"],
     "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
     "typer": ["cli/*.py"],
     "jinja2": ["report/*.py", "web/pages/*.py"],

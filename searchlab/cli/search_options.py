@@ -61,6 +61,17 @@ SyntaxOption = Annotated[
 ]
 
 
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="NAME",
+        help="The language of the query, in an index of several languages [default: all of them]",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class SearchOptions:
     """The options of a search as users write them; `scorer` and `expansion` refuse unknown names and wrong values."""

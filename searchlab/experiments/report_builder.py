@@ -251,7 +251,7 @@ def _entries(results: ExperimentResults, topic: Topic, shown: Ranking, other: Ra
     entries = []
     for rank, docno in enumerate(shown.docnos[:MAX_DOCUMENTS], start=1):
         document = engine.document(docno)
-        snippet = make_snippet(document.body, terms, engine.snapshot.analyzer).text
+        snippet = make_snippet(document.body, terms, engine.snapshot.analyzer.for_document(document)).text
         grade = results.inputs.qrels[topic.qid].get(docno)
         entries.append(RankedDocument(rank, docno, document.title, snippet, grade, ranks.get(docno)))
     return tuple(entries)

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 ScoredDocuments = tuple[Array, Array]
 
 
-def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
-    """Open an index, by its folder or by its name in `indexes/`, for searching."""
-    return SearchEngine(locate_index(name), compiled=compiled)
+def open(name: str | Path, *, compiled: bool = True, language: str | None = None) -> SearchEngine:
+    """Open an index, by its folder or by its name in `indexes/`, for searching (see `SearchEngine`)."""
+    return SearchEngine(locate_index(name), compiled=compiled, language=language)
 
 
 class SearchEngine:
@@ -62,10 +62,13 @@ class SearchEngine:
 
     `compiled=False` does without the compiled kernels: a search takes some milliseconds more, but the first one need
     not wait half a second for numba. Both ways give the same results. Threads may share an engine.
+
+    In an index of several languages, `language` is the one that queries are in; by default each word of a query is
+    searched in all of them.
     """
 
-    def __init__(self, folder: str | Path, *, compiled: bool = True) -> None:
-        self.snapshot = Snapshot(Path(folder))
+    def __init__(self, folder: str | Path, *, compiled: bool = True, language: str | None = None) -> None:
+        self.snapshot = Snapshot(Path(folder), language)
         self.reader = IndexReader(self.snapshot)
         self.compiled = compiled
         self._analyzer = QueryAnalyzer(self.reader)

@@ -168,10 +168,11 @@ class Hits(Sequence[Hit]):
             maker = SnippetMaker(self._snapshot, self.query.to_mark)
             return maker.make([document.body for document in documents], [document.title for document in documents])
         terms, stream = self.query.to_mark, self.query.stream_to_mark
-        analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
+        width = SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
+        analyzers = map(self._snapshot.analyzer_of(stream).for_document, documents)
         return (
             (make_snippet(document.body, terms, analyzer, width), mark_line(document.title, terms, analyzer))
-            for document in documents
+            for document, analyzer in zip(documents, analyzers, strict=True)
         )
 
     def __iter__(self) -> Iterator[Hit]:

@@ -52,7 +52,7 @@ def print_document(document: Document, query: Query, snapshot: Snapshot) -> None
     from searchlab.retrieval.highlight.full_text import mark_all
     from searchlab.retrieval.highlight.snippets import Snippet
 
-    terms, analyzer = query.to_mark, snapshot.analyzer_of(query.stream_to_mark)
+    terms, analyzer = query.to_mark, snapshot.analyzer_of(query.stream_to_mark).for_document(document)
     title = " ".join(document.title.split())
     _print_passage(
         mark_all(title, terms, analyzer) if title else Snippet("(no title)", ()),
@@ -64,7 +64,7 @@ def print_document(document: Document, query: Query, snapshot: Snapshot) -> None
     width = max(map(len, names.values()), default=0)
     for name, shown in names.items():
         value = " ".join(_as_text(document.fields[name]).split())
-        marked = mark_all(value, _matched_terms(query, name), snapshot.analyzer)
+        marked = mark_all(value, _matched_terms(query, name), snapshot.analyzer.for_document(document))
         _print_passage(marked, f"  {shown:{width}}  ", indent=" " * (width + 4))
     print()
     for line in document.body.strip("\n").splitlines() or ["(no text)"]:

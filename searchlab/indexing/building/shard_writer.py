@@ -7,7 +7,9 @@ once: the columns, and the same postings as a Whoosh index.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,15 +32,21 @@ from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.types import Array
 
+if TYPE_CHECKING:
+    from searchlab.analysis.mixed_analyzer import MixedAnalyzer
+
 
 class _Vocabulary(dict[str, int]):
-    """The number of each word's term, -1 for a stop word; a new word is analysed once and cached."""
+    """The number of each word's term, -1 for a stop word; a new word is analysed once and cached.
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    `terms` are the numbers of the terms, which several vocabularies may share.
+    """
+
+    def __init__(self, analyzer: Analyzer, terms: dict[str, int]) -> None:
         super().__init__()
         self._analyzer = analyzer
         self.split = analyzer.split
-        self.terms: dict[str, int] = {}
+        self.terms = terms
 
     def __missing__(self, word: str) -> int:
         term = self._analyzer.term(word)
@@ -70,14 +78,16 @@ class _Tokens:
 class ShardWriter:
     """Collects the documents of one shard and writes it."""
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    def __init__(self, analyzer: Analyzer | MixedAnalyzer) -> None:
         self._analyzer = analyzer
-        self._vocabulary = _Vocabulary(analyzer)
+        self._terms: dict[str, int] = {}
+        # By language: a word may have another term in another language.
+        self._vocabularies: dict[str, _Vocabulary] = {}
         self._documents: list[Document] = []
         self._title = _Tokens()
         self._body = _Tokens()
         self._ngrams = NgramBuilder(analyzer.settings.ngrams) if analyzer.settings.ngrams else None
-        self._fields = FieldBuilder(analyzer.split, analyzer.term)
+        self._fields = FieldBuilder()
         self._digests = bytearray()
 
     def __len__(self) -> int:
@@ -98,11 +108,16 @@ class ShardWriter:
         if not is_column(document.docno):
             expected = "a word without blanks and control characters"
             raise RecordError(document.location, f"docno is {excerpt(document.docno)}, expected {expected}")
-        self._title.add(document.title, self._vocabulary)
-        self._body.add(document.body, self._vocabulary)
+        analyzer = self._analyzer.for_document(document)
+        vocabulary = self._vocabularies.get(analyzer.settings.language)
+        if vocabulary is None:
+            vocabulary = _Vocabulary(analyzer, self._terms)
+            self._vocabularies[analyzer.settings.language] = vocabulary
+        self._title.add(document.title, vocabulary)
+        self._body.add(document.body, vocabulary)
         if self._ngrams is not None:
             self._ngrams.add(document)
-        self._fields.add(len(self._documents), document.fields)
+        self._fields.add(len(self._documents), document.fields, analyzer)
         self._digests += digest(document)
         self._documents.append(document)
 
@@ -113,9 +128,9 @@ class ShardWriter:
         order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
         ordered = [documents[i] for i in order.tolist()]
 
-        terms = sorted(self._vocabulary.terms)
+        terms = sorted(self._terms)
         ranks = np.empty(len(terms), np.int32)
-        ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
+        ranks[[self._terms[term] for term in terms]] = np.arange(len(terms))
         title, body = self._title.as_stream(ranks), self._body.as_stream(ranks)
         parts = {"title": [title], "body": [body], "both": [title, body]}
         streams = {name: combine_streams(texts, order) for name, texts in parts.items()}
@@ -124,7 +139,7 @@ class ShardWriter:
 
         columns = Strings.pack("docnos", (document.docno for document in ordered))
         columns |= Strings.pack("terms", terms)
-        columns |= _word_columns(self._vocabulary, ranks)
+        columns |= _word_columns(self._vocabularies, ranks, mixed=self._analyzer.settings.is_mixed)
         columns |= {"tokens": streams["both"].tokens.astype(np.uint32), "tokens.offsets": streams["both"].starts}
         columns |= self._fields.columns(np.argsort(order))
         columns["digests"] = np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order]
@@ -139,8 +154,19 @@ class ShardWriter:
         return ShardRecord(folder.name, len(ordered), self.n_words, sync_tree(folder))
 
 
-def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
-    known = sorted(vocabulary)
-    numbers = np.array([vocabulary[word] for word in known], np.int32)
+def _word_columns(vocabularies: Mapping[str, _Vocabulary], ranks: Array, *, mixed: bool) -> dict[str, Array]:
+    """All words with their terms; of several languages, each word with its language."""
+    languages = sorted(vocabularies)
+    if mixed:
+        rows = sorted((word, place) for place, name in enumerate(languages) for word in vocabularies[name])
+        words = [word for word, _ in rows]
+        numbers = np.array([vocabularies[languages[place]][word] for word, place in rows], np.int32)
+        columns = {"words.languages": np.array([place for _, place in rows], np.int32)}
+        columns |= Strings.pack("languages", languages)
+    else:
+        (vocabulary,) = vocabularies.values()
+        words = sorted(vocabulary)
+        numbers = np.array([vocabulary[word] for word in words], np.int32)
+        columns = {}
     numbers[numbers >= 0] = ranks[numbers[numbers >= 0]]
-    return Strings.pack("words", known) | {"words.terms": numbers}
+    return columns | Strings.pack("words", words) | {"words.terms": numbers}

@@ -9,7 +9,7 @@ from whoosh.analysis import Analyzer as WhooshAnalyzer
 from whoosh.analysis import Token
 from whoosh.fields import ID, TEXT, Schema
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.analysis.analyzer import AnalysisSettings, make_analyzer
 
 
 class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
@@ -17,7 +17,7 @@ class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
 
     def __init__(self, settings: AnalysisSettings) -> None:
         self.settings = settings
-        self._analyzer = Analyzer(settings)
+        self._analyzer = make_analyzer(settings)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.settings.to_json()

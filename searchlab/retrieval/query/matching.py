@@ -125,9 +125,14 @@ class Matcher:
         if isinstance(leaf, Wildcard | Fuzzy):
             variants = self._patterns.expand(leaf, name).terms
             return self._documents_with(name, variants) if variants else _NONE
-        terms = self._reader.snapshot.analyzer_of(name).terms(leaf.text)
-        if not terms:
+        phrases = self._reader.snapshot.analyzer_of(name).phrases(leaf.text)
+        if not phrases:
             return None
+        found = [self._phrase(leaf, name, terms) for terms in phrases]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def _phrase(self, leaf: Word | Phrase, name: str, terms: list[str]) -> Array:
+        """The documents that have these terms, one behind the other."""
         if len(terms) == 1:
             return self._documents_with(name, (terms[0],))
         text = self._columns.text(name)

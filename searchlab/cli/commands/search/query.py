@@ -18,6 +18,7 @@ from searchlab.cli.rerank_options import RerankOption, explain_hits, open_rerank
 from searchlab.cli.search_options import (
     ExpandOption,
     FilterOption,
+    LanguageOption,
     ScorerOption,
     SearchOptions,
     SetOption,
@@ -49,6 +50,7 @@ def query_command(
     expand: ExpandOption = None,
     rerank: RerankOption = None,
     syntax: SyntaxOption = "full",
+    language: LanguageOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each term, or feature of a model, adds to each score.")
     ] = False,
@@ -69,24 +71,32 @@ def query_command(
             raise SettingError("--explain and --json need a query; a session has :explain")
         if rerank is not None:
             raise SettingError("--rerank needs a query; a session ranks by a scorer")
-        _start_session(options, index, k)
+        _start_session(options, index, k, language)
     else:
-        _search_once(options, rerank, query, index, k, explain=explain, as_json=as_json)
+        _search_once(options, rerank, query, index, k, language, explain=explain, as_json=as_json)
 
 
-def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
+def _start_session(options: SearchOptions, index: str | None, k: int, language: str | None) -> None:
     from searchlab.cli.session.session_loop import Session
 
     # At a terminal, loading the compiled kernels takes longer than they save.
-    with searchlab.open(choose_index(index), compiled=not sys.stdin.isatty()) as engine:
+    with searchlab.open(choose_index(index), compiled=not sys.stdin.isatty(), language=language) as engine:
         Session(engine, options.for_index(engine), k).run()
 
 
 def _search_once(
-    options: SearchOptions, model: str | None, query: str, index: str | None, k: int, *, explain: bool, as_json: bool
+    options: SearchOptions,
+    model: str | None,
+    query: str,
+    index: str | None,
+    k: int,
+    language: str | None,
+    *,
+    explain: bool,
+    as_json: bool,
 ) -> None:
     """Print the hits of one query, in the order of the model if there is one."""
-    with searchlab.open(choose_index(index), compiled=False) as engine:
+    with searchlab.open(choose_index(index), compiled=False, language=language) as engine:
         reranker = open_reranker(model, engine) if model is not None else None
         pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
         hits = pipeline.start(query, syntax=options.syntax, filters=options.filters).hits(k)

@@ -34,6 +34,7 @@ from searchlab.cli.rerank_options import (
 from searchlab.cli.search_options import (
     ExpandOption,
     FilterOption,
+    LanguageOption,
     ScorerOption,
     SearchOptions,
     SetOption,
@@ -77,6 +78,7 @@ def run_command(
     rerank: RerankOption = None,
     external: ExternalOption = None,
     syntax: SyntaxOption = "plain",
+    language: LanguageOption = None,
     tag: TagOption = None,
     topic_format: Annotated[
         str | None,
@@ -113,7 +115,7 @@ def run_command(
         topic_ids=topic_ids,
     )
     warn_of_latin1(notes)
-    with searchlab.open(folder) as engine:
+    with searchlab.open(folder, language=language) as engine:
         if rerank is None:
             options = options.for_index(engine)
             pipelines = [replace(options, stream=each).pipeline(engine) for each in streams]
