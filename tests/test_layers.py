@@ -85,6 +85,7 @@ ALLOWED_IMPORTERS = {
     "cvxopt": ["rankers/solvers/quadratic_programme.py"],
     "charset_normalizer": ["corpus/encoding_detection.py"],
     "nltk": ["analysis/stemmers.py"],
+    "py3langid": ["analysis/language_detection.py"],
     "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
     "typer": ["cli/*.py"],
     "jinja2": ["report/*.py", "web/pages/*.py"],

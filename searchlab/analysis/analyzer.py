@@ -19,18 +19,20 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from searchlab.analysis.stemmers import STEMMERS, load_stemmer
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS, read_stop_words
 from searchlab.analysis.tokenizer import WORD_RULES_VERSION, locate_ngrams, split_ngrams, split_words
-from searchlab.analysis.word_rules import ANALYZER, ENGLISH, STANDARD, WORD_RULES, WordRules
+from searchlab.analysis.word_rules import ANALYZER, AUTO, BY_LANGUAGE, ENGLISH, STANDARD, WORD_RULES, WordRules
 from searchlab.errors import REBUILD, IndexOutdated, SettingError, unknown_name
 from searchlab.extensions import MAIN, Origin, origin_of, require_origin
 from searchlab.json_records import one_line, text, texts, whole_number
+from searchlab.records import Document
 
 if TYPE_CHECKING:
     from searchlab.analysis.languages import Language
+    from searchlab.analysis.mixed_analyzer import MixedAnalyzer
 
 # When the cache of terms by word is full it is emptied, so that unusual queries do not fill the memory.
 MAX_CACHED_WORDS = 1 << 18
@@ -56,6 +58,14 @@ class TermSpans(NamedTuple):
     terms: list[str | None]
 
 
+class WordClass(NamedTuple):
+    """A word of a query: where it begins and ends, and the terms that it stands for."""
+
+    start: int
+    end: int
+    forms: tuple[str, ...]
+
+
 class TextAnalyzer(Protocol):
     """What turns the text of one stream into its terms."""
 
@@ -68,13 +78,40 @@ class TextAnalyzer(Protocol):
     def locate_terms(self, text: str) -> TermSpans:
         """The same as `spans`, as three lists."""
 
+    def for_document(self, document: Document) -> TextAnalyzer:
+        """The analyzer of the texts of a document."""
+
+    def word_classes(self, text: str) -> list[WordClass]:
+        """The words of a query, each with the terms that it stands for; stop words are left out."""
+
+    def phrases(self, text: str) -> list[list[str]]:
+        """The terms of a phrase, in each way in which documents may have it; none without terms."""
+
+
+class OneForm:
+    """What an analyzer has in common whose words stand for one term each, in every document."""
+
+    def for_document(self, document: Document) -> Self:
+        """This analyzer."""
+        return self
+
+    def word_classes(self: TextAnalyzer, text: str) -> list[WordClass]:
+        """The words of a query, each with its term; stop words are left out."""
+        return [WordClass(start, end, (term,)) for start, end, term in self.spans(text) if term is not None]
+
+    def phrases(self: TextAnalyzer, text: str) -> list[list[str]]:
+        """The terms of a phrase; none without terms."""
+        terms = self.terms(text)
+        return [terms] if terms else []
+
 
 @dataclass(frozen=True)
 class AnalysisSettings:
     """How texts become terms; two indexes with equal fingerprints agree on every term made from words.
 
     `ngrams` is the number of characters of the n-grams that are indexed beside the words, 0 if none are. `analyzer` is
-    the name of an analyzer of a user's own, which `origin` comes from, or standard. `language` is that of the texts.
+    the name of an analyzer of a user's own, which `origin` comes from, or standard. `language` is that of the texts:
+    one, several with commas between them, or auto for the language of each text, which is detected.
     """
 
     stemmer: str = "porter"
@@ -86,7 +123,7 @@ class AnalysisSettings:
     language: str = ENGLISH
 
     def __post_init__(self) -> None:
-        if self.stemmer not in STEMMERS:
+        if self.stemmer not in STEMMERS and not (self.is_mixed and self.stemmer == BY_LANGUAGE):
             raise unknown_name("stemmer", self.stemmer, STEMMERS)
         if isinstance(self.ngrams, bool) or not isinstance(self.ngrams, int) or not 0 <= self.ngrams <= MAX_NGRAM_SIZE:
             raise SettingError(f"ngrams is {self.ngrams!r}, expected a number of characters from 0 to {MAX_NGRAM_SIZE}")
@@ -110,6 +147,10 @@ class AnalysisSettings:
             raise SettingError(
                 f"analyzer {analyzer} has words of its own, found language {language}, expected none named"
             )
+        names = (language,) if language == ENGLISH else _languages_named(language)
+        if len(names) > 1:
+            return cls._of_languages(stemmer, stop_list, ngrams, language if language == AUTO else ",".join(names))
+        (language,) = names
         if language == ENGLISH:
             rules, default_stemmer, default_stop_words = WORD_RULES[analyzer], "porter", ENGLISH_STOP_WORDS
         else:
@@ -125,6 +166,26 @@ class AnalysisSettings:
         if stop_list == "none":
             return cls(chosen, "none", frozenset(), *own)
         return cls(chosen, Path(stop_list).name, read_stop_words(stop_list, split), *own)
+
+    @classmethod
+    def _of_languages(cls, stemmer: str | None, stop_list: str, ngrams: int, language: str) -> AnalysisSettings:
+        """The settings of an index in several languages."""
+        chosen = stemmer or BY_LANGUAGE
+        if chosen not in (BY_LANGUAGE, "none"):
+            raise SettingError(f"several languages have stemmers of their own, found stemmer {chosen}, expected none")
+        if stop_list not in ("default", "none"):
+            raise SettingError(f"several languages have stop lists of their own, found {stop_list}, expected none")
+        return cls(chosen, stop_list, frozenset(), ngrams, language=language)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether documents may be in several languages."""
+        return self.language == AUTO or "," in self.language
+
+    def of_language(self, name: str) -> AnalysisSettings:
+        """The settings for the documents in one language of an index in several."""
+        stemmer = None if self.stemmer == BY_LANGUAGE else self.stemmer
+        return AnalysisSettings.from_names(stemmer, self.stop_list, self.ngrams, language=name)
 
     @property
     def rules(self) -> WordRules:
@@ -200,6 +261,12 @@ def _language_named(name: str) -> Language:
     return language_named(name)
 
 
+def _languages_named(names: str) -> tuple[str, ...]:
+    from searchlab.analysis.languages import languages_named
+
+    return languages_named(names)
+
+
 def _language_rules_version() -> int:
     from searchlab.analysis.languages import LANGUAGE_RULES_VERSION
 
@@ -211,13 +278,15 @@ def _recorded_language(record: dict[str, Any]) -> str:
     version, ours = whole_number(record, "language_rules"), _language_rules_version()
     if version != ours:
         raise IndexOutdated(f"language rules {version}, but this searchlab has language rules {ours}; {REBUILD}")
+    language = one_line(record, "language")
     try:
-        return _language_named(one_line(record, "language")).name
+        _languages_named(language)
     except SettingError as error:
         raise ValueError(str(error)) from None
+    return language
 
 
-class Analyzer:
+class Analyzer(OneForm):
     """Turns texts into terms by one set of settings, and caches the term of each word.
 
     `lookup`, such as the word list of an index, is tried before the stemmer is loaded.
@@ -290,7 +359,7 @@ class Analyzer:
         return TermSpans(starts, ends, terms)
 
 
-class NgramAnalyzer:
+class NgramAnalyzer(OneForm):
     """Turns texts into overlapping n-grams of `n` folded characters; there are no stop words and no stems.
 
     For scripts without spaces, and for texts with misspelt words: most n-grams of a misspelt word are right.
@@ -311,3 +380,12 @@ class NgramAnalyzer:
         """The same as `spans`, as three lists."""
         starts, ends, ngrams = locate_ngrams(text, self.n)
         return TermSpans(starts, ends, [*ngrams])
+
+
+def make_analyzer(settings: AnalysisSettings, lookup: TermLookup | None = None) -> Analyzer | MixedAnalyzer:
+    """The analyzer of documents by these settings; `lookup` is of no use for several languages."""
+    if not settings.is_mixed:
+        return Analyzer(settings, lookup)
+    from searchlab.analysis.mixed_analyzer import MixedAnalyzer
+
+    return MixedAnalyzer(settings)

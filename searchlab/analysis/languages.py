@@ -18,7 +18,7 @@ from searchlab.analysis.function_words import FUNCTION_WORDS
 from searchlab.analysis.language_words import LanguageWords
 from searchlab.analysis.stemmers import SNOWBALL_LANGUAGES
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS
-from searchlab.analysis.word_rules import ENGLISH, STANDARD, WORD_RULES, WordRules
+from searchlab.analysis.word_rules import AUTO, ENGLISH, STANDARD, WORD_RULES, WordRules
 from searchlab.errors import unknown_name
 
 # To be raised whenever the words, the terms or the stop list of a language other than English change.
@@ -127,5 +127,12 @@ LANGUAGES: dict[str, Language] = {
 def language_named(name: str) -> Language:
     """The language with this name; raises SettingError for an unknown one."""
     if name not in LANGUAGES:
-        raise unknown_name("language", name, LANGUAGES)
+        raise unknown_name("language", name, [AUTO, *LANGUAGES])
     return LANGUAGES[name]
+
+
+def languages_named(names: str) -> tuple[str, ...]:
+    """The languages that a user names: one, several with commas, or auto for all; sorted if there are several."""
+    if names == AUTO:
+        return tuple(LANGUAGES)
+    return tuple(sorted({language_named(name.strip()).name for name in names.split(",")}))

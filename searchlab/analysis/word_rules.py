@@ -12,6 +12,10 @@ ANALYZER = "analyzer"
 STANDARD = "standard"
 # The language whose texts the standard rules are for.
 ENGLISH = "english"
+# Stands for the language of each document, which is detected.
+AUTO = "auto"
+# The stemmer of an index in several languages: that of each language.
+BY_LANGUAGE = "by-language"
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,28 @@ GroupOption = Annotated[
 ]
 
 
+LanguageOption = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="NAME",
+        help="The language of the query, in an index of several languages [default: all of them]",
+        show_default=False,
+    ),
+]
+
+
+SynonymsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--synonyms",
+        metavar="FILE",
+        help="Words that stand for each other in queries: lines such as `a, b, c` or `a => b, c`",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class SearchOptions:
     """The options of a search as users write them; `scorer` and `expansion` refuse unknown names and wrong values."""

@@ -6,11 +6,12 @@ excluded from all statistics: every number is that of an index of the live docum
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.indexing.storage.shard import Shard
 from searchlab.records import Document, TermStats
 from searchlab.types import Array
+
+if TYPE_CHECKING:
+    from searchlab.analysis.mixed_analyzer import MixedAnalyzer
 
 MAX_CACHED_TERMS = 1 << 16
 
@@ -62,14 +66,20 @@ class ValueRanks(NamedTuple):
 class Snapshot:
     """One committed state of an index, opened for reading."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, language: str | None = None) -> None:
+        """`language` is the one that queries are in; by default all languages of the index."""
         self.folder = folder
         self.manifest, self.shards = _open(folder)
+        if language is not None and language not in self.languages:
+            self.close()
+            raise unknown_name(f"language of {folder}", language, self.languages)
+        self._language = language
         try:
-            self.analyzer = Analyzer(self.manifest.settings, lookup=self._lookup_term)
+            self.analyzer = self._make_analyzer(language)
         except SettingError as error:
             self.close()
             raise IndexOutdated(f"{folder}: {error}") from None
+        self.word_table = lru_cache(len(self.shards) or 1)(self._word_table)
         n = self.manifest.settings.ngrams
         # The streams that can be searched.
         self.streams = (*STREAMS, NGRAMS) if n else STREAMS
@@ -85,6 +95,30 @@ class Snapshot:
         self.value_ranks = lru_cache(MAX_CACHED_FIELDS)(self._rank_values)
         self.sort_keys = lru_cache(MAX_CACHED_FIELDS)(self._make_sort_keys)
         self.words_of = lru_cache(MAX_CACHED_TERMS)(self._words_of)
+
+    def _make_analyzer(self, language: str | None) -> Analyzer | MixedAnalyzer:
+        settings = self.manifest.settings
+        if not settings.is_mixed:
+            return Analyzer(settings, lookup=self._lookup_term)
+        from searchlab.analysis.mixed_analyzer import MixedAnalyzer
+
+        lookup = partial(partial, self._lookup_in_language)
+        return MixedAnalyzer(settings, tuple(self.languages) if language is None else (language,), lookup)
+
+    @cached_property
+    def languages(self) -> dict[str, int]:
+        """The languages of the index and the number of live documents in each, the most frequent first."""
+        if not self.manifest.settings.is_mixed:
+            return {self.manifest.settings.language: self.n_docs}
+        from searchlab.analysis.mixed_analyzer import LANGUAGE_FIELD
+
+        counts: Counter[str] = Counter()
+        with self.report_damage():
+            for shard in self.shards:
+                for name in shard.columns.languages or ():
+                    docs = shard.columns.fields.with_value(LANGUAGE_FIELD, name)
+                    counts[name] += len(docs) if shard.live is None else int(np.count_nonzero(shard.live[docs]))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def close(self) -> None:
         """Unlock the shards; a writer may then remove those that its manifest does not name."""
@@ -225,10 +259,21 @@ class Snapshot:
                 return shard.columns.term_of(word)
         raise KeyError(word)
 
-    def word_table(self, shard: Shard) -> WordTable:
+    def _lookup_in_language(self, language: str, word: str) -> str | None:
+        """The same for a word of one of several languages."""
+        for shard in self.shards:
+            with suppress(KeyError):
+                return shard.columns.term_in_language(word, language)
+        raise KeyError(word)
+
+    def _word_table(self, shard: Shard) -> WordTable:
         """The words of a shard without accents, to compare them with what a user writes."""
         columns = shard.columns
-        return WordTable(columns.words) if self.analyzer.has_folded_words else columns.words_without_accents
+        return (
+            WordTable(columns.words)
+            if self.analyzer.has_folded_words
+            else columns.words_without_accents(self._language)
+        )
 
     def _find_term(self, term: str, stream: str = "both") -> tuple[int, ...]:
         """The number of a term in each shard, -1 where it does not occur; it is the same in all streams of words."""

@@ -336,12 +336,14 @@ def columns_of(features: tuple[str, ...], preprocessor: Preprocessor) -> tuple[s
 def analysis_record(settings: AnalysisSettings) -> dict[str, Any]:
     """The analysis settings as they are stored in a bundle."""
     own = {} if settings.origin is None else {"analyzer": settings.analyzer}
+    if settings.language != AnalysisSettings.language:
+        own = {"language": settings.language}
     return own | {"fingerprint": settings.fingerprint, "stemmer": settings.stemmer, "stop_list": settings.stop_list}
 
 
 def describe_analysis(record: Mapping[str, Any]) -> str:
     """The analysis settings in a few words."""
-    own = f"analyzer {record['analyzer']}, " if "analyzer" in record else ""
+    own = "".join(f"{name} {record[name]}, " for name in ("analyzer", "language") if name in record)
     return f"{own}stemmer {record['stemmer']}, stop list {record['stop_list']} ({record['fingerprint']})"
 
 

@@ -37,6 +37,7 @@ from searchlab.retrieval.fields.sorting import SortOrder, require_order
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
+from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, require_text, warn_of_remarks
@@ -55,9 +56,9 @@ if TYPE_CHECKING:
 ScoredDocuments = tuple[Array, Array]
 
 
-def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
-    """Open an index, by its folder or by its name in `indexes/`, for searching."""
-    return SearchEngine(locate_index(name), compiled=compiled)
+def open(name: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None) -> SearchEngine:
+    """Open an index, by its folder or by its name in `indexes/`, for searching (see `SearchEngine`)."""
+    return SearchEngine(locate_index(name), compiled=compiled, language=language, synonyms=synonyms)
 
 
 class SearchEngine:
@@ -65,13 +66,20 @@ class SearchEngine:
 
     `compiled=False` does without the compiled kernels: a search takes some milliseconds more, but the first one need
     not wait half a second for numba. Both ways give the same results. Threads may share an engine.
+
+    In an index of several languages, `language` is the one that queries are in; by default each word of a query is
+    searched in all of them. `synonyms` are a file (see `query/synonyms`), groups of words, or a dict of words with
+    their synonyms: a word of a query and its synonyms count as one word.
     """
 
-    def __init__(self, folder: str | Path, *, compiled: bool = True) -> None:
-        self.snapshot = Snapshot(Path(folder))
+    def __init__(
+        self, folder: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None
+    ) -> None:
+        rules = Synonyms.given(synonyms)
+        self.snapshot = Snapshot(Path(folder), language)
         self.reader = IndexReader(self.snapshot)
         self.compiled = compiled
-        self._analyzer = QueryAnalyzer(self.reader)
+        self._analyzer = QueryAnalyzer(self.reader, rules)
         self._threads = threading.local()
 
     def __repr__(self) -> str:

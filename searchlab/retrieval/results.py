@@ -61,7 +61,7 @@ class Query:
     def to_mark(self) -> frozenset[str]:
         """The terms to mark in title and body: those of `stream_to_mark`."""
         streams = STREAMS if self.stream_to_mark in STREAMS else (self.stream_to_mark,)
-        return frozenset(variant for term in self.terms if term.stream in streams for variant in term.variants)
+        return frozenset(variant for term in self.terms if term.stream in streams for variant in term.single_terms)
 
     @property
     def stream_to_mark(self) -> str:
@@ -226,10 +226,11 @@ class Hits(HitsExport, Sequence[Hit]):
 
             marked = SnippetMaker(self._snapshot, terms).make(shown, titles)
         else:
-            analyzer, width = self._snapshot.analyzer_of(stream), SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
+            width = SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
+            analyzers = map(self._snapshot.analyzer_of(stream).for_document, documents)
             marked = (
                 (make_snippet(body, terms, analyzer, width), mark_line(title, terms, analyzer))
-                for body, title in zip(shown, titles, strict=True)
+                for body, title, analyzer in zip(shown, titles, analyzers, strict=True)
             )
         for (snippet, title), body, part in zip(marked, bodies, parts, strict=True):
             yield add_ellipses(snippet, body, part), title

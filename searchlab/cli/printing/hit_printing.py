@@ -62,7 +62,7 @@ def print_document(document: Document, query: Query, snapshot: Snapshot) -> None
     from searchlab.retrieval.highlight.full_text import mark_all
     from searchlab.retrieval.highlight.snippets import Snippet
 
-    terms, analyzer = query.to_mark, snapshot.analyzer_of(query.stream_to_mark)
+    terms, analyzer = query.to_mark, snapshot.analyzer_of(query.stream_to_mark).for_document(document)
     title = " ".join(document.title.split())
     _print_passage(
         mark_all(title, terms, analyzer) if title else Snippet("(no title)", ()),
@@ -74,7 +74,7 @@ def print_document(document: Document, query: Query, snapshot: Snapshot) -> None
     width = max(map(len, names.values()), default=0)
     for name, shown in names.items():
         value = " ".join(_as_text(document.fields[name]).split())
-        marked = mark_all(value, _matched_terms(query, name), snapshot.analyzer)
+        marked = mark_all(value, _matched_terms(query, name), snapshot.analyzer.for_document(document))
         _print_passage(marked, f"  {shown:{width}}  ", indent=" " * (width + 4))
     print()
     for line in document.body.strip("\n").splitlines() or ["(no text)"]:
@@ -195,7 +195,7 @@ def _cut(text: str, marks: tuple[tuple[int, int], ...], start: int, end: int) ->
 
 def _matched_terms(query: Query, field: str) -> Set[str]:
     """The terms that a query searches for in a field other than title and body."""
-    return {variant for term in query.terms if term.stream == field for variant in term.variants}
+    return {variant for term in query.terms if term.stream == field for variant in term.single_terms}
 
 
 def _as_text(value: Any) -> str:

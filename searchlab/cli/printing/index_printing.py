@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from searchlab.cli.messages import warn
@@ -31,8 +32,16 @@ def print_build_summary(summary: BuildSummary) -> None:
     print(f"  {summary.seconds:.1f} s{speed}, {format_count(summary.n_tokens, 'token')}")
     deleted = f", with {format_count(summary.n_deleted, 'deleted document')}" if summary.n_deleted else ""
     print(f"  {megabytes(summary.n_bytes)} in {format_count(summary.n_shards, 'shard')}{deleted}")
+    if found := describe_languages(summary.languages):
+        print_line(f"  languages{found}")
     for warning in summary.warnings:
         warn(warning)
+
+
+def describe_languages(languages: Mapping[str, int]) -> str:
+    """The languages of an index with the number of documents in each; nothing if there is only one."""
+    counts = ", ".join(f"{name} {n_docs:,}" for name, n_docs in languages.items())
+    return f": {counts}" if len(languages) > 1 else ""
 
 
 def print_statistics(statistics: IndexStatistics, stream: str) -> None:

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.analysis.analyzer import AnalysisSettings, make_analyzer
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.building.field_merge import merge_fields
 from searchlab.indexing.building.inversion import gather
 from searchlab.indexing.building.ngram_builder import ngram_columns
 from searchlab.indexing.building.shard_content import ShardContent
 from searchlab.indexing.snapshot import live_docs
-from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
-from searchlab.indexing.storage.columns import NGRAMS
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
+from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD
 from searchlab.indexing.storage.shard import Shard
 from searchlab.types import Array
 
@@ -30,7 +30,7 @@ def merge_columns(shards: Sequence[Shard], settings: AnalysisSettings) -> ShardC
     """The content of one shard with the live documents of several."""
     try:
         return _merge(shards, settings)
-    except (IndexError, ValueError, OverflowError) as error:
+    except (LookupError, ValueError, OverflowError) as error:
         names = ", ".join(shard.folder.name for shard in shards)
         raise IndexCorrupt(
             f"{shards[0].folder.parent}: {names}: columns that do not fit ({error}); {REBUILD}"
@@ -117,28 +117,29 @@ def _merge_tokens(shards: Sequence[Shard], live: Sequence[Array], order: Array, 
 
 def _merge_words(
     shards: Sequence[Shard], live: Sequence[Array], terms: list[str], settings: AnalysisSettings
-) -> tuple[dict[str, Array], int]:
-    """The columns of the words of the live documents, and how often they occur."""
-    words: dict[str, str | None] = {}
+) -> tuple[dict[str, dict[str, int]], int]:
+    """For each language the words of the live documents with the ranks of their terms; and how many words there are."""
+    words: dict[str, dict[str, str | None]] = {}
     n_words = 0
     for shard, docs in zip(shards, live, strict=True):
-        of_shard = shard.columns.all_words()
+        of_shard = shard.columns.words_by_language(settings.language)
         if shard.live is None:
-            words |= of_shard
+            for language, known in of_shard.items():
+                words.setdefault(language, {}).update(known)
             n_words += shard.record.n_words
             continue
-        split = Analyzer(settings).split
-        for number in docs.tolist():
-            document = shard.document(number)
+        of_documents = make_analyzer(settings)
+        for document in map(shard.document, docs.tolist()):
+            analyzer = of_documents.for_document(document)
+            language = analyzer.settings.language
+            own, known = words.setdefault(language, {}), of_shard[language]
             for text in (document.title, document.body):
-                found = split(text)
+                found = analyzer.split(text)
                 n_words += len(found)
-                words.update((word, of_shard[word]) for word in set(found).difference(words))
-    numbers: dict[str | None, int] = {term: number for number, term in enumerate(terms)}
-    numbers[None] = -1
-    ordered = sorted(words)
-    of_terms = np.array([numbers[words[word]] for word in ordered], np.int32)
-    return Strings.pack("words", ordered) | {"words.terms": of_terms}, n_words
+                own.update((word, known[word]) for word in set(found).difference(own))
+    ranks: dict[str | None, int] = {term: number for number, term in enumerate(terms)}
+    ranks[None] = STOP_WORD
+    return {name: {word: ranks[term] for word, term in own.items()} for name, own in words.items()}, n_words
 
 
 def _copy_documents(shards: Sequence[Shard], live: Sequence[Array], order: Array) -> dict[str, Array]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from searchlab.analysis.analyzer import Analyzer
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, SEPARATOR
 from searchlab.indexing.storage.field_values import (
@@ -48,9 +49,7 @@ class _Table(NamedTuple):
 class FieldBuilder:
     """The fields of the documents of a shard that is being built."""
 
-    def __init__(self, split: Callable[[str], list[str]], term_of: Callable[[str], str | None]) -> None:
-        self._split = split
-        self._term_of = term_of
+    def __init__(self) -> None:
         self._names: dict[str, int] = {}
         self._terms: dict[str, int] = {}
         self._values: dict[str, int] = {}
@@ -61,22 +60,21 @@ class FieldBuilder:
         self._number_rows = _Table(array("q"), array("q"), array("d"))
         self._date_rows = _Table(array("q"), array("q"), array("d"))
 
-    def add(self, doc: int, fields: Mapping[str, Any]) -> None:
-        """Add the fields of a document."""
+    def add(self, doc: int, fields: Mapping[str, Any], analyzer: Analyzer) -> None:
+        """Add the fields of a document, which its analyzer turns into terms."""
         for field_name, value in fields.items():
             name = field_name.replace(SEPARATOR, " ").encode(errors="replace").decode()
             number = self._names.setdefault(name, len(self._names))
             begin = len(self._tokens)
             for scalar in scalar_values(value):
-                self._add_scalar(number, doc, value_text(scalar), gap=len(self._tokens) > begin)
+                self._add_scalar(number, doc, value_text(scalar), analyzer, gap=len(self._tokens) > begin)
             self._entries.append(number, doc, len(self._tokens))
 
-    def _add_scalar(self, field: int, doc: int, text: str, *, gap: bool) -> None:
+    def _add_scalar(self, field: int, doc: int, text: str, analyzer: Analyzer, *, gap: bool) -> None:
         if gap:
             self._tokens.append(GAP)
-        for term in map(self._term_of, self._split(text)):
-            if term is not None:
-                self._tokens.append(self._terms.setdefault(term, len(self._terms)))
+        for term in analyzer.terms(text):
+            self._tokens.append(self._terms.setdefault(term, len(self._terms)))
         if len(text) > MAX_VALUE_LENGTH:
             return
         value = normalise_value(text).replace(SEPARATOR, " ").encode(errors="replace").decode()

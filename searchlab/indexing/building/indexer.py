@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,8 @@ class BuildSummary:
     """What a run changed (documents added, updated, unchanged, removed), and the size of the index after it.
 
     `warnings` tells what failed without harm to the index: leftovers that could not be removed, a merge after the
-    commit, a commit that a power failure could still undo. It also tells if no document has a term.
+    commit, a commit that a power failure could still undo. It also tells if no document has a term. `languages` are
+    those of the index with the number of documents in each, the most frequent first.
     """
 
     folder: Path
@@ -74,6 +75,7 @@ class BuildSummary:
     n_bytes: int
     seconds: float
     warnings: tuple[str, ...] = ()
+    languages: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,12 @@ def index(
 
     An existing index is updated: new documents are added, changed ones replaced, unchanged ones left alone; with
     `prune`, those that the sources no longer have are removed. `rebuild` builds the index from scratch instead.
-    `language` is that of the documents, such as german, or none (by default that of the index, or english). `stemmer`
-    is porter, snowball, the name of a language, or none; `stop_list` default, none or a file of words (by default those
-    of the index, or those of the language). `ngrams` is the number of characters of n-grams that are indexed beside the
-    words, 0 for none (by default that of the index, or 0). `analyzer` is the name of one of your own (see
-    `searchlab.analyzer`), with which stemmer and stop list are none by default. `jobs` is the number of processes (all
-    cores by default);
+    `language` is that of the documents, such as german, or none (by default that of the index, or english); with auto,
+    or several with commas between them, that of each document is detected. `stemmer` is porter, snowball, the name of a
+    language, or none; `stop_list` default, none or a file of words (by default those of the index, or those of the
+    language). `ngrams` is the number of characters of n-grams that are indexed beside the words, 0 for none (by default
+    that of the index, or 0). `analyzer` is the name of one of your own (see `searchlab.analyzer`), with which stemmer
+    and stop list are none by default. `jobs` is the number of processes (all cores by default);
     `on_duplicate` is keep-all, error, keep-first or keep-last. Of documents with one docno, keep-all gives those with
     other content docnos of their own. Records of the same publication (by DOI, PMID, or title, year and first author)
     are noted; with `deduplicate` only the first is indexed. A malformed record, or one of more than `max_record_mb`
@@ -216,8 +218,9 @@ def build_index(
         with new_shard_prefix(folder) as prefix:
             with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
                 changes = IndexChanges(old)
+                named = add_languages(documents, chosen)
                 written = write_shards(
-                    changes.select_changed(documents),
+                    changes.select_changed(named),
                     folder,
                     prefix,
                     chosen,
@@ -248,6 +251,16 @@ def build_index(
             problem = f"{folder}: no document has a term, so that no query finds one ({chosen.label})"
             return replace(summary, warnings=(*summary.warnings, problem))
         return summary
+
+
+def add_languages(documents: Iterator[Document], settings: AnalysisSettings) -> Iterator[Document]:
+    """Documents with their languages as a field, if they may be in several."""
+    if not settings.is_mixed:
+        return documents
+    from searchlab.analysis.language_detection import LanguageDetector
+    from searchlab.analysis.languages import languages_named
+
+    return LanguageDetector(languages_named(settings.language)).add_languages(documents)
 
 
 def _not_pruned(notes: ReadingNotes) -> str:
@@ -353,6 +366,7 @@ def _summarise(
             snapshot.manifest.n_bytes,
             seconds,
             tuple(dict.fromkeys(warnings)),
+            snapshot.languages,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
 from searchlab.indexing.building.stream_columns import stream_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
-from searchlab.indexing.storage.arrays.string_table import PackedStrings
+from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.indexing.storage.file_sync import sync_tree
 from searchlab.indexing.storage.layout import COLUMNS, IN_USE, STORED_DOCUMENTS, WHOOSH
 from searchlab.indexing.storage.shard import ShardRecord
@@ -23,15 +24,16 @@ from searchlab.types import Array
 class ShardContent:
     """The documents of a shard, analysed.
 
-    `title` and `body` number terms by their rank in `terms`; `words` are the columns of the words seen, `fields` and
-    `ngrams` those of other fields and of n-grams; `documents` are the arrays of the stored documents.
+    `title` and `body` number terms by their rank in `terms`; `words` has for each language the words seen with the rank
+    of their term; `fields` and `ngrams` are the columns of other fields and of n-grams, `documents` the arrays of the
+    stored documents.
     """
 
     docnos: PackedStrings
     terms: PackedStrings
     title: TokenStream
     body: TokenStream
-    words: dict[str, Array]
+    words: Mapping[str, Mapping[str, int]]
     fields: dict[str, Array]
     ngrams: dict[str, Array]
     digests: Array
@@ -47,7 +49,8 @@ class ShardContent:
         inverted = {name: invert(stream, n_terms) for name, stream in streams.items()}
         lengths = {name: stream.lengths for name, stream in streams.items()}
 
-        columns = self.docnos.columns("docnos") | self.terms.columns("terms") | self.words
+        columns = self.docnos.columns("docnos") | self.terms.columns("terms")
+        columns |= _word_columns(self.words, mixed=settings.is_mixed)
         columns |= {"tokens": both.tokens.astype(np.uint32), "tokens.offsets": both.starts}
         columns |= self.fields
         columns["digests"] = self.digests
@@ -58,3 +61,15 @@ class ShardContent:
         (folder / IN_USE).touch()
         write_whoosh(folder / WHOOSH, settings, self.docnos, self.terms, inverted, lengths)
         return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))
+
+
+def _word_columns(words: Mapping[str, Mapping[str, int]], *, mixed: bool) -> dict[str, Array]:
+    """All words with their terms; of several languages, each word with its language."""
+    languages = sorted(words)
+    rows = sorted((word, place) for place, name in enumerate(languages) for word in words[name])
+    columns = Strings.pack("words", (word for word, _ in rows))
+    columns["words.terms"] = np.array([words[languages[place]][word] for word, place in rows], np.int32)
+    if mixed:
+        columns |= Strings.pack("languages", languages)
+        columns["words.languages"] = np.array([place for _, place in rows], np.int32)
+    return columns

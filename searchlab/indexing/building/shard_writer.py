@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,28 +20,40 @@ from searchlab.indexing.building.field_builder import FieldBuilder
 from searchlab.indexing.building.inversion import TokenStream, combine_streams
 from searchlab.indexing.building.ngram_builder import NgramBuilder
 from searchlab.indexing.building.shard_content import ShardContent
-from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
+from searchlab.indexing.storage.arrays.string_table import PackedStrings
+from searchlab.indexing.storage.columns import STOP_WORD
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.indexing.storage.stored_documents import pack_documents
 from searchlab.records import Document
 from searchlab.types import Array
 
+if TYPE_CHECKING:
+    from searchlab.analysis.mixed_analyzer import MixedAnalyzer
+
 
 class _Vocabulary(dict[str, int]):
-    """The number of each word's term, -1 for a stop word; a new word is analysed once and cached."""
+    """The number of each word's term, -1 for a stop word; a new word is analysed once and cached.
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    `terms` are the numbers of the terms, which several vocabularies may share.
+    """
+
+    def __init__(self, analyzer: Analyzer, terms: dict[str, int]) -> None:
         super().__init__()
         self._analyzer = analyzer
         self.split = analyzer.split
-        self.terms: dict[str, int] = {}
+        self.terms = terms
 
     def __missing__(self, word: str) -> int:
         term = self._analyzer.term(word)
-        number = -1 if term is None else self.terms.setdefault(term, len(self.terms))
+        number = STOP_WORD if term is None else self.terms.setdefault(term, len(self.terms))
         self[word] = number
         return number
+
+    def ranked(self, ranks: Array) -> dict[str, int]:
+        """The words with the ranks of their terms."""
+        by_number = [*ranks.tolist(), STOP_WORD]
+        return {word: by_number[number] for word, number in self.items()}
 
 
 class _Tokens:
@@ -66,14 +79,16 @@ class _Tokens:
 class ShardWriter:
     """Collects the documents of one shard and writes it."""
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    def __init__(self, analyzer: Analyzer | MixedAnalyzer) -> None:
         self._analyzer = analyzer
-        self._vocabulary = _Vocabulary(analyzer)
+        self._terms: dict[str, int] = {}
+        # By language: a word may have another term in another language.
+        self._vocabularies: dict[str, _Vocabulary] = {}
         self._documents: list[Document] = []
         self._title = _Tokens()
         self._body = _Tokens()
         self._ngrams = NgramBuilder(analyzer.settings.ngrams) if analyzer.settings.ngrams else None
-        self._fields = FieldBuilder(analyzer.split, analyzer.term)
+        self._fields = FieldBuilder()
         self._digests = bytearray()
 
     def __len__(self) -> int:
@@ -94,11 +109,16 @@ class ShardWriter:
         if not is_column(document.docno):
             expected = "a word without blanks and control characters"
             raise RecordError(document.location, f"docno is {excerpt(document.docno)}, expected {expected}")
-        self._title.add(document.title, self._vocabulary)
-        self._body.add(document.body, self._vocabulary)
+        analyzer = self._analyzer.for_document(document)
+        vocabulary = self._vocabularies.get(analyzer.settings.language)
+        if vocabulary is None:
+            vocabulary = _Vocabulary(analyzer, self._terms)
+            self._vocabularies[analyzer.settings.language] = vocabulary
+        self._title.add(document.title, vocabulary)
+        self._body.add(document.body, vocabulary)
         if self._ngrams is not None:
             self._ngrams.add(document)
-        self._fields.add(len(self._documents), document.fields)
+        self._fields.add(len(self._documents), document.fields, analyzer)
         self._digests += digest(document)
         self._documents.append(document)
 
@@ -107,16 +127,16 @@ class ShardWriter:
         documents = self._documents
         order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
         ordered = [documents[i] for i in order.tolist()]
-        terms = sorted(self._vocabulary.terms)
+        terms = sorted(self._terms)
         ranks = np.empty(len(terms), np.int32)
-        ranks[[self._vocabulary.terms[term] for term in terms]] = np.arange(len(terms))
+        ranks[[self._terms[term] for term in terms]] = np.arange(len(terms))
         title, body = (combine_streams([text.as_stream(ranks)], order) for text in (self._title, self._body))
         content = ShardContent(
             PackedStrings.pack(document.docno for document in ordered),
             PackedStrings.pack(terms),
             title,
             body,
-            _word_columns(self._vocabulary, ranks),
+            {name: vocabulary.ranked(ranks) for name, vocabulary in self._vocabularies.items()},
             self._fields.columns(np.argsort(order)),
             {} if self._ngrams is None else self._ngrams.columns(order),
             np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
@@ -124,10 +144,3 @@ class ShardWriter:
             self.n_words,
         )
         return content.write(folder, self._analyzer.settings)
-
-
-def _word_columns(vocabulary: _Vocabulary, ranks: Array) -> dict[str, Array]:
-    known = sorted(vocabulary)
-    numbers = np.array([vocabulary[word] for word in known], np.int32)
-    numbers[numbers >= 0] = ranks[numbers[numbers >= 0]]
-    return Strings.pack("words", known) | {"words.terms": numbers}

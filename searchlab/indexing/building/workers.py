@@ -22,7 +22,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer, TermLookup
+from searchlab.analysis.analyzer import AnalysisSettings, TermLookup, make_analyzer
 from searchlab.errors import SearchlabError, WriteFailed
 from searchlab.extensions import load_extensions, process_environment
 from searchlab.indexing.building.shard_writer import ShardWriter
@@ -89,7 +89,7 @@ class RollingShardWriter:
     def __init__(self, folder: Path, prefix: str, settings: AnalysisSettings, lookup: TermLookup | None = None) -> None:
         self._folder = folder
         self._prefix = prefix
-        self._analyzer = Analyzer(settings, lookup)
+        self._analyzer = make_analyzer(settings, lookup)
         self._writer = ShardWriter(self._analyzer)
         self._written: list[ShardRecord] = []
 

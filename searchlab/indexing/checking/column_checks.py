@@ -11,6 +11,7 @@ term in every document, which does not depend on the order: a difference is miss
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,9 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
     strings = {"docnos": columns.docnos, "terms": columns.terms, "words": columns.words}
     strings |= {"ngrams.terms": columns.ngrams.terms} if columns.ngrams is not None else {}
     strings |= {"field.names": fields.names, "field.terms": fields.terms, "field.values": fields.values}
+    if columns.languages is not None and columns.word_languages is not None:
+        strings["languages"] = columns.languages
+        yield from _check_languages(strings.pop("words"), columns.languages, columns.word_languages)
     for name, texts in strings.items():
         if not _are_sorted(texts):
             yield ColumnFinding(name, "is not distinct strings in the order of their bytes")
@@ -76,6 +80,20 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
     field_tokens = fields.tokens.whole
     if not _in_range(field_tokens[field_tokens != GAP], 0, len(fields.terms)):
         yield ColumnFinding("field.tokens", UNKNOWN_TERM)
+
+
+def _check_languages(words: Strings, languages: Strings, word_languages: Column) -> Iterator[ColumnFinding]:
+    """Check that each word has a language, and is there once for it."""
+    if len(word_languages) != len(words) or not _in_range(word_languages, 0, len(languages)):
+        yield ColumnFinding("words.languages", "is not a number of a language for each word")
+        return
+    try:
+        _ = words.arrays
+        rows = list(zip(words.take(np.arange(len(words))), word_languages.whole.tolist(), strict=True))
+    except (IndexCorrupt, UnicodeDecodeError):
+        rows = [("", 0), ("", 0)]
+    if any(row >= after for row, after in pairwise(rows)):
+        yield ColumnFinding("words", "is not distinct words of languages in the order of their bytes")
 
 
 def _check_token_order(name: str, tokens: DocumentTokens) -> Iterator[ColumnFinding]:

@@ -5,6 +5,8 @@ the order of UTF-8.
 
     docnos, terms            sorted strings (see `Strings`)
     words, words.terms       every word seen, and the number of its term (-1: a stop word)
+    languages                only in an index of several languages: their names, sorted strings
+    words.languages          the same: the number of the language of each word, which is there once for each language
     S.offsets                where the postings of a term begin in the next two, for a stream S
     S.docs, S.tfs            the postings: document numbers, ascending, and term frequencies
     S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency
@@ -49,6 +51,8 @@ from searchlab.types import Array
 STREAMS = ("title", "body", "both")
 # The stream of character n-grams.
 NGRAMS = "ngrams"
+# What a stop word has instead of the number of a term.
+STOP_WORD = -1
 STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
 
 
@@ -67,11 +71,13 @@ _BYTES, _DOCS, _OFFSETS, _COUNTS = (
 )
 # By the whole name of a column, or by what follows its last dot.
 COLUMN_TYPES = {
-    **dict.fromkeys(("docnos", "terms", "words", "names", "values"), _BYTES),
+    **dict.fromkeys(("docnos", "terms", "words", "names", "values", "languages"), _BYTES),
     **dict.fromkeys(("docs", "tokens", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS),
     **dict.fromkeys(("offsets", "postings", "entries", "counts", "dense"), _OFFSETS),
     **dict.fromkeys(("token_offsets", "value_offsets", "number_offsets", "date_offsets"), _OFFSETS),
-    **dict.fromkeys(("words.terms", "max_tfs", "lengths", "title_lengths", "uniques", "entry_lengths"), _COUNTS),
+    **dict.fromkeys(
+        ("words.terms", "words.languages", "max_tfs", "lengths", "title_lengths", "uniques", "entry_lengths"), _COUNTS
+    ),
     **dict.fromkeys(("numbers", "dates"), ColumnType(("<f8",))),
     "tfs": ColumnType(("<u2", "<u4")),
     "bits": ColumnType(("<u8",), 2),
@@ -125,21 +131,22 @@ class WordTable:
         return rows if self.numbers is None else self.numbers[rows]
 
     @classmethod
-    def without_accents(cls, words: Strings) -> WordTable:
-        """The words without accents, so that they are found however they are written."""
-        folded = [fold_text(word).encode() for word in words.take(np.arange(len(words)))]
-        order = sorted(range(len(folded)), key=folded.__getitem__)
-        return cls(Strings.of(folded[number].decode() for number in order), np.array(order, np.int64))
+    def without_accents(cls, words: Strings, numbers: Array) -> WordTable:
+        """The words with these numbers without accents, so that they are found however they are written."""
+        rows = sorted((fold_text(word), number) for word, number in zip(words.take(numbers), numbers, strict=True))
+        return cls(Strings.of(word for word, _ in rows), np.array([number for _, number in rows], np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class ShardColumns:
-    """All columns of one shard; `ngrams` is None if the index has no n-grams."""
+    """All columns of one shard; `ngrams` is None if the index has no n-grams, `languages` if it has one language."""
 
     docnos: Strings
     terms: Strings
     words: Strings
     word_terms: Column
+    languages: Strings | None
+    word_languages: Column | None
     streams: Mapping[str, Stream]
     tokens: Column
     token_offsets: Column
@@ -161,16 +168,35 @@ class ShardColumns:
         number = int(self.word_terms[word_number])
         return None if number < 0 else str(self.terms[number])
 
+    def term_in_language(self, word: str, language: str) -> str | None:
+        """The same as `term_of`, for the word of one of several languages."""
+        if self.languages is None or self.word_languages is None or (wanted := self.languages.find(language)) < 0:
+            raise KeyError(word)
+        first, after = self.words.first_from(word), self.words.first_after(word)
+        for row in range(first, after):
+            if self.word_languages[row] == wanted:
+                number = int(self.word_terms[row])
+                return None if number < 0 else str(self.terms[number])
+        raise KeyError(word)
+
+    def language_of_word(self, number: int) -> str | None:
+        """The language of the word with this number, None in an index of one language."""
+        if self.languages is None or self.word_languages is None:
+            return None
+        return str(self.languages[int(self.word_languages[number])])
+
     def words_of(self, term: int) -> list[str]:
         """The words that have the term with this number."""
         order, numbers = self._by_term
         first, after = np.searchsorted(numbers, [term, term + 1])
         return self.words.take(order[first:after])
 
-    @cached_property
-    def words_without_accents(self) -> WordTable:
-        """The words to compare with what a user writes, in an index whose words have accents."""
-        return WordTable.without_accents(self.words)
+    def words_without_accents(self, language: str | None) -> WordTable:
+        """The words, of one language or all, to compare with what a user writes, in an index of words with accents."""
+        numbers = np.arange(len(self.words))
+        if language is not None and self.languages is not None and self.word_languages is not None:
+            numbers = np.flatnonzero(self.word_languages.whole == self.languages.find(language))
+        return WordTable.without_accents(self.words, numbers)
 
     @cached_property
     def _by_term(self) -> tuple[Array, Array]:
@@ -185,6 +211,18 @@ class ShardColumns:
         numbers = self.word_terms.whole.tolist()
         words = self.words.take(np.arange(len(self.words)))
         return {word: terms[number] for word, number in zip(words, numbers, strict=True)}
+
+    def words_by_language(self, language: str) -> dict[str, dict[str, str | None]]:
+        """For each language the term of every word, None for stop words; `language` is that of an index with one."""
+        if self.languages is None or self.word_languages is None:
+            return {language: self.all_words()}
+        terms = [*self.terms.take(np.arange(len(self.terms))), None]
+        names = list(self.languages)
+        found: dict[str, dict[str, str | None]] = {name: {} for name in names}
+        words = self.words.take(np.arange(len(self.words)))
+        for word, place, number in zip(words, self.word_languages.tolist(), self.word_terms.tolist(), strict=True):
+            found[names[place]][word] = terms[number]
+        return found
 
     def document_tokens(self, stream: str) -> DocumentTokens:
         """The terms of a stream, and those of each document in their order."""
@@ -246,6 +284,8 @@ def open_columns(path: Path) -> ShardColumns:
         terms=load_strings("terms"),
         words=load_strings("words"),
         word_terms=load("words.terms"),
+        languages=load_strings("languages") if "languages" in arrays else None,
+        word_languages=load("words.languages") if "languages" in arrays else None,
         streams={stream: Stream(*(load(f"{stream}.{column}") for column in STREAM_COLUMNS)) for stream in streams},
         tokens=load("tokens"),
         token_offsets=load("tokens.offsets"),

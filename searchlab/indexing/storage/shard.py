@@ -128,8 +128,11 @@ class Shard:
 
 
 def largest_shard_lookup(shards: Sequence[Shard]) -> TermLookup | None:
-    """The term lookup of the shard with the most words: most words of new documents then need no stemming."""
-    if not shards:
+    """The term lookup of the shard with the most words: most words of new documents then need no stemming.
+
+    There is none if words have languages.
+    """
+    if not shards or shards[0].columns.languages is not None:
         return None
     columns = max((shard.columns for shard in shards), key=lambda columns: len(columns.words))
     return columns.all_words().__getitem__ if len(columns.words) <= MAX_WORDS_READ_AT_ONCE else columns.term_of

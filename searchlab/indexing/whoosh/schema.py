@@ -10,7 +10,7 @@ from whoosh.analysis import Token
 from whoosh.fields import ID, TEXT, Schema
 from whoosh.formats import Positions
 
-from searchlab.analysis.analyzer import AnalysisSettings, Analyzer
+from searchlab.analysis.analyzer import AnalysisSettings, make_analyzer
 
 # A gap is written in pieces of seven bits; this bit says that another piece follows.
 GAP_BITS = 7
@@ -22,7 +22,7 @@ class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
 
     def __init__(self, settings: AnalysisSettings) -> None:
         self.settings = settings
-        self._analyzer = Analyzer(settings)
+        self._analyzer = make_analyzer(settings)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.settings.to_json()

@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from searchlab.analysis.analyzer import Analyzer
 from searchlab.analysis.tokenizer import trim_word
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.highlight.snippet_kernels import find_passages, hash_characters, make_hash_filter
@@ -25,7 +24,7 @@ class SnippetMaker:
     """Makes the snippets for the terms of one query."""
 
     def __init__(self, snapshot: Snapshot, terms: frozenset[str]) -> None:
-        self._analyzer: Analyzer = snapshot.analyzer
+        self._analyzer = snapshot.analyzer
         self._terms = terms
         forms = [(word, number) for number, term in enumerate(sorted(terms)) for word in snapshot.words_of(term)]
         self._forms = frozenset(word for word, _ in forms)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
+from searchlab.analysis.analyzer import Analyzer
 from searchlab.errors import name_some, unknown_name
 from searchlab.indexing.storage.columns import NGRAMS
-from searchlab.records import QueryTerm, TermStats
+from searchlab.records import PHRASE_SEPARATOR, QueryTerm, TermStats
 from searchlab.retrieval.query.identifiers import find_identified
+from searchlab.retrieval.query.synonyms import Synonyms, SynonymTable, Terms
 from searchlab.retrieval.query.syntax_tree import (
     DOCNO,
     Fuzzy,
@@ -43,8 +45,11 @@ SYNTAXES = ("plain", "full")
 class QueryAnalyzer:
     """Analyses queries for one index."""
 
-    def __init__(self, reader: IndexReader) -> None:
+    def __init__(self, reader: IndexReader, synonyms: Synonyms | None = None) -> None:
         self._reader = reader
+        self._synonyms = None if synonyms is None else SynonymTable(synonyms, reader.snapshot.analyzer)
+        # Whether a word may stand for several terms.
+        self._has_classes = synonyms is not None or reader.snapshot.manifest.settings.is_mixed
         self._snapshot = reader.snapshot
         self._suggest = partial(correct_spelling, reader.snapshot)
         self.patterns = TermPatterns(reader.snapshot)
@@ -93,9 +98,11 @@ class QueryAnalyzer:
         terms, unknown = self._find_terms(node, stream)
         remarks = self._remarks(node, stream)
         written = format_tree(node) if text is None else text
-        return Query(written, terms, unknown, node, remarks, self._suggestions_for(stream))
+        return Query(written, terms, unknown, node, remarks, self._suggestions_for(stream, written))
 
     def _parse_words(self, text: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
+        if self._has_classes and stream != NGRAMS:
+            return self._parse_classes(text, stream, remarks)
         known, unknown = [], set()
         for term, count in Counter(self._snapshot.analyzer_of(stream).terms(text)).items():
             stats = self._snapshot.term_stats(stream, term)
@@ -104,11 +111,60 @@ class QueryAnalyzer:
             else:
                 unknown.add(term)
         words = self._words_of(unknown, text, stream) if unknown else ()
-        return Query(text, tuple(known), words, None, remarks, self._suggestions_for(stream))
+        return Query(text, tuple(known), words, None, remarks, self._suggestions_for(stream, text))
 
-    def _suggestions_for(self, stream: str) -> Callable[[str], str | None] | None:
-        """What finds the nearest known word of an unknown one; n-grams are not corrected."""
-        return None if stream == NGRAMS else self._suggest
+    def _parse_classes(self, text: str, stream: str, remarks: tuple[str, ...]) -> Query:
+        """The query of words that may stand for several terms."""
+        counts: Counter[tuple[str, Variants]] = Counter()
+        unknown: dict[str, None] = {}
+        for written, name, forms in self._words(text, stream):
+            if forms:
+                counts[name, forms] += 1
+            else:
+                unknown[written] = None
+        known = (
+            QueryTerm(name, count, self._reader.term_stats(stream, forms), stream, forms)
+            for (name, forms), count in counts.items()
+        )
+        return Query(text, tuple(known), tuple(unknown), None, remarks, self._suggestions_for(stream, text))
+
+    def _words(self, text: str, stream: str) -> Iterator[tuple[str, str, Variants]]:
+        """Each word of a text: as written, the name of its class, and those of its forms that documents have."""
+        words = self._snapshot.analyzer_of(stream).word_classes(text)
+        for start, end, forms in words:
+            occurring = tuple(form for form in forms if self._reader.term_stats(stream, (form,)).doc_freq)
+            synonyms = () if self._synonyms is None or stream == NGRAMS else self._synonyms.of_forms(forms)
+            if len(synonyms) > len(forms):
+                yield text[start:end], *self._synonym_class(synonyms, len(forms), stream)
+            else:
+                yield text[start:end], occurring[0] if occurring else forms[0], occurring
+        if self._synonyms is not None and stream != NGRAMS:
+            for start, end, synonyms in self._synonyms.find_phrases(words):
+                yield text[start:end], *self._synonym_class(synonyms, 1, stream)
+
+    def _synonym_class(self, terms: tuple[Terms, ...], n_written: int, stream: str) -> tuple[str, Variants]:
+        """The name of a word with synonyms, of which the first are what was written, and its variants."""
+        names = [" ".join(each) for each in terms]
+        variants = tuple(PHRASE_SEPARATOR.join(each) for each in terms)
+        name = f"{names[0]} = {', '.join(names[n_written:])}"
+        return name, variants if self._reader.term_stats(stream, variants).doc_freq else ()
+
+    def phrases(self, text: str, stream: str) -> list[Terms]:
+        """The terms of a word or phrase, in each way in which documents may have it, synonyms included."""
+        written = [tuple(terms) for terms in self._snapshot.analyzer_of(stream).phrases(text)]
+        if self._synonyms is None or stream == NGRAMS:
+            return written
+        return list(dict.fromkeys(each for terms in written for each in self._synonyms.of_terms(terms)))
+
+    def _suggestions_for(self, stream: str, text: str) -> Callable[[str], str | None] | None:
+        """What finds the nearest known word of an unknown one; n-grams are not corrected.
+
+        In an index of several languages it is a word of the language that the other words of the query are in.
+        """
+        analyzer = self._snapshot.analyzer
+        if stream == NGRAMS or isinstance(analyzer, Analyzer):
+            return None if stream == NGRAMS else self._suggest
+        return lambda unknown: correct_spelling(self._snapshot, unknown, analyzer.likely_languages(text))
 
     def _words_of(self, terms: set[str], text: str, stream: str) -> tuple[str, ...]:
         """The words of a text that were analysed into these terms, as they are written there."""
@@ -138,9 +194,7 @@ class QueryAnalyzer:
         if field == DOCNO or isinstance(leaf, Range):
             return
         if isinstance(leaf, Word | Phrase):
-            for span in self._snapshot.analyzer_of(field).spans(leaf.text):
-                if span.term is not None:
-                    yield leaf.text[span.start : span.end], span.term, (span.term,)
+            yield from self._words(leaf.text, field)
             return
         name = format_tree(replace(leaf, field=None))
         yield name, name, self.patterns.expand(leaf, field).terms

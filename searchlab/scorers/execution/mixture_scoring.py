@@ -42,7 +42,10 @@ _TOPICS = COMPONENTS.index(TOPICS)
 
 
 class BoundMixture(BoundPostingScorer):
-    """A mixture over one index: a syntax tree, and a mixture of unigrams, are scored as by other language models."""
+    """A mixture over one index.
+
+    A syntax tree, words that stand for several terms, and a mixture of unigrams are scored as by other language models.
+    """
 
     def __init__(self, scorer: Mixture, reader: IndexReader, stream: str) -> None:
         super().__init__(scorer, reader, stream)
@@ -51,7 +54,7 @@ class BoundMixture(BoundPostingScorer):
 
     def prepare(self, query: ScorableQuery) -> QueryScorer:
         """The query, ready to be scored."""
-        if self._is_unigram or query.node is not None:
+        if self._is_unigram or query.node is not None or any(term.is_class for term in query.terms):
             return super().prepare(query)
         return self.prepare_mixture(query)
 

@@ -131,9 +131,12 @@ class PostingQueryScorer(QueryScorer):
         self._query = query
 
     def plan(self) -> ScoringPlan | None:
-        """What the pruning kernel needs; None for a syntax tree, or if a matching term can lower a score."""
+        """What the pruning kernel needs.
+
+        None for a syntax tree, for a word that stands for several terms, or if a matching term can lower a score.
+        """
         bound = self._bound
-        if self._query.node is not None or not bound.can_prune:
+        if self._query.node is not None or not bound.can_prune or any(term.is_class for term in self._query.terms):
             return None
         terms = [(term, bound.term_weights(term.variants)) for term in self._query.terms]
         terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)

@@ -44,6 +44,7 @@ def describe_indexes(state: RequestState) -> dict[str, Any]:
             {
                 "name": index.name,
                 "n_docs": len(index.engine),
+                "language": index.engine.snapshot.manifest.settings.language,
                 "fields": list(index.engine.snapshot.field_names),
                 "numeric_fields": sorted(index.engine.snapshot.numeric_fields),
                 "systems": [system_record(index.system(name)) for name, _, _ in index.systems],
@@ -104,7 +105,7 @@ def get_document(state: RequestState, *, docno: str, q: str, system: str) -> dic
     index = state.index
     document = find_document(index, docno)
     terms = index.system(system).parse(check_query(q, state.limits)).to_mark if q.strip() else frozenset()
-    analyzer = index.engine.snapshot.analyzer
+    analyzer = index.engine.snapshot.analyzer.for_document(document)
     return {
         "index": index.name,
         "docno": document.docno,

@@ -64,7 +64,7 @@ def _whole_document(index: OpenIndex, docno: str, text: str) -> dict[str, Any]:
     """A document with the words of a topic marked; `full_length` is not 0 if only its beginning is shown."""
     document = find_document(index, docno)
     terms = index.engine.parse(text, syntax="plain").to_mark
-    analyzer = index.engine.snapshot.analyzer
+    analyzer = index.engine.snapshot.analyzer.for_document(document)
     too_long = len(document.body) > MAX_SHOWN_LENGTH
     body = f"{document.body[:MAX_SHOWN_LENGTH]}…" if too_long else document.body
     return {

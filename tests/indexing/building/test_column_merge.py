@@ -31,6 +31,8 @@ def random_documents(rng, docnos):
         fields = {name: rng.choice(values) for name, values in FIELDS.items() if rng.random() < 0.5}
         if rng.random() < 0.1:
             fields[f"rare {docno}"] = docno
+        if rng.random() < 0.5:
+            fields["text_language"] = rng.choice(["english", "german", "none"])
         title, body = (" ".join(rng.choices(WORDS, k=rng.choice([0, 1, 5]))) for _ in range(2))
         yield Document(docno, title, f"{body} only{docno}" if rng.random() < 0.3 else body, fields)
 
@@ -51,15 +53,15 @@ def assert_same_shard(one, other):
         assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize("ngrams", [0, 3])
+@pytest.mark.parametrize("options", [{}, {"ngrams": 3}, {"language": "english,german,none"}])
 @pytest.mark.parametrize("seed", range(4))
-def test_merged_shards_are_those_of_a_new_index(tmp_path, seed, ngrams):
+def test_merged_shards_are_those_of_a_new_index(tmp_path, seed, options):
     rng = random.Random(seed)
     docnos = rng.sample([f"d{number}" for number in range(200)] + ["É", "漢", "z z".replace(" ", "_")], 60)
     documents = {document.docno: document for document in random_documents(rng, docnos)}
     folder = tmp_path / "index"
     rest = list(documents.values())
-    searchlab.index(rest[:15], folder, ngrams=ngrams, jobs=1)
+    searchlab.index(rest[:15], folder, jobs=1, **options)
     for start in range(15, 60, 15):
         searchlab.index(rest[start : start + 15], folder, jobs=1)
     if seed:  # changed and removed documents
@@ -71,7 +73,7 @@ def test_merged_shards_are_those_of_a_new_index(tmp_path, seed, ngrams):
         documents = {docno: document for docno, document in documents.items() if docno not in removed}
     assert len(read_index_manifest(folder).shards) > 1
     searchlab.merge(folder)
-    searchlab.index(list(documents.values()), tmp_path / "new", ngrams=ngrams, jobs=1)
+    searchlab.index(list(documents.values()), tmp_path / "new", jobs=1, **options)
     (merged,), (new,) = (read_index_manifest(path).shards for path in (folder, tmp_path / "new"))
     assert (merged.n_docs, merged.n_words, merged.n_deleted) == (new.n_docs, new.n_words, 0)
     assert_same_shard(folder / merged.name, tmp_path / "new" / new.name)

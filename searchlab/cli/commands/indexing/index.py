@@ -60,7 +60,8 @@ def index_command(
             "french, german, hungarian, italian, norwegian, portuguese, romanian, russian, spanish or swedish; "
             "without: bulgarian, catalan, chinese, croatian, czech, estonian, greek, hebrew, hindi, indonesian, "
             "japanese, korean, latvian, lithuanian, persian, polish, serbian, slovak, slovenian, thai, turkish, "
-            "ukrainian, vietnamese or none [default: english, or the index's]",
+            "ukrainian, vietnamese or none; several with commas, or auto for all, are detected in each document "
+            "[default: english, or the index's]",
             show_default=False,
         ),
     ] = None,

@@ -11,7 +11,7 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.options import IndexOption, JsonOption, choose_index
-from searchlab.cli.printing.index_printing import print_statistics
+from searchlab.cli.printing.index_printing import describe_languages, print_statistics
 from searchlab.cli.printing.terminal_text import megabytes, print_line
 from searchlab.evaluation.number_text import format_count
 
@@ -35,17 +35,21 @@ def stats_command(
     folder = choose_index(index)
     with closing(Snapshot(folder)) as snapshot:
         statistics = index_statistics(snapshot, top=top, stream=stream)
-        manifest = snapshot.manifest
+        manifest, languages = snapshot.manifest, snapshot.languages
     if as_json:
         about = {"index": str(folder), "generation": manifest.generation, "written": manifest.written}
         about |= {"sources": list(manifest.sources), "stemmer": manifest.settings.stemmer}
         about |= {"stop_list": manifest.settings.stop_list, "ngrams": manifest.settings.ngrams}
-        about |= {"analyzer": manifest.settings.analyzer, "language": manifest.settings.language}
+        about |= {
+            "analyzer": manifest.settings.analyzer,
+            "language": manifest.settings.language,
+            "languages": languages,
+        }
         print(json.dumps(about | asdict(statistics), ensure_ascii=False, indent=2))
         return
     print_line(f"{folder}: {format_count(statistics.n_docs, 'document')}, {megabytes(statistics.n_bytes)}")
     ngrams = f", n-grams of {manifest.settings.ngrams}" if manifest.settings.ngrams else ""
-    print_line(f"  language {manifest.settings.language}")
+    print_line(f"  language {manifest.settings.language}{describe_languages(languages)}")
     print_line(f"  {manifest.settings.label}{ngrams}")
     for source in manifest.sources:
         print_line(f"  source {source}")

@@ -22,10 +22,12 @@ from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
+    LanguageOption,
     ScorerOption,
     SearchOptions,
     SetOption,
     StreamOption,
+    SynonymsOption,
     SyntaxOption,
     WeightsOption,
 )
@@ -49,6 +51,8 @@ def explain_command(
     expand: ExpandOption = None,
     rerank: RerankOption = None,
     syntax: SyntaxOption = "full",
+    language: LanguageOption = None,
+    synonyms: SynonymsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Explain why a document has its score, or ranks above another.
@@ -60,7 +64,7 @@ def explain_command(
     if rerank is not None:
         refuse_first_stage_options(context)
     options = SearchOptions.read(scorer, settings, stream, None, expand, syntax=syntax, weights=weights)
-    with searchlab.open(choose_index(index), compiled=False) as engine:
+    with searchlab.open(choose_index(index), compiled=False, language=language, synonyms=synonyms) as engine:
         if rerank is not None:
             reranker = open_reranker(rerank, engine)
             bundle: Bundle | None = reranker.bundle

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -23,11 +23,13 @@ from searchlab.cli.search_options import (
     FacetOption,
     FilterOption,
     GroupOption,
+    LanguageOption,
     ScorerOption,
     SearchOptions,
     SetOption,
     SortOption,
     StreamOption,
+    SynonymsOption,
     SyntaxOption,
     WeightsOption,
 )
@@ -35,6 +37,7 @@ from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
     from searchlab.rankers.bundle import Bundle
+    from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.near_duplicates import Duplicate
     from searchlab.retrieval.results import Explanation, Hits
 
@@ -59,6 +62,8 @@ def query_command(
     sort: SortOption = None,
     facet: FacetOption = None,
     group_duplicates: GroupOption = False,
+    language: LanguageOption = None,
+    synonyms: SynonymsOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each term, or feature of a model, adds to each score.")
     ] = False,
@@ -83,69 +88,75 @@ def query_command(
             raise SettingError(f"{needing} need a query; a session has :explain")
         if rerank is not None:
             raise SettingError("--rerank needs a query; a session ranks by a scorer")
-        _start_session(options, index, k)
+        _start_session(options, index, k, language, synonyms)
     else:
         require_exportable(export)
-        _search_once(
-            options, rerank, query, index, k, explain=explain, as_json=as_json, grouped=group_duplicates, export=export
-        )
+        began = time.perf_counter()
+        with searchlab.open(choose_index(index), compiled=False, language=language, synonyms=synonyms) as engine:
+            request = _Request(query, k, rerank, export, explain=explain, as_json=as_json, grouped=group_duplicates)
+            n_found = _search_once(engine, options, request, began)
+        if not n_found:
+            raise typer.Exit(1)
 
 
-def _start_session(options: SearchOptions, index: str | None, k: int) -> None:
+class _Request(NamedTuple):
+    """A query, and what is wanted of its results."""
+
+    query: str
+    k: int
+    model: str | None
+    export: str | None
+    explain: bool
+    as_json: bool
+    grouped: bool
+
+
+def _start_session(
+    options: SearchOptions, index: str | None, k: int, language: str | None, synonyms: str | None
+) -> None:
     from searchlab.cli.session.session_loop import Session
 
     # At a terminal, loading the compiled kernels takes longer than they save.
-    with searchlab.open(choose_index(index), compiled=not sys.stdin.isatty()) as engine:
+    with searchlab.open(
+        choose_index(index), compiled=not sys.stdin.isatty(), language=language, synonyms=synonyms
+    ) as engine:
         Session(engine, options.for_index(engine), k).run()
 
 
-def _search_once(
-    options: SearchOptions,
-    model: str | None,
-    query: str,
-    index: str | None,
-    k: int,
-    *,
-    explain: bool,
-    as_json: bool,
-    grouped: bool,
-    export: str | None,
-) -> None:
-    """Print the hits of one query, in the order of the model if there is one."""
+def _search_once(engine: SearchEngine, options: SearchOptions, request: _Request, began: float) -> int:
+    """Print the hits of one query, in the order of the model if there is one; returns their number."""
     import numpy as np
 
     from searchlab.retrieval.near_duplicates import examined_depth
 
-    began = time.perf_counter()
-    with searchlab.open(choose_index(index), compiled=False) as engine:
-        reranker = open_reranker(model, engine) if model is not None else None
-        pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
-        search = pipeline.start(query, syntax=options.syntax, filters=options.filters)
-        hits = options.find(search, examined_depth(k) if grouped and k > 0 else k)
-        duplicates: list[tuple[Duplicate, ...]] = [()] * len(hits)
-        if grouped:
-            groups = hits.group_duplicates(k)
-            hits, duplicates = hits.take(np.array([g.row for g in groups], np.int64)), [g.duplicates for g in groups]
-        if reranker is None:
-            hits = hits.with_expanded_query()
-        facets = hits.facets(*options.facets)
-        explanations = explain_hits(hits) if explain else [None] * len(hits)
-        if as_json:
-            scorer = reranker.first_stage.scorer if reranker else options.scorer_name
-            record = hits_record(hits, engine, scorer, explanations) | ({"model": model} if reranker else {})
-            record |= facets_record(facets)
-            for hit, others in zip(record["hits"], duplicates, strict=True):
-                hit |= {"duplicates": [each.to_json() for each in others]} if grouped else {}
-            record["seconds"] = round(time.perf_counter() - began, 6)
-            print(json.dumps(record, ensure_ascii=False, indent=2))
-        else:
-            _print_hits(hits, explanations, duplicates, reranker.bundle if reranker else None)
-            for facet in facets.values():
-                print_facet(facet)
-        note_outcome(hits, engine, began)
-        export_hits(hits, export)
-    if not hits:
-        raise typer.Exit(1)
+    model, grouped, k = request.model, request.grouped, request.k
+    reranker = open_reranker(model, engine) if model is not None else None
+    pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
+    search = pipeline.start(request.query, syntax=options.syntax, filters=options.filters)
+    hits = options.find(search, examined_depth(k) if grouped and k > 0 else k)
+    duplicates: list[tuple[Duplicate, ...]] = [()] * len(hits)
+    if grouped:
+        groups = hits.group_duplicates(k)
+        hits, duplicates = hits.take(np.array([g.row for g in groups], np.int64)), [g.duplicates for g in groups]
+    if reranker is None:
+        hits = hits.with_expanded_query()
+    facets = hits.facets(*options.facets)
+    explanations = explain_hits(hits) if request.explain else [None] * len(hits)
+    if request.as_json:
+        scorer = reranker.first_stage.scorer if reranker else options.scorer_name
+        record = hits_record(hits, engine, scorer, explanations) | ({"model": model} if reranker else {})
+        record |= facets_record(facets)
+        for hit, others in zip(record["hits"], duplicates, strict=True):
+            hit |= {"duplicates": [each.to_json() for each in others]} if grouped else {}
+        record["seconds"] = round(time.perf_counter() - began, 6)
+        print(json.dumps(record, ensure_ascii=False, indent=2))
+    else:
+        _print_hits(hits, explanations, duplicates, reranker.bundle if reranker else None)
+        for facet in facets.values():
+            print_facet(facet)
+    note_outcome(hits, engine, began)
+    export_hits(hits, request.export)
+    return len(hits)
 
 
 def _print_hits(

@@ -34,9 +34,11 @@ from searchlab.cli.rerank_options import (
 from searchlab.cli.search_options import (
     ExpandOption,
     FilterOption,
+    LanguageOption,
     ScorerOption,
     SearchOptions,
     SetOption,
+    SynonymsOption,
     SyntaxOption,
     WeightsOption,
 )
@@ -77,6 +79,8 @@ def run_command(
     rerank: RerankOption = None,
     external: ExternalOption = None,
     syntax: SyntaxOption = "plain",
+    language: LanguageOption = None,
+    synonyms: SynonymsOption = None,
     tag: TagOption = None,
     topic_format: Annotated[
         str | None,
@@ -113,7 +117,7 @@ def run_command(
         topic_ids=topic_ids,
     )
     warn_of_encodings(notes)
-    with searchlab.open(folder) as engine:
+    with searchlab.open(folder, language=language, synonyms=synonyms) as engine:
         if rerank is None:
             options = options.for_index(engine)
             pipelines = [replace(options, stream=each).pipeline(engine) for each in streams]

@@ -6,7 +6,7 @@ bisection; its number is its rank in the order.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -116,6 +116,10 @@ class Strings(Sequence[str]):
     def first_from(self, text: str) -> int:
         """The number of the first string that is not smaller than `text`; the number of strings if there is none."""
         return bisect_left(range(len(self)), text.encode("utf-8", "surrogatepass"), key=self.bytes_at)
+
+    def first_after(self, text: str) -> int:
+        """The number of the first string that is greater than `text`; the number of strings if there is none."""
+        return bisect_right(range(len(self)), text.encode("utf-8", "surrogatepass"), key=self.bytes_at)
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
