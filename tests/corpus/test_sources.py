@@ -63,7 +63,6 @@ def test_the_content_tells_the_format(write, name, content, format):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("a.rtf", r"{\rtf1\ansi words}", "unknown format, suffix .rtf"),
         ("a.rst", "# words", "unknown format, suffix .rst"),
         ("a.css", "@page { size: a4; margin: 0, 1 }", "unknown format, suffix .css"),
         ("a.csv", "id,number\n1,2", f"{NO_TEXT} id, number); --map title=COLUMN names one"),
@@ -73,7 +72,7 @@ def test_the_content_tells_the_format(write, name, content, format):
         ("a.md", "bin\0ary", "binary content"),
         ("a.html", "bin\0ary", "binary content"),
         ("a.txt", "bin\0ary", "binary content"),
-        ("a.png", b"\x89PNG\r\n\0\0", "binary content"),
+        ("a.png", b"\x89PNG\r\n\0\0", "a picture"),
     ],
 )
 def test_a_file_of_no_known_format_is_skipped_in_a_folder_but_refused_by_itself(

@@ -161,3 +161,14 @@ def test_all_indexes_are_listed_with_their_systems(client):
     assert (index["name"], index["n_docs"]) == ("it", len(DOCUMENTS))
     assert index["fields"] == ["journal", "note", "year"]
     assert index["systems"][0] == {"name": "bm25", "label": "BM25", "kind": "scorer"}
+
+
+def test_hits_in_documents_with_pages_have_the_page_and_the_page_shows_it(build):
+    client = client_for(build([Document("a", "T", "one\ftwo wings"), Document("b", "T", "wings")]))
+    found = get_json(client, "/api/search", q="wings")
+    assert {hit["docno"]: hit.get("page") for hit in found["hits"]} == {"a": 2, "b": None}
+    text = client.get("/", params={"q": "wings"}).text
+    assert text.count("p. 2") == 1
+    assert "p. 1" not in text
+    document = client.get("/document", params={"docno": "a", "q": "wings"}).text
+    assert "one\n\ntwo <mark>wings</mark>" in document

@@ -40,8 +40,8 @@ def index_command(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="bibtex, csv, html, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, smart, text, trec or tsv "
-            "[default: detected]",
+            help="bibtex, csv, docx, eml, epub, html, jsonl, markdown, mbox, nbib, odt, ohsumed, ohsumed-i, pdf, pptx, "
+            "pubmed, ris, rtf, smart, text, trec, tsv or xlsx [default: detected]",
         ),
     ] = None,
     mapped: Annotated[
