@@ -3,6 +3,7 @@
     SearchlabError
     ├── InputError           a file of the user
     │   ├── SourceError        missing, empty, unreadable, of an unknown format
+    │   │   └── EmptySource      it can be read, but has no text
     │   ├── RecordError        one record in it is malformed
     │   └── DuplicateError     two documents or topics with the same name
     ├── SettingError         an unknown name or a value out of range
@@ -53,6 +54,10 @@ class InputError(SearchlabError):
 
 class SourceError(InputError):
     """A source that cannot be read."""
+
+
+class EmptySource(SourceError):
+    """A source that can be read, but has no text, as a scanned page."""
 
 
 class RecordError(InputError):

@@ -12,6 +12,8 @@ from typing import Any
 
 # Relevance grades by qid, then docno: the type of all arguments that are judgments; `corpus.Qrels` is one.
 Judgments = Mapping[str, Mapping[str, int]]
+# Between the pages of a body, where a document has pages; readers remove it from all other texts.
+PAGE_BREAK = "\f"
 
 
 # Between the terms of a phrase; no term has it.
@@ -22,8 +24,8 @@ PHRASE_SEPARATOR = "\x1f"
 class Document:
     """A document: title and body to search, and other fields.
 
-    `fields` has plain JSON values. `location` is where the document was read ("docs.jsonl:17"), for messages; equality
-    ignores it.
+    Pages of the body, if it has any, are separated by PAGE_BREAK. `fields` has plain JSON values. `location` is where
+    the document was read ("docs.jsonl:17"), for messages; equality ignores it.
     """
 
     docno: str

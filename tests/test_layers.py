@@ -99,6 +99,8 @@ ALLOWED_IMPORTERS = {
     "pyterrier": ["pyterrier.py"],
     "ranx": ["corpus/trec/evaluation_tools.py"],
     "ir_measures": ["corpus/trec/evaluation_tools.py"],
+    "pypdfium2": ["corpus/extraction/extractors/pdf.py"],
+    "striprtf": ["corpus/extraction/extractors/rtf.py"],
     "prompt_toolkit": ["cli/session/prompt.py"],
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from searchlab.corpus.extraction.recognition import explain_binary
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.errors import SourceError, unknown_name
 
@@ -22,12 +23,16 @@ def explains_nothing(opened: OpenedFile) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[Record]):
-    """A file format: how it is recognised and read, and why a file that looks like it cannot be."""
+    """A file format: how it is recognised and read, and why a file that looks like it cannot be.
+
+    A file of `one_document` has the path as its docno, so that this is known even if the file cannot be read.
+    """
 
     description: str
     recognises: Callable[[OpenedFile], bool]
     read: Callable[[OpenedFile], Iterator[Record]]
     explain: Callable[[OpenedFile], str | None] = explains_nothing
+    one_document: bool = False
 
 
 def recognises_never(opened: OpenedFile) -> bool:
@@ -55,6 +60,8 @@ def unrecognised_reason(opened: OpenedFile, formats: Mapping[str, Format[Record]
     """Why no format recognises a file."""
     if opened.is_blank:
         return "empty"
+    if known := explain_binary(opened):
+        return known
     if "\0" in opened.head:
         return "binary content"
     explained = next(filter(None, (format.explain(opened) for format in formats.values())), None)

@@ -7,8 +7,13 @@ streamed, one in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
+from searchlab.corpus.archives.entries import is_archive, read_entries
 from searchlab.corpus.detection import (
     Format,
     detect_format,
@@ -17,6 +22,8 @@ from searchlab.corpus.detection import (
     unrecognised_error,
     unrecognised_reason,
 )
+from searchlab.corpus.extraction.formats import EXTRACTED_FORMATS, look_ahead, may_be_held
+from searchlab.corpus.extraction.pool import ExtractionPool
 from searchlab.corpus.formats.bibliography.bibtex import is_bibtex, read_bibtex_documents
 from searchlab.corpus.formats.bibliography.embase_rows import is_embase_rows, read_embase_rows
 from searchlab.corpus.formats.bibliography.endnote_xml import is_endnote, read_endnote_documents
@@ -34,17 +41,20 @@ from searchlab.corpus.formats.plain_text import is_text, read_text_document
 from searchlab.corpus.formats.smart import is_smart, read_smart_documents
 from searchlab.corpus.formats.trec_sgml import is_trec_documents, read_trec_documents
 from searchlab.corpus.ir_datasets import Dataset, find_dataset, is_dataset, read_dataset_documents
+from searchlab.corpus.parsing.identifiers import path_docno
 from searchlab.corpus.reading_context import MAX_RECORD_MB, ReadingContext
 from searchlab.corpus.reading_notes import FORMAT, ReadingNotes, SkippedFile
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile, open_source_file
 from searchlab.corpus.sources import Source, list_source
-from searchlab.errors import SourceError, name_some
+from searchlab.errors import EmptySource, SourceError, name_some
 from searchlab.extensions import origin_of
 from searchlab.records import Document
 
-# The order matters, because the first format that recognises a file is used: OHSUMED looks like SMART, pages of any
-# content are recognised by their suffix, and anything may be plain text, so these come last.
+# The order matters, because the first format that recognises a file is used: binary documents are what their content
+# says, OHSUMED looks like SMART, pages of any content are recognised by their suffix, and anything may be plain text,
+# so these come last.
 DOCUMENT_FORMATS: dict[str, Format[Document]] = {
+    **EXTRACTED_FORMATS,
     "json": Format("JSON: an array of objects, CSL-JSON", is_json_array, read_json_documents),
     "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents),
     "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents),
@@ -59,10 +69,10 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "bibtex": Format("BibTeX, @article{key, …}", is_bibtex, read_bibtex_documents),
     "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents, explain_table),
     "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents),
-    "html": Format("HTML, one document a file", is_html, read_html_document),
+    "html": Format("HTML, one document a file", is_html, read_html_document, one_document=True),
     "pubmed": Format("PubMed XML, <PubmedArticle> … </PubmedArticle>", is_pubmed, read_pubmed_documents),
-    "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document),
-    "text": Format("plain text, one document a file", is_text, read_text_document),
+    "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document, one_document=True),
+    "text": Format("plain text, one document a file", is_text, read_text_document, one_document=True),
 }
 # The kind of thing in the registry of extensions.
 DOCUMENT_FORMAT = "document format"
@@ -78,6 +88,7 @@ def read_documents(
     strict: bool = True,
     max_record_mb: float = MAX_RECORD_MB,
     fields: Mapping[str, str] | None = None,
+    jobs: int | None = None,
 ) -> Iterator[Document]:
     """Stream the documents of one or several files and folders.
 
@@ -86,8 +97,12 @@ def read_documents(
     skipped and noted in `notes`; named directly, it is an error. A malformed record is an error too, unless `strict` is
     false: then it is noted and skipped. So is a record of more than `max_record_mb` megabytes (2^20 characters).
     `fields` says which column of a table is the docno, the title, the body or another field: {"title": "Heading"}.
+    Archives are read as folders. `jobs` is the number of processes that extract binary documents, by default that of
+    the cores.
     """
-    reading = ReadingContext(ReadingNotes() if notes is None else notes, strict, max_record_mb, fields or {})
+    reading = ReadingContext(
+        ReadingNotes() if notes is None else notes, strict, max_record_mb, fields or {}, ExtractionPool(jobs)
+    )
     chosen = named_format(format, DOCUMENT_FORMATS)
     names = [sources] if isinstance(sources, str | Path) else sources
     listed = [find_dataset(name) if is_dataset(name) else list_source(name, reading.notes) for name in names]
@@ -102,18 +117,25 @@ def _read_sources(
     sources: list[Source | Dataset], chosen: Format[Document] | None, reading: ReadingContext
 ) -> Iterator[Document]:
     notes = reading.notes
-    for source in sources:
-        n_documents, n_skipped, n_bad = notes.n_documents, len(notes.skipped), notes.n_bad
-        if isinstance(source, Dataset):
-            yield from _count_documents(read_dataset_documents(source, reading), notes)
-        else:
-            for file in source.files:
-                yield from _read_file(file, source.mixed, chosen, reading)
-        if notes.n_documents == n_documents:
-            reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
-            raise SourceError(source.name, "holds no documents" + reason)
+    with closing(reading.extraction):
+        for source in sources:
+            n_documents, n_skipped, n_bad = notes.n_documents, len(notes.skipped), notes.n_bad
+            if isinstance(source, Dataset):
+                yield from _count_documents(read_dataset_documents(source, reading), notes)
+            else:
+                yield from _read_files(source.files, source.mixed, chosen, reading)
+            if notes.n_documents == n_documents:
+                reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
+                raise SourceError(source.name, "holds no documents" + reason)
     if missing := [column for name, column in reading.fields.items() if name not in notes.mapped]:
         raise SourceError("fields", f"no table has the column {name_some(missing)}")
+
+
+def _read_files(
+    files: Iterable[SourceFile], may_skip: bool, chosen: Format[Document] | None, reading: ReadingContext
+) -> Iterator[Document]:
+    for file in look_ahead(files, reading) if chosen is None else files:
+        yield from _read_file(file, may_skip, chosen, reading)
 
 
 def _read_file(
@@ -121,34 +143,59 @@ def _read_file(
 ) -> Iterator[Document]:
     """The documents of a file; one of a folder that cannot be read is noted, and stops the reading only if strict."""
     notes = reading.notes
-    bytes_before, n_before = notes.bytes_read, notes.n_documents
+    bytes_before, n_before, n_skipped = notes.bytes_read, notes.n_documents, len(notes.skipped)
     assumed = DOCUMENT_FORMATS[STANDARD_INPUT_FORMAT] if file is STANDARD_INPUT else None
-    reason = "no documents"
+    reason, format, is_container = "no documents", chosen, False
     try:
         with open_source_file(file, reading) as opened:
             format = chosen or assumed or detect_format(opened, _formats_to_detect())
-            if format is not None and chosen is None:
-                name = next(name for name, known in DOCUMENT_FORMATS.items() if known is format)
-                notes.add(FORMAT, file.name, f"read as {name}")
-            if format is not None:
+            is_container = is_archive(opened) and chosen not in EXTRACTED_FORMATS.values()
+            if is_container:
+                yield from _read_files(_hold_binary(read_entries(opened)), True, chosen, reading)
+            elif format is not None:
+                if chosen is None:
+                    name = next(name for name, known in DOCUMENT_FORMATS.items() if known is format)
+                    notes.add(FORMAT, file.name, f"read as {name}")
                 yield from _count_documents(format.read(opened), notes)
             elif not may_skip and not opened.is_blank:
                 raise unrecognised_error(opened, DOCUMENT_FORMATS)
-            if format is None:
+            else:
                 reason = unrecognised_reason(opened, DOCUMENT_FORMATS)
+    except EmptySource as error:
+        if not may_skip:
+            raise
+        notes.skip_file(error.location, error.message)
     except SourceError as error:
         if not may_skip or reading.strict:
             raise
         n_read = notes.n_documents - n_before
         read = f"; only {n_read:,} of its documents could be read" if n_read else ""
-        notes.add_unreadable(error.location, error.message + read)
+        docno = path_docno(file.relative) if format is not None and format.one_document else None
+        notes.add_unreadable(error.location, error.message + read, docno)
+    else:
+        if notes.n_documents > n_before:
+            notes.n_files += not is_container
+        elif may_skip and len(notes.skipped) == n_skipped:
+            notes.skip_file(file.name, reason)
+    if file.unpacking is None and file is not STANDARD_INPUT:
         notes.bytes_read = bytes_before + file.size
-        return
-    if notes.n_documents > n_before:
-        notes.n_files += 1
-    elif may_skip:
-        notes.skip_file(file.name, reason)
-        notes.bytes_read = bytes_before + file.size
+
+
+def _hold_binary(entries: Iterable[SourceFile]) -> Iterator[SourceFile]:
+    """The entries of an archive, with the content of those that are to be extracted ahead."""
+    for entry in entries:
+        if entry.open_entry is None or not may_be_held(entry):
+            yield entry
+            continue
+        try:
+            with entry.open_entry() as stream:
+                yield replace(entry, content=stream.read())
+        except SourceError as error:
+            yield replace(entry, open_entry=partial(_fail, error))
+
+
+def _fail(error: SourceError) -> NoReturn:
+    raise error
 
 
 def _formats_to_detect() -> dict[str, Format[Document]]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from searchlab.corpus.extraction.pool import ExtractionPool
 from searchlab.corpus.reading_notes import ReadingNotes
 from searchlab.errors import RecordError, SettingError
 
@@ -29,12 +30,14 @@ class ReadingContext:
     """The notes of a reading, whether a bad record stops it, and the limit of a record in megabytes (characters).
 
     `fields` has the column of a table that is the docno, the title, the body or another field, by its name.
+    `extraction` has the processes that extract binary documents.
     """
 
     notes: ReadingNotes
     strict: bool = True
     max_record_mb: float = MAX_RECORD_MB
     fields: Mapping[str, str] = field(default_factory=dict)
+    extraction: ExtractionPool = field(default_factory=ExtractionPool)
 
     def __post_init__(self) -> None:
         if not 0 < self.max_record_mb <= 1e6:

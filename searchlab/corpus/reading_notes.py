@@ -30,11 +30,12 @@ COLUMNS = "columns"
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file of a folder that was skipped, and why; `is_unreadable` if it may hold documents."""
+    """A file of a folder that was skipped, and why; `is_unreadable` if it may hold documents, or one with `docno`."""
 
     path: str
     reason: str
     is_unreadable: bool = False
+    docno: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class ReadingNotes:
     files whose queries were interleaved. `n_events` counts the events of each kind, and `listener` receives them;
     `mapped` has the fields whose column was found, `renamed` the first documents whose docno another document had,
     and `left_out` the first copies and records of a publication that an earlier record has; `max_kept` says how many.
+    `unread_docnos` has the docnos of unreadable files, and `n_unknown` counts the unreadable files whose docnos are not
+    known.
     """
 
     n_files: int = 0
@@ -84,6 +87,8 @@ class ReadingNotes:
     left_out: list[ReadingEvent] = field(default_factory=list)
     max_kept: int = MAX_KEPT_BAD_RECORDS
     n_events: Counter[str] = field(default_factory=Counter)
+    unread_docnos: set[str] = field(default_factory=set)
+    n_unknown: int = 0
     listener: ReadingListener | None = None
 
     def add(self, kind: str, location: str, message: str) -> None:
@@ -104,9 +109,16 @@ class ReadingNotes:
         self.skipped.append(SkippedFile(path, reason))
         self.add(SKIPPED_FILE, path, reason)
 
-    def add_unreadable(self, path: str, reason: str) -> None:
-        """Note a file or folder that could not be read, or not to its end, and may thus hold more documents."""
-        self.skipped.append(SkippedFile(path, reason, is_unreadable=True))
+    def add_unreadable(self, path: str, reason: str, docno: str | None = None) -> None:
+        """Note a file or folder that could not be read, or not to its end, and may thus hold more documents.
+
+        `docno` is that of its only document, if it is known to have only one.
+        """
+        if docno is None:
+            self.n_unknown += 1
+        else:
+            self.unread_docnos.add(docno)
+        self.skipped.append(SkippedFile(path, reason, is_unreadable=True, docno=docno))
         self.add(UNREADABLE_FILE, path, reason)
 
     def add_bad_record(self, error: RecordError) -> None:
@@ -119,12 +131,13 @@ class ReadingNotes:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all documents were read: no file was unreadable, and no record malformed."""
-        return not self.n_bad and not self.n_events[UNREADABLE_FILE]
+        """Whether the docnos of all documents are known: of each record, and of what is in unreadable files."""
+        return not self.n_bad and not self.n_unknown
 
     def clear(self) -> None:
         """Reset everything, before the same sources are read again."""
-        self.n_files = self.n_documents = self.bytes_read = self.bytes_total = self.n_bad = 0
+        self.n_files = self.n_documents = self.bytes_read = self.bytes_total = self.n_bad = self.n_unknown = 0
+        self.unread_docnos.clear()
         self.skipped.clear()
         self.latin1_lines.clear()
         self.guessed_encodings.clear()

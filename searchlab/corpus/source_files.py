@@ -14,13 +14,14 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
+from searchlab.corpus.archives.unpacking import Unpacking
 from searchlab.corpus.encoding_detection import DetectedEncoding, detect_encoding
 from searchlab.corpus.encodings import RecodedStream, decode_windows_1252, wide_encoding
 from searchlab.corpus.reading_context import ReadingContext
@@ -37,7 +38,8 @@ _UNDECODED = re.compile(r"[\udc80-\udcff]")
 class SourceFile:
     """A file to read: `name` is for messages, `relative` is its path below the source folder.
 
-    `content` is the content of a file that is not on disk (see `source_from_text`).
+    `content` is the content of a file that is not on disk (see `source_from_text`). `unpacking` is the state of the
+    archive that the file is an entry of, and `open_entry` opens it there.
     """
 
     path: Path
@@ -45,6 +47,13 @@ class SourceFile:
     relative: str
     size: int
     content: bytes | None = None
+    unpacking: Unpacking | None = None
+    open_entry: Callable[[], io.RawIOBase] | None = None
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the name in lower case; that of `a.txt.gz` is `.txt`."""
+        return Path(self.path.name.lower().removesuffix(".gz")).suffix
 
 
 # Compared by identity, since a file can also be named `-` (and be given as `./-`).
@@ -59,12 +68,16 @@ def source_from_text(name: str, text: str) -> SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """A file that is being read; `head` is its beginning, roughly decoded, for format detection."""
+    """A file that is being read; `head` is its beginning, roughly decoded, for format detection.
+
+    `is_plain` is whether `stream` gives the bytes on disk, neither decompressed nor recoded.
+    """
 
     file: SourceFile
     head: str
-    stream: BinaryIO
+    stream: io.BufferedReader
     reading: ReadingContext
+    is_plain: bool = False
 
     @property
     def name(self) -> str:
@@ -78,8 +91,20 @@ class OpenedFile:
 
     @property
     def suffix(self) -> str:
-        """The suffix of the name in lower case; that of `a.txt.gz` is `.txt`."""
-        return Path(self.file.path.name.lower().removesuffix(".gz")).suffix
+        """The suffix of the file's name."""
+        return self.file.suffix
+
+    @property
+    def head_bytes(self) -> bytes:
+        """The beginning of the file, as long as nothing of it has been read."""
+        return self.stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+
+    def read_content(self, max_bytes: int) -> bytes:
+        """The content of the whole file; one that is longer is an error."""
+        content = self.stream.read(max_bytes + 1)
+        if len(content) > max_bytes:
+            raise SourceError(self.name, f"expected at most {max_bytes // 2**20:,} MB, found more")
+        return content
 
     def location(self, line_number: int) -> str:
         """The location of a line, for messages."""
@@ -193,7 +218,8 @@ def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[Open
             _recode(unpacked, file.name, reading.notes) as stream,
         ):
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-            yield OpenedFile(file, head, stream, reading)
+            is_plain = stream is stored and isinstance(stored.raw, _CountedFile) and file.path.is_file()
+            yield OpenedFile(file, head, stream, reading, is_plain)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError(file.name, f"damaged gzip file ({error})") from error
     except OSError as error:
@@ -209,6 +235,8 @@ def _open_stored(file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:
         notes.bytes_read += file.size
         held: Any = io.BytesIO(file.content)
         return io.BufferedReader(held, HEAD_BYTES)
+    if file.open_entry is not None:
+        return io.BufferedReader(file.open_entry(), HEAD_BYTES)
     if file is not STANDARD_INPUT:
         return io.BufferedReader(_CountedFile(file.path, notes), HEAD_BYTES)
     if sys.stdin is None or sys.stdin.closed:

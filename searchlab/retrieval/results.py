@@ -101,6 +101,11 @@ class Hit:
         """The document's title."""
         return self.document.title
 
+    @property
+    def page(self) -> int | None:
+        """The page of the snippet, None if the document has no pages."""
+        return self.snippet.page
+
     def to_json(self) -> dict[str, Any]:
         """The hit as JSON values, the same on the command line and in the JSON API."""
         return {
@@ -304,7 +309,8 @@ class Hits(HitsExport, Sequence[Hit]):
 def _hit_html(hit: Hit) -> str:
     title = marked_html(hit.marked_title.text, hit.marked_title.marks) or "(untitled)"
     docno, snippet = escape(hit.docno), marked_html(hit.snippet.text, hit.snippet.marks)
-    return f'<b>{title}</b> <span class="sl-soft">{docno}</span><br>{snippet}'
+    page = f", p. {hit.page}" if hit.page else ""
+    return f'<b>{title}</b> <span class="sl-soft">{docno}{page}</span><br>{snippet}'
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from searchlab.corpus import DOCUMENT_FORMATS, TOPIC_FORMATS, ReadingNotes, read_documents, read_qrels, read_run
+from searchlab.corpus.extraction.formats import EXTRACTED_FORMATS
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.source_files import open_source_file
 from searchlab.corpus.sources import single_file
@@ -60,7 +61,7 @@ def long_texts(format: str) -> list[str]:
 
 
 def test_every_format_is_tried():
-    assert set(DOCUMENTS) == set(DOCUMENT_FORMATS)
+    assert {*DOCUMENTS, *EXTRACTED_FORMATS} == set(DOCUMENT_FORMATS)
 
 
 @pytest.mark.parametrize("format", DOCUMENTS)

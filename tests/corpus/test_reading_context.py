@@ -3,6 +3,7 @@
 import pytest
 
 from searchlab.corpus import DOCUMENT_FORMATS, ReadingNotes, read_documents
+from searchlab.corpus.extraction.formats import EXTRACTED_FORMATS
 from searchlab.errors import RecordError, SourceError
 
 # For each format a file of bad records between two good ones, called 1 and 2, and the lines of the bad ones.
@@ -42,7 +43,7 @@ WHOLE_FILES = {"html", "markdown", "text"}
 
 
 def test_every_format_of_records_is_tried():
-    assert {*TROUBLED, *WHOLE_FILES} == set(DOCUMENT_FORMATS)
+    assert {*TROUBLED, *WHOLE_FILES, *EXTRACTED_FORMATS} == set(DOCUMENT_FORMATS)
 
 
 @pytest.mark.parametrize("format", TROUBLED)

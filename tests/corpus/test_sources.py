@@ -61,7 +61,6 @@ def test_the_content_tells_the_format(write, name, content, format):
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("a.rtf", r"{\rtf1\ansi words}", "unknown format, suffix .rtf"),
         ("a.rst", "# words", "unknown format, suffix .rst"),
         ("a.css", "@page { size: a4; margin: 0, 1 }", "unknown format, suffix .css"),
         ("a.csv", "query-id,corpus-id,score\n1,2,3", "a table of judgments, not of documents"),
@@ -71,7 +70,7 @@ def test_the_content_tells_the_format(write, name, content, format):
         ("a.md", "bin\0ary", "binary content"),
         ("a.html", "bin\0ary", "binary content"),
         ("a.txt", "bin\0ary", "binary content"),
-        ("a.png", b"\x89PNG\r\n\0\0", "binary content"),
+        ("a.png", b"\x89PNG\r\n\0\0", "a picture"),
     ],
 )
 def test_a_file_of_no_known_format_is_skipped_in_a_folder_but_refused_by_itself(

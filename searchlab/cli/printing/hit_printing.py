@@ -45,7 +45,7 @@ def print_hit(hit: Hit) -> None:
     indent = " " * n_columns(lead) if n_columns(lead) <= MAX_TITLE_INDENT else INDENT
     _print_passage(title, lead, indent=indent, bold=bool(hit.title))
     if hit.snippet.text:
-        _print_passage(hit.snippet, INDENT)
+        _print_passage(hit.snippet, f"{INDENT}p. {hit.page}: " if hit.page else INDENT)
 
 
 def print_duplicates(duplicates: Sequence[Duplicate]) -> None:
@@ -77,6 +77,7 @@ def print_document(document: Document, query: Query, snapshot: Snapshot) -> None
         marked = mark_all(value, _matched_terms(query, name), snapshot.analyzer.for_document(document))
         _print_passage(marked, f"  {shown:{width}}  ", indent=" " * (width + 4))
     print()
+    # A page break ends a line.
     for line in document.body.strip("\n").splitlines() or ["(no text)"]:
         for piece in _wrapped(Snippet(line, ()), 0, 0, _line_width()):
             _print_passage(mark_all(piece.text, terms, analyzer), "", indent="")

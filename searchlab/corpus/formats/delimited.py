@@ -19,7 +19,7 @@ from itertools import dropwhile
 
 from searchlab.corpus.parsing.document_columns import DocumentColumns
 from searchlab.corpus.parsing.identifiers import path_docno
-from searchlab.corpus.reading_notes import COLUMNS, MADE_DOCNO
+from searchlab.corpus.parsing.table_documents import TableDocuments
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError, SourceError
@@ -72,27 +72,11 @@ def read_table_documents(opened: OpenedFile) -> Iterator[Document]:
         return iter(())
     delimiter = find_delimiter(first[1])
     header = _read_header(opened, first, lines, delimiter)
-    columns = DocumentColumns.from_header(header.values, opened.reading.fields)
-    if columns.problem:
-        raise SourceError(header.location, columns.problem)
-    opened.reading.notes.mapped.update(name for name in opened.reading.fields if name in columns.names)
-    prefix = path_docno(opened.file.relative)
-    if not columns.has_text:
-        named = ", ".join(columns.names)
-        guess = f"no column is called title or text: all that are no numbers are the text (found {excerpt(named, 200)})"
-        opened.reading.notes.add(COLUMNS, header.location, guess)
-
-    def document(row: TableRow) -> Document:
-        if len(row.values) != len(columns.names):
-            width = f"found {len(row.values)} (separated by {DELIMITERS[delimiter]})"
-            raise RecordError(row.location, f"expected {len(columns.names)} columns, {width}")
-        made = f"{prefix}#row-{row.number}"
-        found = columns.document(row.values, row.location, made)
-        if found.docno == made:
-            opened.reading.notes.add(MADE_DOCNO, row.location, made)
-        return found
-
-    return opened.reading.parse_each(document, _read_rows(opened, lines, delimiter))
+    table = TableDocuments(opened.reading, header.values, header.location, path_docno(opened.file.relative))
+    return opened.reading.parse_each(
+        lambda row: table.document(row.values, row.location, row.number, DELIMITERS[delimiter]),
+        _read_rows(opened, lines, delimiter),
+    )
 
 
 class TableLines:

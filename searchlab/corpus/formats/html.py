@@ -52,10 +52,15 @@ def is_html(opened: OpenedFile) -> bool:
 
 def read_html_document(opened: OpenedFile) -> Iterator[Document]:
     """The document of the file; none if the page has no visible text."""
-    page = _Page(without_comments("\n".join(opened.whole())))
-    title, body = page.title, page.body
+    title, body = read_page("\n".join(opened.whole()))
     if title or body:
         yield Document(path_docno(opened.file.relative), title, body, location=opened.name)
+
+
+def read_page(text: str) -> tuple[str, str]:
+    """The title and the visible text of a page."""
+    page = _Page(without_comments(text))
+    return page.title, page.body
 
 
 class _Page:

@@ -23,6 +23,9 @@ ReadDocuments = Callable[[], Iterable[Document]]
 # Reads documents and notes each one that is left out or gets another docno.
 DuplicateRule = Callable[[ReadDocuments, ReadingNotes], Iterator[Document]]
 
+# Between a docno and the name of the file of another document that had it.
+RENAMED = "~"
+
 _LINE = re.compile(r":[0-9]+$")
 
 
@@ -50,10 +53,10 @@ def _keep_all(read: ReadDocuments, notes: ReadingNotes) -> Iterator[Document]:
 def _distinct_docno(document: Document, taken: dict[str, int], numbers: Counter[str]) -> str:
     """A docno with the name of the file, and with a number where the file has several documents of this docno."""
     name = PurePath(_LINE.sub("", document.location)).name
-    stem = f"{document.docno}~{path_docno(name)}"
+    stem = f"{document.docno}{RENAMED}{path_docno(name)}"
     while True:
         numbers[stem] += 1
-        docno = stem if numbers[stem] == 1 else f"{stem}~{numbers[stem]}"
+        docno = stem if numbers[stem] == 1 else f"{stem}{RENAMED}{numbers[stem]}"
         if docno not in taken:
             return docno
 

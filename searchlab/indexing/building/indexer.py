@@ -167,7 +167,13 @@ def index(
         if values is not None:
             return values.read()
         return read_documents(
-            paths, format=format, notes=reading_notes, strict=strict, max_record_mb=max_record_mb, fields=fields
+            paths,
+            format=format,
+            notes=reading_notes,
+            strict=strict,
+            max_record_mb=max_record_mb,
+            fields=fields,
+            jobs=jobs,
         )
 
     return build_index(
@@ -231,7 +237,7 @@ def build_index(
                 if not counter.n_docs:
                     raise SourceError(", ".join(sources) or "source", "holds no documents")
                 if prune and noted.is_complete:
-                    changes.remove_unseen()
+                    changes.remove_unseen(noted.unread_docnos)
                 elif prune:
                     warnings.append(_not_pruned(noted))
                 shards = (*changes.write_records(), *written)
@@ -265,7 +271,7 @@ def add_languages(documents: Iterator[Document], settings: AnalysisSettings) -> 
 
 def _not_pruned(notes: ReadingNotes) -> str:
     """The warning that nothing was removed, because documents of the index may be in what could not be read."""
-    unreadable = [skipped for skipped in notes.skipped if skipped.is_unreadable]
+    unreadable = [skipped for skipped in notes.skipped if skipped.is_unreadable and not skipped.docno]
     first = f"{unreadable[0].path}: {unreadable[0].reason}" if unreadable else str(notes.bad_records[0])
     return f"nothing was removed, since documents may be in what could not be read, first {first}"
 

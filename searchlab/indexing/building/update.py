@@ -6,12 +6,13 @@ again, and its older version is deleted by the same commit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import islice
 
 import numpy as np
 
 from searchlab.analysis.analyzer import TermLookup
+from searchlab.indexing.building.duplicates import RENAMED
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import digest
@@ -81,10 +82,17 @@ class IndexChanges:
 
         return find_docnos(known, docnos)
 
-    def remove_unseen(self) -> None:
-        """Delete all documents that `select_changed` has not seen."""
-        for live, seen in zip(self._live, self._seen, strict=True):
+    def remove_unseen(self, kept: Set[str] = frozenset()) -> None:
+        """Delete all documents that `select_changed` has not seen, except some by their docnos.
+
+        One that was renamed because of another document (see `duplicates`) is kept as that one is.
+        """
+        for shard, live, seen in zip(self._shards, self._live, self._seen, strict=True):
             unseen = live & ~seen
+            if kept:
+                numbers = np.flatnonzero(unseen)
+                docnos = shard.columns.docnos.take(numbers)
+                unseen[[number for number, docno in zip(numbers, docnos, strict=True) if _is_kept(docno, kept)]] = False
             self.n_removed += int(np.count_nonzero(unseen))
             live &= ~unseen
 
@@ -96,6 +104,11 @@ class IndexChanges:
     def write_records(self) -> list[ShardRecord]:
         """The records of the shards after the changes, lists of deleted documents written; without empty shards."""
         return [_write_record(shard, live) for shard, live in zip(self._shards, self._live, strict=True) if live.any()]
+
+
+def _is_kept(docno: str, kept: Set[str]) -> bool:
+    parts = docno.split(RENAMED)
+    return any(RENAMED.join(parts[:n]) in kept for n in range(1, len(parts) + 1))
 
 
 def _write_record(shard: Shard, live: Array) -> ShardRecord:

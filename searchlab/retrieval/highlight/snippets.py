@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchlab.analysis.analyzer import TermSpans, TextAnalyzer
+from searchlab.records import PAGE_BREAK
 
 SNIPPET_WORDS = 30
 # A passage of n-grams, which begin one character after the other.
@@ -21,10 +22,14 @@ SENTENCE_ENDS = frozenset(".!?。！？")
 
 @dataclass(frozen=True)
 class Snippet:
-    """A passage, and the positions (start, end) of its matching words."""
+    """A passage, and the positions (start, end) of its matching words.
+
+    `page` is the number of the page with the first of them, if the text has pages.
+    """
 
     text: str
     marks: tuple[tuple[int, int], ...]
+    page: int | None = None
 
     def marked(self, before: str, after: str) -> str:
         """The passage with a string before and after each matching word."""
@@ -36,10 +41,13 @@ class Snippet:
 
 
 def texts_as_json(**texts: Snippet) -> dict[str, Any]:
-    """Texts under their names, and `marks`: for each name the positions of its matching words, start and end."""
-    return {name: text.text for name, text in texts.items()} | {
-        "marks": {name: [list(mark) for mark in text.marks] for name, text in texts.items()}
-    }
+    """Texts under their names, and `marks`: for each name the positions of its matching words, start and end.
+
+    `page` is the number of the page of a passage; there is none if its text has no pages.
+    """
+    pages = [text.page for text in texts.values() if text.page is not None]
+    marks = {name: [list(mark) for mark in text.marks] for name, text in texts.items()}
+    return {name: text.text for name, text in texts.items()} | {"marks": marks} | ({"page": pages[0]} if pages else {})
 
 
 def make_snippet(text: str, terms: Set[str], analyzer: TextAnalyzer, width: int = SNIPPET_WORDS) -> Snippet:
@@ -130,7 +138,13 @@ def cut_snippet(text: str, start: int, end: int, matches: list[tuple[int, int]])
         marks.append((length - len(word), length))
     gap = _tidy(text[last:end])
     pieces.append(gap.lstrip() if last == start else gap)
-    return Snippet("".join(pieces).rstrip() + after, tuple(marks))
+    page = find_page(text, matches[0][0] if matches else start)
+    return Snippet("".join(pieces).rstrip() + after, tuple(marks), page)
+
+
+def find_page(text: str, position: int) -> int | None:
+    """The number of the page with this position; None if the text has no pages."""
+    return 1 + text.count(PAGE_BREAK, 0, position) if PAGE_BREAK in text else None
 
 
 def _tidy(text: str) -> str:

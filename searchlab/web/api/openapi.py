@@ -17,7 +17,7 @@ ERROR = {
 DESCRIPTION = (
     "Search, compare, explain, judge, train and measure. "
     "Titles, snippets and bodies are plain text; `marks` has the positions of the matched words, as [start, end] in "
-    "characters, under the name of each text. "
+    "characters, under the name of each text; a hit in a document with pages has the `page` of its snippet. "
     "An explanation has `docno`, `score`, `found` and `parts`, whose amounts add up to the score. "
     'Errors are JSON: {"error": …}.'
 )

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.corpus import ReadingNotes
 from searchlab.errors import IndexCorrupt, IndexMissing, RecordError, SettingError
 from searchlab.indexing.building import merge as merging
 from searchlab.indexing.building.indexer import build_index, delete, index, merge
@@ -296,3 +297,15 @@ def test_an_interrupted_merge_leaves_the_update(folder, monkeypatch):
     assert sorted(Snapshot(folder).docnos()) == ["d1", "d2", "d3"]
     monkeypatch.undo()
     assert put(folder, [THREE]).n_docs == 3
+
+
+def test_pruning_keeps_documents_that_could_not_be_read_also_under_other_docnos(folder):
+    put(folder, [ONE, Document("d1~x.pdf", "", "c"), Document("d10", "", "c"), THREE])
+    notes = ReadingNotes()
+
+    def read():
+        notes.add_unreadable("x.pdf", "damaged", "d1")
+        yield THREE
+
+    build_index(read, folder, PLAIN, jobs=1, prune=True, notes=notes)
+    assert sorted(Snapshot(folder).docnos()) == ["d1", "d1~x.pdf", "d3"]

@@ -201,3 +201,11 @@ def test_matching_ngrams_are_marked(text, query, n, expected):
 def test_words_of_two_characters_that_overlap_are_one_mark_and_sentences_begin_after_a_full_stop():
     text = "今天天气很好。" * 20 + "信息检索系统按照相关性排列文档。" + "今天天气很好。" * 20
     assert marked(text, "信息检索", width=12) == "… [信息检索]系统按照相关性排列 …"
+
+
+def test_a_snippet_has_the_page_of_its_first_match():
+    text = "One fish.\fTwo cats\nand cells.\fThree cells."
+    assert make_snippet(text, {"cell"}, ANALYZER, 3) == Snippet("… cells. Three cells.", ((2, 7), (15, 20)), 2)
+    assert make_snippet(text, {"three"}, ANALYZER).page == 3
+    assert make_snippet(text, {"nothing"}, ANALYZER, 3).page == 1
+    assert make_snippet("One cell.", {"cell"}, ANALYZER).page is None

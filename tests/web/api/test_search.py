@@ -187,3 +187,14 @@ def test_words_of_other_fields_are_offered(client):
     found = get_json(client, "/api/search", q="lancet")
     assert found["other_fields"] == [{"field": "journal", "n_docs": 1, "query": "journal:lancet"}]
     assert get_json(client, "/api/search", q="journal:lancet")["n_matches"] == 1
+
+
+def test_hits_in_documents_with_pages_have_the_page_and_the_page_shows_it(build):
+    client = client_for(build([Document("a", "T", "one\ftwo wings"), Document("b", "T", "wings")]))
+    found = get_json(client, "/api/search", q="wings")
+    assert {hit["docno"]: hit.get("page") for hit in found["hits"]} == {"a": 2, "b": None}
+    text = client.get("/", params={"q": "wings"}).text
+    assert text.count("p. 2") == 1
+    assert "p. 1" not in text
+    document = client.get("/document", params={"docno": "a", "q": "wings"}).text
+    assert "one\n\ntwo <mark>wings</mark>" in document

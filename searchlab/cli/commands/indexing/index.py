@@ -41,8 +41,8 @@ def index_command(
         typer.Option(
             "--format",
             metavar="NAME",
-            help="bibtex, csv, embase, endnote, html, json, jsonl, markdown, nbib, ohsumed, ohsumed-i, pubmed, ris, "
-            "smart, text, trec, tsv or wos [default: detected]",
+            help="bibtex, csv, docx, embase, eml, endnote, epub, html, json, jsonl, markdown, mbox, nbib, odt, "
+            "ohsumed, ohsumed-i, pdf, pptx, pubmed, ris, rtf, smart, text, trec, tsv, wos or xlsx [default: detected]",
         ),
     ] = None,
     mapped: Annotated[

@@ -3,6 +3,8 @@ import re
 
 import pytest
 
+from benchmarks.folder_files import documents as files
+
 
 def test_index_prints_a_summary(tmp_path, run_cli, docs):
     (tmp_path / "small.jsonl").write_text(docs)
@@ -86,7 +88,7 @@ def test_prune_is_stopped_by_no_foreign_file_but_by_a_bad_record(tmp_path, run_c
     (tmp_path / "some" / "c.jsonl").write_text(docs)
     run_cli("index", "some")
     (tmp_path / "some" / "a.txt").unlink()
-    (tmp_path / "some" / "letter.rtf").write_text(r"{\rtf1 wings}")
+    (tmp_path / "some" / "letter.rst").write_text("wings")
     assert run_cli("index", "some", "--prune")[1].startswith("indexes/some: 4 documents (4 unchanged, 1 removed)\n")
     (tmp_path / "some" / "b.txt").unlink()
     (tmp_path / "some" / "d.jsonl").write_text('{"docno": "new"}\n{"docno": \n')
@@ -148,3 +150,43 @@ def test_verbose_lists_every_record_that_is_not_indexed(tmp_path, run_cli):
     _, _, err = run_cli("index", "a.jsonl", "--rebuild")
     assert err.count("bad record a.jsonl:") == 10
     assert "copy a.jsonl" not in err
+
+
+def test_columns_of_tables_and_workbooks_are_mapped(tmp_path, run_cli):
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "a.csv").write_text("Key,Heading\nk1,Wings\n")
+    (tmp_path / "some" / "b.xlsx").write_bytes(files.xlsx({"S": [["Key", "Heading"], ["k2", "More wings"]]}))
+    code, out, _ = run_cli("index", "some", "--map", "title=Heading", "--map", "docno=Key")
+    assert (code, out.splitlines()[0]) == (0, "indexes/some: 2 documents")
+    assert "k2  More *wings*" in run_cli("query", "wings", "-i", "some")[1]
+
+
+def test_pages_of_documents_are_shown_with_their_passages(tmp_path, run_cli):
+    (tmp_path / "some").mkdir()
+    (tmp_path / "some" / "a.pdf").write_bytes(files.pdf([["Title", "nothing"], ["of wings"], ["wings"]]))
+    (tmp_path / "some" / "b.txt").write_text("wings")
+    code, _, _ = run_cli("index", "some")
+    assert code == 0
+    _, out, _ = run_cli("query", "wings")
+    assert "     p. 2: nothing of *wings* *wings*\n" in out
+    first, second = json.loads(run_cli("query", "wings", "--json")[1])["hits"]
+    assert {first["docno"]: first.get("page"), second["docno"]: second.get("page")} == {"a.pdf": 2, "b.txt": None}
+
+
+def test_a_document_that_cannot_be_read_stops_no_pruning_and_is_kept(tmp_path, run_cli):
+    folder = tmp_path / "some"
+    folder.mkdir()
+    for name in "abc":
+        (folder / f"{name}.pdf").write_bytes(files.pdf([["wings"]]))
+    run_cli("index", "some")
+    (folder / "a.pdf").write_bytes(files.encrypted_pdf())
+    (folder / "b.pdf").unlink()
+    code, out, err = run_cli("index", "some", "--prune", "--report", "out.csv")
+    assert (code, out.splitlines()[0]) == (0, "indexes/some: 2 documents (1 unchanged, 1 removed)")
+    assert err.splitlines() == [
+        "warning: skipped some/a.pdf: encrypted, it can be read only with a password",
+        "found: files 1 read, 1 not readable; records 1 documents",
+    ]
+    listed = 'unreadable file,some/a.pdf,"encrypted, it can be read only with a password"'
+    assert listed in (tmp_path / "out.csv").read_text().splitlines()
+    assert "a.pdf" in run_cli("query", "wings")[1]
