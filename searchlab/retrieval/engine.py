@@ -147,12 +147,13 @@ class SearchEngine:
         request = parsed, scorer, stream, wanted
         search_fields = partial(find_other_fields, self, *request)
         if found_all:
-            count, mark = len(order).__int__, partial(mark_documents, self.snapshot, *columns[:2])
+            mark = partial(mark_documents, self.snapshot, *columns[:2])
+            matches = Matches(lambda: len(order), mark, search_fields)
         else:
             count, mark = partial(self._count_matches, *request), partial(self._mark_matches, *request)
+            matches = Matches(count, mark, search_fields)
         if parsed is not query:
             warn_of_remarks(parsed)
-        matches = Matches(count, mark, search_fields)
         return Hits(self.snapshot, parsed, *columns, seconds, compiled=self.compiled, matches=matches)
 
     def _first_in_order(
@@ -178,7 +179,7 @@ class SearchEngine:
             n_wanted = limit - int(np.count_nonzero(~last))
             kept = np.flatnonzero(~last | (scores >= np.partition(scores[last], -n_wanted)[-n_wanted]))
             shards, docs, scores, values = shards[kept], docs[kept], scores[kept], values[kept]
-        rows = np.lexsort((-self._docno_ranks(shards, docs), -scores, -values))[:limit]
+        rows = np.lexsort((-self._docno_ranks(shards, docs).astype(np.int64), -scores, -values))[:limit]
         return shards[rows], docs[rows], scores[rows]
 
     def search_many(

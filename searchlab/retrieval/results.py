@@ -172,6 +172,9 @@ class Hits(HitsExport, Sequence[Hit]):
 
     def group_duplicates(self, k: int | None = None) -> list[DuplicateGroup]:
         """The first k groups of near-duplicates among these hits (see `searchlab.retrieval.near_duplicates`)."""
+        from searchlab.retrieval.search_arguments import require_k
+
+        require_k(k)
         with self._snapshot.report_damage():
             return group_duplicates(map(self._document, range(len(self))), k)
 

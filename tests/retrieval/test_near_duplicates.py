@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from searchlab.errors import SettingError
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.near_duplicates import MIN_RESEMBLANCE, MIN_WORDS, examined_depth, group_duplicates
@@ -97,6 +98,8 @@ def test_hits_are_grouped_in_the_order_of_their_ranks(build):
         hits = engine.search("a")
         assert [hits.docnos[group.row] for group in hits.group_duplicates()] == hits.docnos[:2]
         assert len(hits.group_duplicates(1)) == 1
+        with pytest.raises(SettingError, match="k is 0, expected 1 or more"):
+            hits.group_duplicates(0)
 
 
 def test_at_least_a_hundred_results_are_examined():

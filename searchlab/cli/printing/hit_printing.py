@@ -111,23 +111,23 @@ def note_outcome(hits: Hits, engine: SearchEngine, began: float) -> None:
 
     `began` is when the search began, by `time.perf_counter`.
     """
-    query = hits.query
+    query, elsewhere = hits.query, hits.other_fields
     unknown = list_names(query.unknown)
     for remark in query.remarks:
         note(remark)
     if not query.terms and not query.unknown and query.node is None:
         note("no results: the query has only stop words or punctuation; add a word to search for")
     elif not query.terms and query.node is None:
-        note(f"no results: none of the words occurs in the index ({unknown})")
+        note(f"no results: none of the words occurs in {'a title or text' if elsewhere else 'the index'} ({unknown})")
     else:
         if query.unknown:
-            note(f"not in the index: {unknown}")
+            note(f"{'in no title or text' if elsewhere else 'not in the index'}: {unknown}")
         if not hits:
             note("no results: no document matches the whole query and all filters")
     if query.suggestions:
         note(f"did you mean: {', '.join(nearest for _, nearest in query.suggestions)}?")
-    if hits.other_fields:
-        offers = [f"{format_count(each.n_docs, 'document')} by {each.query}" for each in hits.other_fields]
+    if elsewhere:
+        offers = [f"{format_count(each.n_docs, 'document')} by {each.query}" for each in elsewhere]
         note(f"more in other fields: {', '.join(offers)}")
     if hits:
         results, documents = format_count(hits.n_matches, "result"), format_count(len(engine), "document")

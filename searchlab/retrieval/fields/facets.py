@@ -67,6 +67,8 @@ def suited_fields(snapshot: Snapshot, limit: int) -> list[str]:
 
 def count_facet(snapshot: Snapshot, marks: Marks, field: str, n: int = N_VALUES) -> Facet:
     """The n most frequent values of a field in the documents that are marked."""
+    if not isinstance(field, str):
+        raise SettingError(f"field is {field!r}, expected the name of a field")
     if field not in snapshot.field_names:
         raise unknown_name("field", field, snapshot.field_names)
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:

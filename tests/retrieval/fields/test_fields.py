@@ -36,9 +36,10 @@ def make_documents(n=60, seed=3):
 DOCUMENTS = make_documents()
 
 
-@pytest.fixture(scope="module", params=[None, 20], ids=["one-shard", "several-shards"])
+@pytest.fixture(scope="module", params=[(None, False), (20, False), (20, True)], ids=["one", "several", "compiled"])
 def engine(request, build):
-    with SearchEngine(build(DOCUMENTS, words_per_shard=request.param), compiled=False) as engine:
+    words_per_shard, compiled = request.param
+    with SearchEngine(build(DOCUMENTS, words_per_shard=words_per_shard), compiled=compiled) as engine:
         yield engine
 
 
@@ -146,6 +147,8 @@ def test_a_facet_of_what_is_no_field_is_refused(engine):
         engine.search("a").facets("colour")
     with pytest.raises(SettingError, match="n is 0, expected"):
         engine.search("a").facets("year", n=0)
+    with pytest.raises(SettingError, match=r"field is \['year'\], expected"):
+        engine.search("a").facets(["year"])
 
 
 def test_names_of_fields_are_split_at_commas():

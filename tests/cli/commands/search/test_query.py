@@ -180,6 +180,7 @@ def test_json_has_facets_and_other_fields(fielded, run_cli):
 def test_words_of_other_fields_are_offered(fielded, run_cli):
     code, out, err = run_cli("query", "lymph", "-i", fielded)
     assert (code, out) == (1, "")
+    assert "no results: none of the words occurs in a title or text (lymph)\n" in err
     assert "more in other fields: 1 document by journal:lymph\n" in err
     assert run_cli("query", "journal:lymph", "-i", fielded)[0] == 0
 
