@@ -5,11 +5,14 @@ A line begins with a tag ("TI  - Wings"); a line without a tag continues the lin
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 
-from searchlab.corpus.text_cleaning import on_one_line
+from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.text_cleaning import excerpt, on_one_line
+from searchlab.errors import RecordError
 
 
 @dataclass(slots=True)
@@ -59,3 +62,43 @@ class TaggedRecord:
     def _texts(self, tag: str) -> list[str]:
         values = self.values.get(tag, ())
         return [text for text in (on_one_line(" ".join(lines)) for lines in values) if text]
+
+
+def read_tagged_records(
+    opened: OpenedFile, tagged: re.Pattern[str], first: str, last: str, example: str, outside: re.Pattern[str]
+) -> Iterator[TaggedRecord]:
+    """The records of a file, each from a line with the tag `first` to one with the tag `last`.
+
+    `tagged` finds the tag and the text of a line. `example` is a first line, for messages. A line between records is a
+    mistake, unless it is blank or fits `outside`.
+    """
+    record: TaggedRecord | None = None
+    strayed = False
+    n_records = 0
+    for number, line in opened.lines():
+        tag = tagged.fullmatch(line)
+        if tag and tag[1] == first:
+            if record is not None:
+                message = f"expected {last}, found another {first} at line {number}"
+                opened.reading.reject(RecordError(record.location, message))
+            n_records += 1
+            record, strayed = TaggedRecord(opened.location(number), n_records), False
+        if record is None:
+            if line.strip() and not strayed and not outside.fullmatch(line):
+                message = f"expected a line '{example}', found {excerpt(line)}"
+                opened.reading.reject(RecordError(opened.location(number), message))
+                strayed = True
+        elif tag is None:
+            record.extend(line)
+        elif tag[1] == last:
+            yield record
+            record = None
+        else:
+            record.add(tag[1], tag[2] or "")
+        if record is not None:
+            record.length += len(line) + 1
+            if record.length > opened.reading.max_record_length:
+                opened.reading.reject(opened.reading.too_long(record.location))
+                record, strayed = None, True
+    if record is not None:
+        opened.reading.reject(RecordError(record.location, f"expected {last}, found the end of the file"))

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields, plain_doi, split_serial_numbers
-from searchlab.corpus.parsing.identifiers import check_name, is_column, path_docno
+from searchlab.corpus.parsing.identifiers import check_name, is_column
+from searchlab.corpus.parsing.made_docnos import noting_made_docnos
 from searchlab.corpus.parsing.xml_records import XmlRecord, read_xml_records
-from searchlab.corpus.reading_notes import MADE_DOCNO
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.records import Document
 
@@ -78,25 +78,16 @@ def is_endnote(opened: OpenedFile) -> bool:
 
 def read_endnote_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file, up to the first mistake in the XML."""
-    prefix = path_docno(opened.file.relative)
-    n_records = 0
-
-    def document(record: XmlRecord) -> Document:
-        nonlocal n_records
-        n_records += 1
-        found = _document(record, prefix, n_records)
-        if found.docno.startswith(f"{prefix}#"):
-            opened.reading.notes.add(MADE_DOCNO, record.location, found.docno)
-        return found
-
-    return opened.reading.parse_each(document, read_xml_records(opened, RECORDS, _is_wanted))
+    numbered = enumerate(read_xml_records(opened, RECORDS, _is_wanted), start=1)
+    return opened.reading.parse_each(noting_made_docnos(opened, _document), numbered)
 
 
 def _is_wanted(name: str, enclosing: list[str]) -> bool:
     return bool(enclosing) and (enclosing[-1], name) in WANTED
 
 
-def _document(record: XmlRecord, prefix: str, n_records: int) -> Document:
+def _document(numbered: tuple[int, XmlRecord], prefix: str) -> Document:
+    n_records, record = numbered
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for found in record.texts:
         name = WANTED[found.enclosing[-1], found.name]

@@ -17,12 +17,9 @@ import re
 from collections.abc import Iterator
 
 from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields, split_list, split_serial_numbers
-from searchlab.corpus.parsing.identifiers import path_docno
-from searchlab.corpus.parsing.tagged_lines import TaggedRecord
-from searchlab.corpus.reading_notes import MADE_DOCNO
+from searchlab.corpus.parsing.made_docnos import noting_made_docnos
+from searchlab.corpus.parsing.tagged_lines import TaggedRecord, read_tagged_records
 from searchlab.corpus.source_files import OpenedFile
-from searchlab.corpus.text_cleaning import excerpt
-from searchlab.errors import RecordError
 from searchlab.records import Document
 
 FIRST_TAG = "TY"
@@ -89,49 +86,8 @@ def is_ris(opened: OpenedFile) -> bool:
 
 def read_ris_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    prefix = path_docno(opened.file.relative)
-
-    def document(record: TaggedRecord) -> Document:
-        found = _document(record, prefix)
-        if found.docno.startswith(f"{prefix}#"):
-            opened.reading.notes.add(MADE_DOCNO, record.location, found.docno)
-        return found
-
-    return opened.reading.parse_each(document, _read_records(opened))
-
-
-def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
-    record: TaggedRecord | None = None
-    strayed = False
-    n_records = 0
-    for number, line in opened.lines():
-        tag = _TAG.fullmatch(line)
-        if tag and tag[1] == FIRST_TAG:
-            if record is not None:
-                message = f"expected {LAST_TAG}, found another {FIRST_TAG} at line {number}"
-                opened.reading.reject(RecordError(record.location, message))
-            n_records += 1
-            record, strayed = TaggedRecord(opened.location(number), n_records), False
-        if record is None:
-            in_preamble = not n_records and _PREAMBLE_LINE.fullmatch(line)
-            if line.strip() and not strayed and not in_preamble:
-                message = f"expected a line '{FIRST_TAG}  - …', found {excerpt(line)}"
-                opened.reading.reject(RecordError(opened.location(number), message))
-                strayed = True
-        elif tag is None:
-            record.extend(line)
-        elif tag[1] == LAST_TAG:
-            yield record
-            record = None
-        else:
-            record.add(tag[1], tag[2] or "")
-        if record is not None:
-            record.length += len(line) + 1
-            if record.length > opened.reading.max_record_length:
-                opened.reading.reject(opened.reading.too_long(record.location))
-                record, strayed = None, True
-    if record is not None:
-        opened.reading.reject(RecordError(record.location, f"expected {LAST_TAG}, found the end of the file"))
+    records = read_tagged_records(opened, _TAG, FIRST_TAG, LAST_TAG, f"{FIRST_TAG}  - …", _PREAMBLE_LINE)
+    return opened.reading.parse_each(noting_made_docnos(opened, _document), records)
 
 
 def _docno(record: TaggedRecord, pmid: str, prefix: str) -> str:

@@ -11,16 +11,13 @@ import re
 from collections.abc import Iterator
 
 from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields, split_list, split_serial_numbers
-from searchlab.corpus.parsing.identifiers import is_column, path_docno
-from searchlab.corpus.parsing.tagged_lines import TaggedRecord
-from searchlab.corpus.reading_notes import MADE_DOCNO
+from searchlab.corpus.parsing.identifiers import is_column
+from searchlab.corpus.parsing.made_docnos import noting_made_docnos
+from searchlab.corpus.parsing.tagged_lines import TaggedRecord, read_tagged_records
 from searchlab.corpus.source_files import OpenedFile
-from searchlab.corpus.text_cleaning import excerpt
-from searchlab.errors import RecordError
 from searchlab.records import Document
 
-FIRST_TAG, LAST_TAG, END_TAG = "PT", "ER", "EF"
-FILE_TAGS = frozenset({"FN", "VR"})
+FIRST_TAG, LAST_TAG = "PT", "ER"
 # Tags whose lines are items of a list.
 LINE_TAGS = frozenset({"AU", "AF", "BA", "BF", "BE", "ED", "CA", "C1", "CR"})
 TEXT_TAGS = {
@@ -45,6 +42,8 @@ _KNOWN_TAGS = frozenset(
 )
 _HEAD = re.compile(r"\s*FN [^\r\n]*+[\r\n]++VR [0-9]")
 _RECORD_HEAD = re.compile(r"\s*PT [A-Z][\r\n]")
+# Lines of the file itself, outside records.
+_FILE_LINE = re.compile("(?:FN|VR|EF)(?: .*)?")
 _TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?")
 
 
@@ -57,48 +56,8 @@ def is_web_of_science(opened: OpenedFile) -> bool:
 
 def read_web_of_science_documents(opened: OpenedFile) -> Iterator[Document]:
     """The documents of the file."""
-    prefix = path_docno(opened.file.relative)
-
-    def document(record: TaggedRecord) -> Document:
-        found = _document(record, prefix)
-        if found.docno.startswith(f"{prefix}#"):
-            opened.reading.notes.add(MADE_DOCNO, record.location, found.docno)
-        return found
-
-    return opened.reading.parse_each(document, _read_records(opened))
-
-
-def _read_records(opened: OpenedFile) -> Iterator[TaggedRecord]:
-    record: TaggedRecord | None = None
-    strayed = False
-    n_records = 0
-    for number, line in opened.lines():
-        tag = _TAG.fullmatch(line)
-        if tag and tag[1] == FIRST_TAG:
-            if record is not None:
-                message = f"expected {LAST_TAG}, found another {FIRST_TAG} at line {number}"
-                opened.reading.reject(RecordError(record.location, message))
-            n_records += 1
-            record, strayed = TaggedRecord(opened.location(number), n_records), False
-        if record is None:
-            if line.strip() and not strayed and not (tag and tag[1] in {*FILE_TAGS, END_TAG}):
-                message = f"expected a line '{FIRST_TAG} …', found {excerpt(line)}"
-                opened.reading.reject(RecordError(opened.location(number), message))
-                strayed = True
-        elif tag is None:
-            record.extend(line)
-        elif tag[1] == LAST_TAG:
-            yield record
-            record = None
-        else:
-            record.add(tag[1], tag[2] or "")
-        if record is not None:
-            record.length += len(line) + 1
-            if record.length > opened.reading.max_record_length:
-                opened.reading.reject(opened.reading.too_long(record.location))
-                record, strayed = None, True
-    if record is not None:
-        opened.reading.reject(RecordError(record.location, f"expected {LAST_TAG}, found the end of the file"))
+    records = read_tagged_records(opened, _TAG, FIRST_TAG, LAST_TAG, f"{FIRST_TAG} …", _FILE_LINE)
+    return opened.reading.parse_each(noting_made_docnos(opened, _document), records)
 
 
 def _document(record: TaggedRecord, prefix: str) -> Document:
