@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 # Relevance grades by qid, then docno: the type of all arguments that are judgments; `corpus.Qrels` is one.
 Judgments = Mapping[str, Mapping[str, int]]
+
+
+# Between the terms of a phrase; no term has it.
+PHRASE_SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,8 @@ class QueryTerm:
     """A term of a query: its count there (or its weight), and its statistics in the collection.
 
     It is looked up in one stream or field, `stream`. A wildcard or fuzzy word is one term that matches several
-    terms of the index, its `variants`, and so is a word in an index of several languages; every other term matches only
-    itself.
+    terms of the index, its `variants`, and so is a word with synonyms, or in an index of several languages; every other
+    term matches only itself. A variant of several words has PHRASE_SEPARATOR between its terms.
     """
 
     text: str
@@ -83,6 +88,11 @@ class QueryTerm:
     def __post_init__(self) -> None:
         if not self.variants:
             object.__setattr__(self, "variants", (self.text,))
+
+    @cached_property
+    def single_terms(self) -> tuple[str, ...]:
+        """The terms of all variants, those of phrases one by one."""
+        return tuple(term for variant in self.variants for term in variant.split(PHRASE_SEPARATOR))
 
     @property
     def is_class(self) -> bool:

@@ -72,6 +72,17 @@ LanguageOption = Annotated[
 ]
 
 
+SynonymsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--synonyms",
+        metavar="FILE",
+        help="Words that stand for each other in queries: lines such as `a, b, c` or `a => b, c`",
+        show_default=False,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class SearchOptions:
     """The options of a search as users write them; `scorer` and `expansion` refuse unknown names and wrong values."""

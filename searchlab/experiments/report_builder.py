@@ -246,7 +246,7 @@ def _ranking(results: ExperimentResults, name: str, qid: str) -> Ranking:
 
 def _entries(results: ExperimentResults, topic: Topic, shown: Ranking, other: Ranking) -> tuple[RankedDocument, ...]:
     engine = results.inputs.engine
-    terms = {variant for term in engine.parse(topic.text).terms for variant in term.variants}
+    terms = {variant for term in engine.parse(topic.text).terms for variant in term.single_terms}
     ranks = {docno: rank for rank, docno in enumerate(other.docnos, start=1)}
     entries = []
     for rank, docno in enumerate(shown.docnos[:MAX_DOCUMENTS], start=1):

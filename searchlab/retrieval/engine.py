@@ -34,6 +34,7 @@ from searchlab.retrieval.expansion import as_expansion
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.matching import Matcher
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
+from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.retrieval.results import Contribution, Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, require_text, warn_of_remarks
@@ -52,9 +53,9 @@ if TYPE_CHECKING:
 ScoredDocuments = tuple[Array, Array]
 
 
-def open(name: str | Path, *, compiled: bool = True, language: str | None = None) -> SearchEngine:
+def open(name: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None) -> SearchEngine:
     """Open an index, by its folder or by its name in `indexes/`, for searching (see `SearchEngine`)."""
-    return SearchEngine(locate_index(name), compiled=compiled, language=language)
+    return SearchEngine(locate_index(name), compiled=compiled, language=language, synonyms=synonyms)
 
 
 class SearchEngine:
@@ -64,14 +65,18 @@ class SearchEngine:
     not wait half a second for numba. Both ways give the same results. Threads may share an engine.
 
     In an index of several languages, `language` is the one that queries are in; by default each word of a query is
-    searched in all of them.
+    searched in all of them. `synonyms` are a file (see `query/synonyms`), groups of words, or a dict of words with
+    their synonyms: a word of a query and its synonyms count as one word.
     """
 
-    def __init__(self, folder: str | Path, *, compiled: bool = True, language: str | None = None) -> None:
+    def __init__(
+        self, folder: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None
+    ) -> None:
+        rules = Synonyms.given(synonyms)
         self.snapshot = Snapshot(Path(folder), language)
         self.reader = IndexReader(self.snapshot)
         self.compiled = compiled
-        self._analyzer = QueryAnalyzer(self.reader)
+        self._analyzer = QueryAnalyzer(self.reader, rules)
         self._threads = threading.local()
 
     def __repr__(self) -> str:

@@ -49,7 +49,7 @@ class Query:
     def to_mark(self) -> frozenset[str]:
         """The terms to mark in title and body: those of `stream_to_mark`."""
         streams = STREAMS if self.stream_to_mark in STREAMS else (self.stream_to_mark,)
-        return frozenset(variant for term in self.terms if term.stream in streams for variant in term.variants)
+        return frozenset(variant for term in self.terms if term.stream in streams for variant in term.single_terms)
 
     @property
     def stream_to_mark(self) -> str:

@@ -163,7 +163,7 @@ def _n_columns(text: str) -> int:
 
 def _matched_terms(query: Query, field: str) -> Set[str]:
     """The terms that a query searches for in a field other than title and body."""
-    return {variant for term in query.terms if term.stream == field for variant in term.variants}
+    return {variant for term in query.terms if term.stream == field for variant in term.single_terms}
 
 
 def _as_text(value: Any) -> str:

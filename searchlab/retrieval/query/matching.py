@@ -6,14 +6,14 @@ its group, and so does a group without any other part: it gives None.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import iand, ior
 
 import numpy as np
 
+from searchlab.indexing.phrases import find_phrase
 from searchlab.retrieval.query.filters import Filter
-from searchlab.retrieval.query.phrases import find_phrase
 from searchlab.retrieval.query.query_analyzer import QueryAnalyzer
 from searchlab.retrieval.query.ranges import find_in_range
 from searchlab.retrieval.query.syntax_tree import (
@@ -43,6 +43,7 @@ class Matcher:
 
     def __init__(self, reader: IndexReader, analyzer: QueryAnalyzer, shard_index: int, stream: str) -> None:
         self._reader = reader
+        self._analyzer = analyzer
         self._patterns = analyzer.patterns
         self._shard_index = shard_index
         self._stream = stream
@@ -125,13 +126,13 @@ class Matcher:
         if isinstance(leaf, Wildcard | Fuzzy):
             variants = self._patterns.expand(leaf, name).terms
             return self._documents_with(name, variants) if variants else _NONE
-        phrases = self._reader.snapshot.analyzer_of(name).phrases(leaf.text)
+        phrases = self._analyzer.phrases(leaf.text, name)
         if not phrases:
             return None
         found = [self._phrase(leaf, name, terms) for terms in phrases]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def _phrase(self, leaf: Word | Phrase, name: str, terms: list[str]) -> Array:
+    def _phrase(self, leaf: Word | Phrase, name: str, terms: Sequence[str]) -> Array:
         """The documents that have these terms, one behind the other."""
         if len(terms) == 1:
             return self._documents_with(name, (terms[0],))

@@ -14,7 +14,8 @@ from functools import cached_property, partial
 from searchlab.analysis.analyzer import Analyzer
 from searchlab.errors import unknown_name
 from searchlab.indexing.storage.columns import NGRAMS
-from searchlab.records import QueryTerm, TermStats
+from searchlab.records import PHRASE_SEPARATOR, QueryTerm, TermStats
+from searchlab.retrieval.query.synonyms import Synonyms, SynonymTable, Terms
 from searchlab.retrieval.query.syntax_tree import (
     DOCNO,
     Fuzzy,
@@ -42,8 +43,11 @@ SYNTAXES = ("plain", "full")
 class QueryAnalyzer:
     """Analyses queries for one index."""
 
-    def __init__(self, reader: IndexReader) -> None:
+    def __init__(self, reader: IndexReader, synonyms: Synonyms | None = None) -> None:
         self._reader = reader
+        self._synonyms = None if synonyms is None else SynonymTable(synonyms, reader.snapshot.analyzer)
+        # Whether a word may stand for several terms.
+        self._has_classes = synonyms is not None or reader.snapshot.manifest.settings.is_mixed
         self._snapshot = reader.snapshot
         self._suggest = partial(correct_spelling, reader.snapshot)
         self.patterns = TermPatterns(reader.snapshot)
@@ -75,7 +79,7 @@ class QueryAnalyzer:
         return Query(written, terms, unknown, node, remarks, self._suggestions_for(stream, written))
 
     def _parse_words(self, text: str, stream: str, remarks: tuple[str, ...] = ()) -> Query:
-        if self._snapshot.manifest.settings.is_mixed and stream != NGRAMS:
+        if self._has_classes and stream != NGRAMS:
             return self._parse_classes(text, stream, remarks)
         known, unknown = [], set()
         for term, count in Counter(self._snapshot.analyzer_of(stream).terms(text)).items():
@@ -104,9 +108,31 @@ class QueryAnalyzer:
 
     def _words(self, text: str, stream: str) -> Iterator[tuple[str, str, Variants]]:
         """Each word of a text: as written, the name of its class, and those of its forms that documents have."""
-        for start, end, forms in self._snapshot.analyzer_of(stream).word_classes(text):
+        words = self._snapshot.analyzer_of(stream).word_classes(text)
+        for start, end, forms in words:
             occurring = tuple(form for form in forms if self._reader.term_stats(stream, (form,)).doc_freq)
-            yield text[start:end], occurring[0] if occurring else forms[0], occurring
+            name = occurring[0] if occurring else forms[0]
+            synonyms = () if self._synonyms is None or stream == NGRAMS else self._synonyms.of_forms(forms)
+            if len(synonyms) > len(forms):
+                yield text[start:end], *self._synonym_class(name, synonyms, len(forms), stream)
+            else:
+                yield text[start:end], name, occurring
+        if self._synonyms is not None and stream != NGRAMS:
+            for start, end, synonyms in self._synonyms.find_phrases(words):
+                yield text[start:end], *self._synonym_class(" ".join(synonyms[0]), synonyms, 1, stream)
+
+    def _synonym_class(self, name: str, terms: tuple[Terms, ...], n_written: int, stream: str) -> tuple[str, Variants]:
+        """The name of a class of a word and its synonyms, which follow what was written, and its variants."""
+        others = ", ".join(" ".join(each) for each in terms[n_written:])
+        variants = tuple(PHRASE_SEPARATOR.join(each) for each in terms)
+        return f"{name} = {others}", variants if self._reader.term_stats(stream, variants).doc_freq else ()
+
+    def phrases(self, text: str, stream: str) -> list[Terms]:
+        """The terms of a word or phrase, in each way in which documents may have it, synonyms included."""
+        written = [tuple(terms) for terms in self._snapshot.analyzer_of(stream).phrases(text)]
+        if self._synonyms is None or stream == NGRAMS:
+            return written
+        return list(dict.fromkeys(each for terms in written for each in self._synonyms.of_terms(terms)))
 
     def _suggestions_for(self, stream: str, text: str) -> Callable[[str], str | None] | None:
         """What finds the nearest known word of an unknown one; n-grams are not corrected.

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from searchlab.errors import REBUILD, IndexCorrupt
+from searchlab.indexing.phrases import count_phrase
 from searchlab.indexing.snapshot import Snapshot, TermCounts
 from searchlab.indexing.storage.streams import Stream, make_stream
-from searchlab.records import TermStats
+from searchlab.records import PHRASE_SEPARATOR, TermStats
 from searchlab.types import Array
 
 MAX_BOUND_SCORERS = 12
@@ -139,16 +140,30 @@ class IndexReader:
     def _merge_postings(self, shard_index: int, stream: str, variants: Variants) -> tuple[Array, Array]:
         """The documents that have any of the variants, and the sum of their frequencies."""
         column = self.column(shard_index, stream)
-        numbers = [self._term_numbers(stream, variant)[shard_index] for variant in variants]
+        phrases = [variant.split(PHRASE_SEPARATOR) for variant in variants if PHRASE_SEPARATOR in variant]
+        words = [variant for variant in variants if PHRASE_SEPARATOR not in variant]
+        numbers = [self._term_numbers(stream, word)[shard_index] for word in words]
         slices = [slice(column.offsets[number], column.offsets[number + 1]) for number in numbers if number >= 0]
-        docs = np.concatenate([column.docs[:0], *(column.docs[part] for part in slices)])
-        tfs = np.concatenate([column.tfs[:0], *(column.tfs[part] for part in slices)])
+        of_phrases = [self._count_phrase(shard_index, stream, terms) for terms in phrases]
+        docs = np.concatenate(
+            [column.docs[:0], *(column.docs[part] for part in slices), *(docs for docs, _ in of_phrases)]
+        )
+        tfs = np.concatenate([column.tfs[:0], *(column.tfs[part] for part in slices), *(tfs for _, tfs in of_phrases)])
         n_docs = len(column.lengths)
         if len(docs) and docs.max() >= n_docs:
             raise self._damaged(stream)
         sums = np.bincount(docs, tfs, n_docs)
         matching = np.flatnonzero(sums)
         return matching.astype(column.docs.dtype), sums[matching]
+
+    def _count_phrase(self, shard_index: int, stream: str, terms: list[str]) -> tuple[Array, Array]:
+        """The documents of a shard that have terms one behind the other, and how often."""
+        text = self.snapshot.shards[shard_index].columns.text(stream)
+        numbers = [self._term_numbers(stream, term)[shard_index] for term in terms]
+        if text is None or min(numbers) < 0:
+            return np.zeros(0, np.uint32), np.zeros(0, np.uint32)
+        docs, counts = count_phrase(text, numbers)
+        return docs.astype(np.uint32), counts.astype(np.uint32)
 
     def _damaged(self, stream: str) -> IndexCorrupt:
         return IndexCorrupt(f"{self.snapshot.folder}: {stream}.docs is damaged; {REBUILD}")

@@ -17,6 +17,7 @@ from pathlib import Path
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.retrieval.engine import SearchEngine
+from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
 from searchlab.web.http_errors import NotFound, without_folder
 from searchlab.web.state.open_index import OpenIndex
@@ -46,8 +47,11 @@ def _default_model(folder: Path) -> Path:
 class _WatchedIndex:
     """The folder of one index, and its latest state."""
 
-    def __init__(self, folder: Path, models: Mapping[str, Path], retired: RetiredStates) -> None:
+    def __init__(
+        self, folder: Path, models: Mapping[str, Path], retired: RetiredStates, synonyms: Synonyms | None
+    ) -> None:
         self.folder = folder
+        self._synonyms = synonyms
         self._shared_models = models
         watched = (folder / MANIFEST, _default_model(folder), folder / TOPICS, *models.values())
         self._watched_files, self._models_folder = tuple(map(str, watched)), str(models_folder(folder))
@@ -104,7 +108,7 @@ class _WatchedIndex:
         if previous is not None and self._stamps[0] == stamps[0] and not self._problem:
             return OpenIndex(self.folder, models, previous.engine)
         try:
-            opened = OpenIndex(self.folder, models, _warm_up(SearchEngine(self.folder)))
+            opened = OpenIndex(self.folder, models, _warm_up(SearchEngine(self.folder, synonyms=self._synonyms)))
         except (SearchlabError, OSError) as error:
             if previous is None:
                 raise
@@ -154,14 +158,14 @@ def _stamps_within(folder: str) -> tuple[FileStamp | None, ...]:
 
 
 class OpenIndexes:
-    """The indexes that are served, by name; `models` are files offered for all of them."""
+    """The indexes that are served, by name; `models` are files offered for all of them, `synonyms` for all queries."""
 
-    def __init__(self, folders: Sequence[Path], models: Iterable[Path] = ()) -> None:
+    def __init__(self, folders: Sequence[Path], models: Iterable[Path] = (), synonyms: Synonyms | None = None) -> None:
         files = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
         self._watched: dict[str, _WatchedIndex] = {}
         retired = RetiredStates()
         for folder in folders:
-            watched = self._watched.setdefault(folder.name, _WatchedIndex(folder, files, retired))
+            watched = self._watched.setdefault(folder.name, _WatchedIndex(folder, files, retired, synonyms))
             if watched.folder != folder:
                 raise SettingError(f"two indexes are called {folder.name}: {watched.folder} and {folder}")
         if not self._watched:

@@ -18,6 +18,7 @@ from whoosh import query as whoosh_query
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, QueryWarning, SettingError
+from searchlab.indexing import phrases
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.layout import WHOOSH
@@ -25,7 +26,7 @@ from searchlab.indexing.storage.manifest import Manifest, commit_manifest, read_
 from searchlab.indexing.storage.shard import write_deletions
 from searchlab.records import Document, TermStats
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.query import phrases, query_analyzer, term_patterns
+from searchlab.retrieval.query import query_analyzer, term_patterns
 from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.query.syntax_tree import (
     And,

@@ -27,6 +27,7 @@ from searchlab.cli.search_options import (
     SearchOptions,
     SetOption,
     StreamOption,
+    SynonymsOption,
     SyntaxOption,
     WeightsOption,
 )
@@ -51,6 +52,7 @@ def explain_command(
     rerank: RerankOption = None,
     syntax: SyntaxOption = "full",
     language: LanguageOption = None,
+    synonyms: SynonymsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Explain why a document has its score, or ranks above another.
@@ -62,7 +64,7 @@ def explain_command(
     if rerank is not None:
         refuse_first_stage_options(context)
     options = SearchOptions.read(scorer, settings, stream, None, expand, syntax=syntax, weights=weights)
-    with searchlab.open(choose_index(index), compiled=False, language=language) as engine:
+    with searchlab.open(choose_index(index), compiled=False, language=language, synonyms=synonyms) as engine:
         if rerank is not None:
             reranker = open_reranker(rerank, engine)
             bundle: Bundle | None = reranker.bundle

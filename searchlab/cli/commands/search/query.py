@@ -23,6 +23,7 @@ from searchlab.cli.search_options import (
     SearchOptions,
     SetOption,
     StreamOption,
+    SynonymsOption,
     SyntaxOption,
     WeightsOption,
 )
@@ -51,6 +52,7 @@ def query_command(
     rerank: RerankOption = None,
     syntax: SyntaxOption = "full",
     language: LanguageOption = None,
+    synonyms: SynonymsOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what each term, or feature of a model, adds to each score.")
     ] = False,
@@ -71,16 +73,20 @@ def query_command(
             raise SettingError("--explain and --json need a query; a session has :explain")
         if rerank is not None:
             raise SettingError("--rerank needs a query; a session ranks by a scorer")
-        _start_session(options, index, k, language)
+        _start_session(options, index, k, language, synonyms)
     else:
-        _search_once(options, rerank, query, index, k, language, explain=explain, as_json=as_json)
+        _search_once(options, rerank, query, index, k, language, synonyms, explain=explain, as_json=as_json)
 
 
-def _start_session(options: SearchOptions, index: str | None, k: int, language: str | None) -> None:
+def _start_session(
+    options: SearchOptions, index: str | None, k: int, language: str | None, synonyms: str | None
+) -> None:
     from searchlab.cli.session.session_loop import Session
 
     # At a terminal, loading the compiled kernels takes longer than they save.
-    with searchlab.open(choose_index(index), compiled=not sys.stdin.isatty(), language=language) as engine:
+    with searchlab.open(
+        choose_index(index), compiled=not sys.stdin.isatty(), language=language, synonyms=synonyms
+    ) as engine:
         Session(engine, options.for_index(engine), k).run()
 
 
@@ -91,12 +97,13 @@ def _search_once(
     index: str | None,
     k: int,
     language: str | None,
+    synonyms: str | None,
     *,
     explain: bool,
     as_json: bool,
 ) -> None:
     """Print the hits of one query, in the order of the model if there is one."""
-    with searchlab.open(choose_index(index), compiled=False, language=language) as engine:
+    with searchlab.open(choose_index(index), compiled=False, language=language, synonyms=synonyms) as engine:
         reranker = open_reranker(model, engine) if model is not None else None
         pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
         hits = pipeline.start(query, syntax=options.syntax, filters=options.filters).hits(k)

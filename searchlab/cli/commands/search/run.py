@@ -38,6 +38,7 @@ from searchlab.cli.search_options import (
     ScorerOption,
     SearchOptions,
     SetOption,
+    SynonymsOption,
     SyntaxOption,
     WeightsOption,
 )
@@ -79,6 +80,7 @@ def run_command(
     external: ExternalOption = None,
     syntax: SyntaxOption = "plain",
     language: LanguageOption = None,
+    synonyms: SynonymsOption = None,
     tag: TagOption = None,
     topic_format: Annotated[
         str | None,
@@ -115,7 +117,7 @@ def run_command(
         topic_ids=topic_ids,
     )
     warn_of_latin1(notes)
-    with searchlab.open(folder, language=language) as engine:
+    with searchlab.open(folder, language=language, synonyms=synonyms) as engine:
         if rerank is None:
             options = options.for_index(engine)
             pipelines = [replace(options, stream=each).pipeline(engine) for each in streams]

@@ -9,6 +9,7 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.options import choose_index
+from searchlab.cli.search_options import SynonymsOption
 from searchlab.errors import SettingError, SourceError
 
 # Where experiments leave their results by default; the folder need not exist.
@@ -43,6 +44,7 @@ def serve_command(
         list[str] | None,
         typer.Option("--model", metavar="FILE", help="A trained model to offer, as `train` writes it; repeatable"),
     ] = None,
+    synonyms: SynonymsOption = None,
     reports: Annotated[
         str | None,
         typer.Option("--reports", metavar="FOLDER", help="The folder with reports of experiments [default: results]"),
@@ -60,11 +62,12 @@ def serve_command(
     if reports is not None and not Path(reports).is_dir():
         raise SettingError(f"--reports {reports}: no such folder")
     from searchlab.rankers.bundle import load_bundle
+    from searchlab.retrieval.query.synonyms import Synonyms
     from searchlab.web.server import serve
     from searchlab.web.state.app_state import AppState
     from searchlab.web.state.open_indexes import OpenIndexes
 
-    indexes = OpenIndexes(folders, models)
+    indexes = OpenIndexes(folders, models, Synonyms.given(synonyms))
     for name in indexes.names:
         indexes.get(name)  # a damaged index damaged reported now, not to the first visitor
     for file in models:

@@ -27,6 +27,17 @@ PositionsOf = Callable[[int], Array]
 
 def find_phrase(text: Text, terms: Sequence[int], slop: int) -> Array:
     """The documents that have the terms, given by their numbers in the stream, in this order."""
+    return np.unique(_occurrences(text, terms, slop))
+
+
+def count_phrase(text: Text, terms: Sequence[int]) -> tuple[Array, Array]:
+    """The documents that have the terms one behind the other, and how often."""
+    docs, counts = np.unique(_occurrences(text, terms, 1), return_counts=True)
+    return docs, counts
+
+
+def _occurrences(text: Text, terms: Sequence[int], slop: int) -> Array:
+    """The document of each occurrence of a phrase."""
     found = find_all_terms(text, terms)
     if not len(found):
         return found
@@ -37,7 +48,7 @@ def find_phrase(text: Text, terms: Sequence[int], slop: int) -> Array:
     begins, ends = _exact(text, numbers, positions_of) if slop == 1 else _near(text, numbers, slop, positions_of)
     passage = _passage_of(passages, ends)
     inside = (passages.starts[passage] <= begins) & (ends < passages.ends[passage])
-    return np.unique(passages.docs[passage[inside]])
+    return np.asarray(passages.docs[passage[inside]])
 
 
 def _exact(text: Text, numbers: list[int], positions_of: PositionsOf) -> tuple[Array, Array]:
