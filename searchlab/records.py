@@ -20,6 +20,10 @@ PAGE_BREAK = "\f"
 PHRASE_SEPARATOR = "\x1f"
 
 
+# Between the terms of a phrase; no term has it.
+PHRASE_SEPARATOR = "\x1f"
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """A document: title and body to search, and other fields.

@@ -19,7 +19,7 @@ from searchlab.analysis.language_words import LanguageWords
 from searchlab.analysis.stemmers import SNOWBALL_LANGUAGES
 from searchlab.analysis.stopwords import ENGLISH_STOP_WORDS
 from searchlab.analysis.word_rules import AUTO, ENGLISH, STANDARD, WORD_RULES, WordRules
-from searchlab.errors import unknown_name
+from searchlab.errors import SettingError, unknown_name
 
 # To be raised whenever the words, the terms or the stop list of a language other than English change.
 LANGUAGE_RULES_VERSION = 1
@@ -133,6 +133,11 @@ def language_named(name: str) -> Language:
 
 def languages_named(names: str) -> tuple[str, ...]:
     """The languages that a user names: one, several with commas, or auto for all; sorted if there are several."""
+    if not isinstance(names, str):
+        raise SettingError(f"language is {names!r}, expected the name of a language, such as german")
     if names == AUTO:
         return tuple(LANGUAGES)
-    return tuple(sorted({language_named(name.strip()).name for name in names.split(",")}))
+    found = sorted({language_named(name.strip()).name for name in names.split(",")})
+    if len(found) > 1 and NO_LANGUAGE in found:
+        raise SettingError(f"language is {names}, expected languages to detect, without {NO_LANGUAGE}")
+    return tuple(found)

@@ -85,3 +85,7 @@ def test_stemmers_and_stop_lists_of_one_language_do_not_fit_several():
         AnalysisSettings.from_names(stop_list="mine.txt", language="auto")
     with pytest.raises(SettingError, match=r"unknown language 'klingon'"):
         AnalysisSettings.from_names(language="english,klingon")
+    with pytest.raises(SettingError, match="language is english,none, expected languages to detect, without none"):
+        AnalysisSettings.from_names(language="english,none")
+    with pytest.raises(SettingError, match="language is 3, expected the name of a language, such as german"):
+        AnalysisSettings.from_names(language=3)

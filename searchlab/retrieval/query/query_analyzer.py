@@ -133,21 +133,21 @@ class QueryAnalyzer:
         words = self._snapshot.analyzer_of(stream).word_classes(text)
         for start, end, forms in words:
             occurring = tuple(form for form in forms if self._reader.term_stats(stream, (form,)).doc_freq)
+            name = occurring[0] if occurring else forms[0]
             synonyms = () if self._synonyms is None or stream == NGRAMS else self._synonyms.of_forms(forms)
             if len(synonyms) > len(forms):
-                yield text[start:end], *self._synonym_class(synonyms, len(forms), stream)
+                yield text[start:end], *self._synonym_class(name, synonyms, len(forms), stream)
             else:
-                yield text[start:end], occurring[0] if occurring else forms[0], occurring
+                yield text[start:end], name, occurring
         if self._synonyms is not None and stream != NGRAMS:
             for start, end, synonyms in self._synonyms.find_phrases(words):
-                yield text[start:end], *self._synonym_class(synonyms, 1, stream)
+                yield text[start:end], *self._synonym_class(" ".join(synonyms[0]), synonyms, 1, stream)
 
-    def _synonym_class(self, terms: tuple[Terms, ...], n_written: int, stream: str) -> tuple[str, Variants]:
-        """The name of a word with synonyms, of which the first are what was written, and its variants."""
-        names = [" ".join(each) for each in terms]
+    def _synonym_class(self, name: str, terms: tuple[Terms, ...], n_written: int, stream: str) -> tuple[str, Variants]:
+        """The name of a class of a word and its synonyms, which follow what was written, and its variants."""
+        others = ", ".join(" ".join(each) for each in terms[n_written:])
         variants = tuple(PHRASE_SEPARATOR.join(each) for each in terms)
-        name = f"{names[0]} = {', '.join(names[n_written:])}"
-        return name, variants if self._reader.term_stats(stream, variants).doc_freq else ()
+        return f"{name} = {others}", variants if self._reader.term_stats(stream, variants).doc_freq else ()
 
     def phrases(self, text: str, stream: str) -> list[Terms]:
         """The terms of a word or phrase, in each way in which documents may have it, synonyms included."""

@@ -54,7 +54,7 @@ def test_synonyms_of_a_query_a_run_and_an_explanation(mixed, run_cli):
     assert found(run_cli, "krankenhaus")[0] == ["de"]
     assert found(run_cli, "krankenhaus", "--synonyms", "synonyms.txt")[0] == ["de", "en"]
     (mixed / "topics.tsv").write_text("1\tkrankenhaus\n", encoding="utf-8")
-    run = run_cli("run", "topics.tsv", "--synonyms", "synonyms.txt")[1]
+    run = run_cli("run", "--topics", "topics.tsv", "--synonyms", "synonyms.txt")[1]
     assert sorted(line.split()[2] for line in run.splitlines()) == ["de", "en"]
     explanation = run_cli("explain", "krankenhaus", "en", "--synonyms", "synonyms.txt")[1]
     assert "krankenhaus = hospit" in explanation
