@@ -145,7 +145,7 @@ class AnalysisSettings:
             raise unknown_name("analyzer", analyzer, WORD_RULES)
         if analyzer != STANDARD and language != ENGLISH:
             raise SettingError(
-                f"analyzer {analyzer} has words of its own, found language {language}, expected none named"
+                f"analyzer {analyzer} has words of its own, found language {language}, expected no language"
             )
         names = (language,) if language == ENGLISH else _languages_named(language)
         if len(names) > 1:

@@ -3,6 +3,7 @@
 import pytest
 
 import searchlab
+from searchlab.analysis.word_rules import STANDARD, WORD_RULES
 from searchlab.errors import SettingError
 from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.retrieval.suggest.spelling import correct_spelling
@@ -92,9 +93,11 @@ def test_other_fields_are_analysed_in_the_language(tmp_path):
         assert engine.search("schlagwort:haus", syntax="full").docnos == ["1"]
 
 
-def test_an_own_analyzer_has_no_language(tmp_path):
-    with pytest.raises(SettingError, match="unknown analyzer"):
-        searchlab.index(GERMAN, tmp_path / "x", language="german", analyzer="nowhere")
+def test_an_own_analyzer_has_no_language(tmp_path, monkeypatch):
+    monkeypatch.setitem(WORD_RULES, "mine", WORD_RULES[STANDARD])
+    expected = "analyzer mine has words of its own, found language german, expected no language"
+    with pytest.raises(SettingError, match=expected):
+        searchlab.index(GERMAN, tmp_path / "x", language="german", analyzer="mine")
 
 
 def test_worker_processes_know_the_language(tmp_path, monkeypatch):

@@ -141,7 +141,9 @@ class QueryAnalyzer:
                 yield text[start:end], name, occurring
         if self._synonyms is not None and stream != NGRAMS:
             for start, end, synonyms in self._synonyms.find_phrases(words):
-                yield text[start:end], *self._synonym_class(" ".join(synonyms[0]), synonyms, 1, stream)
+                name, variants = self._synonym_class(" ".join(synonyms[0]), synonyms, 1, stream)
+                if variants:  # if not, the words themselves tell what is unknown
+                    yield text[start:end], name, variants
 
     def _synonym_class(self, name: str, terms: tuple[Terms, ...], n_written: int, stream: str) -> tuple[str, Variants]:
         """The name of a class of a word and its synonyms, which follow what was written, and its variants."""

@@ -136,6 +136,12 @@ def test_the_words_of_synonyms_are_marked(engine):
     assert hit.marked_title.marked("[", "]") == "[Heart] [attack]"
 
 
+def test_a_rule_whose_phrases_no_document_has_is_no_unknown_word(folder):
+    with searchlab.open(folder, synonyms=[["morning city", "dawn"]]) as engine:
+        query = engine.parse("morning city")
+        assert ([term.text for term in query.terms], query.unknown) == (["morn", "citi"], ())
+
+
 def test_unknown_words_are_still_reported_and_corrected(engine):
     assert engine.parse("aspirim").unknown == ("aspirim",)
     assert engine.parse("aspirim").suggestions == (("aspirim", "aspirin"),)

@@ -69,7 +69,7 @@ def test_the_number_of_corrected_words_is_bounded(client, monkeypatch):
     monkeypatch.setattr(results, "MAX_CORRECTED_WORDS", 2)
     monkeypatch.setattr(
         "searchlab.retrieval.suggest.spelling._similar_words",
-        lambda snapshot, word: words.append(word) or {},  # type: ignore[func-returns-value]
+        lambda snapshot, word, languages: words.append(word) or {},  # type: ignore[func-returns-value]
     )
     get_json(client, "/api/search", q="zzzqa zzzqb zzzqc zzzqd cells")
     assert len(words) == 2

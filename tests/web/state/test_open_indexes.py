@@ -69,10 +69,10 @@ def test_while_a_new_state_is_opened_others_get_the_old_one(folder, build, monke
     opening, go_on = threading.Event(), threading.Event()
     real = open_indexes_module.SearchEngine  # type: ignore[attr-defined]
 
-    def slow(*arguments):
+    def slow(*arguments, **options):
         opening.set()
         assert go_on.wait(10)
-        return real(*arguments)
+        return real(*arguments, **options)
 
     monkeypatch.setattr(open_indexes_module, "SearchEngine", slow)
     found = []
@@ -171,7 +171,7 @@ def test_an_index_that_could_not_be_opened_is_tried_again_even_if_nothing_has_ch
     build([Document("c", "Gamma", "gamma")], folder=folder)
     real = open_indexes_module.SearchEngine  # type: ignore[attr-defined]
 
-    def fail(folder):
+    def fail(folder, **options):
         raise OSError(24, "Too many open files")
 
     monkeypatch.setattr(open_indexes_module, "SearchEngine", fail)
@@ -190,7 +190,7 @@ def test_an_index_that_could_not_be_opened_is_not_tried_again_at_once(folder, bu
     build([Document("c", "Gamma", "gamma")], folder=folder)
     tried = []
 
-    def fail(folder):
+    def fail(folder, **options):
         tried.append(folder)
         raise IndexMissing("nothing here")
 
