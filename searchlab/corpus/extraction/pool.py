@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
 from searchlab.corpus.extraction.extracted import END, FAILED, Message
 from searchlab.corpus.extraction.limits import MAX_CPU_SECONDS, MAX_HELD_MB, MAX_SECONDS, MEGABYTE
@@ -32,6 +33,7 @@ LOOK_AHEAD = 32
 MAX_WAITING = 16
 # More than any message that a worker sends: a record in UTF-8, with escapes.
 MAX_MESSAGE_BYTES = 2**30
+BLOCK_BYTES = 2**20
 _COMMAND = "from searchlab.corpus.extraction.worker import main; main()"
 _PACKAGE_FOLDER = str(Path(__file__).parents[3])
 
@@ -271,6 +273,8 @@ class Worker:
             stderr=subprocess.DEVNULL,
             env=dict(os.environ) | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(path))},
         )
+        self._output = select.poll()
+        self._output.register(self._process.stdout or 0, select.POLLIN)
         self._timed_out = False
         # Of the last message, in bytes.
         self._size = 0
@@ -294,38 +298,37 @@ class Worker:
         return Sent(n_messages, None)
 
     def _send(self, payload: Payload) -> None:
-        stdin: Any = self._process.stdin
+        assert self._process.stdin is not None
         header = [payload.kind, payload.path, payload.held, payload.max_length]
-        timer = self._start_timer()
-        try:
-            stdin.write(json.dumps(header).encode() + b"\n" + (payload.content or b""))
-            stdin.flush()
-        finally:
-            timer.cancel()
+        # The process reads all of it before it does anything that could fail.
+        self._process.stdin.write(json.dumps(header).encode() + b"\n" + (payload.content or b""))
+        self._process.stdin.flush()
 
     def _receive(self) -> Message:
-        stdout: Any = self._process.stdout
-        timer = self._start_timer()
-        try:
-            (self._size,) = LENGTH.unpack(_read_exactly(stdout, LENGTH.size))
-            if self._size > MAX_MESSAGE_BYTES:
-                raise ValueError
-            message = json.loads(_read_exactly(stdout, self._size))
-        finally:
-            timer.cancel()
+        deadline = time.monotonic() + MAX_SECONDS
+        (self._size,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
+        if self._size > MAX_MESSAGE_BYTES:
+            raise ValueError
+        message = json.loads(self._read(self._size, deadline))
         if not isinstance(message, list) or not message:
             raise ValueError
         return message
 
-    def _start_timer(self) -> threading.Timer:
-        timer = threading.Timer(MAX_SECONDS, self._time_out)
-        timer.daemon = True
-        timer.start()
-        return timer
-
-    def _time_out(self) -> None:
-        self._timed_out = True
-        self._process.kill()
+    def _read(self, size: int, deadline: float) -> bytes:
+        """Bytes that the process sends; raises EOFError if it ends before, or is killed because it takes too long."""
+        assert self._process.stdout is not None
+        pieces, descriptor = [], self._process.stdout.fileno()
+        while size:
+            if not self._output.poll(max(0, 1000 * (deadline - time.monotonic()))):
+                self._timed_out = True
+                self._process.kill()
+                raise EOFError
+            piece = os.read(descriptor, min(size, BLOCK_BYTES))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
 
     def _cause_of_death(self) -> str:
         code = self._process.wait()
@@ -350,10 +353,3 @@ class Worker:
             if pipe is not None:
                 with suppress(BrokenPipeError):
                     pipe.close()
-
-
-def _read_exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data
