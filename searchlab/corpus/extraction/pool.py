@@ -29,6 +29,8 @@ from searchlab.corpus.extraction.worker import LENGTH, OUT_OF_MEMORY
 
 # Documents that are extracted before they are needed.
 LOOK_AHEAD = 32
+# The one process that uses the documents is not faster than a few that extract them.
+MAX_DEFAULT_WORKERS = 8
 # Messages of the current document that wait to be used.
 MAX_WAITING = 16
 # More than any message that a worker sends: a record in UTF-8, with escapes.
@@ -53,7 +55,7 @@ class Payload:
         return len(self.content or b"")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Job:
     """A document that is being extracted, or waits for it; `is_needed` once the reader waits for its messages."""
 
@@ -69,7 +71,7 @@ class ExtractionPool:
     """Worker processes, and the documents that wait for them."""
 
     def __init__(self, n_workers: int | None = None) -> None:
-        self.n_workers = n_workers or os.cpu_count() or 1
+        self.n_workers = n_workers or min(os.cpu_count() or 1, MAX_DEFAULT_WORKERS)
         self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._ahead: dict[int, Job] = {}
@@ -188,24 +190,31 @@ class ExtractionPool:
     def _next_job(self) -> Job | None:
         with self._changed:
             while True:
-                self._changed.wait_for(lambda: self._is_closed or self._may_begin())
-                if self._is_closed:
+                self._changed.wait_for(lambda: self._is_closed or self._find_job() is not None)
+                job = self._find_job()
+                if self._is_closed or job is None:
                     return None
-                job = self._waiting.popleft()
+                self._waiting.remove(job)
                 if not job.is_cancelled:
                     return job
 
-    def _may_begin(self) -> bool:
-        if not self._waiting:
-            return False
-        return self._held <= MAX_HELD_MB * MEGABYTE or self._waiting[0].is_needed or self._waiting[0].is_cancelled
+    def _find_job(self) -> Job | None:
+        """The job to begin now: one that is needed, or the next one if little is held; None if all have to wait."""
+        urgent = next((job for job in self._waiting if job.is_needed or job.is_cancelled), None)
+        if urgent is None and self._waiting and self._held <= MAX_HELD_MB * MEGABYTE:
+            return self._waiting[0]
+        return urgent
 
     def _run(self, job: Job, worker: Worker | None) -> Worker | None:
         """Extract a document; returns the process that can take the next one."""
         # One that has read other documents may have less memory left; what fails there is tried in a new one.
         while True:
             is_new = worker is None
-            worker = worker or self._start_worker()
+            try:
+                worker = worker or self._start_worker()
+            except OSError as error:
+                self._deliver(job, [FAILED, f"its reader could not be started ({error.strerror or error})"], 0)
+                return None
             if worker is None:
                 return None
             sent = worker.run(job.payload, lambda message, size: self._deliver(job, message, size))
@@ -293,7 +302,7 @@ class Worker:
         except (EOFError, BrokenPipeError):
             cause = self._cause_of_death()
             return Sent(n_messages, cause, self._timed_out or self._process.returncode == -signal.SIGXCPU)
-        except ValueError:
+        except (ValueError, RecursionError, MemoryError):
             return Sent(n_messages, "its reader sent an answer that cannot be understood")
         return Sent(n_messages, None)
 

@@ -131,6 +131,12 @@ def test_an_encrypted_entry_is_named_and_the_others_read(write, read_folder):
     assert skipped == {"z.zip/secret.txt": "encrypted, it can be read only with a password"}
 
 
+def test_strict_reading_stops_at_an_encrypted_entry(write, message):
+    path = write("z.zip", encrypted_entry())
+    said = message(SourceError, read_documents, path)
+    assert said == f"{path}/secret.txt: encrypted, it can be read only with a password"
+
+
 def test_damaged_entries_are_named_and_the_others_read(write, read_folder):
     content = bytearray(files.zipped({"a.txt": "A text", "c.pdf": files.pdf([["x"]]), "d.txt": "D text"}))
     # A byte of the data of each.
