@@ -72,9 +72,7 @@ def _read_zip(opened: OpenedFile, unpacking: Unpacking) -> Iterator[SourceFile]:
         if entry.is_dir():
             continue
         made = _EntryMaker(opened, entry.filename, unpacking)
-        if entry.flag_bits & 1:
-            opened.reading.notes.add_unreadable(made.name, "encrypted, it can be read only with a password")
-        elif not made.is_hidden:
+        if not made.is_hidden:
             yield made.file(entry.file_size, partial(archive.open, entry))
 
 
@@ -136,7 +134,9 @@ class EntryStream(io.RawIOBase):
         try:
             return act()
         except ENTRY_ERRORS as error:
-            raise SourceError(self._name, f"damaged entry ({error})") from None
+            is_encrypted = isinstance(error, RuntimeError) and "password" in str(error)
+            problem = "encrypted, it can be read only with a password" if is_encrypted else f"damaged entry ({error})"
+            raise SourceError(self._name, problem) from None
 
 
 class _ForwardFile:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
 
 from searchlab.corpus.extraction.extracted import END, FAILED, Message
 from searchlab.corpus.extraction.limits import MAX_CPU_SECONDS, MAX_HELD_MB, MAX_SECONDS, MEGABYTE
@@ -28,10 +29,13 @@ from searchlab.corpus.extraction.worker import LENGTH, OUT_OF_MEMORY
 
 # Documents that are extracted before they are needed.
 LOOK_AHEAD = 32
+# The one process that uses the documents is not faster than a few that extract them.
+MAX_DEFAULT_WORKERS = 8
 # Messages of the current document that wait to be used.
 MAX_WAITING = 16
 # More than any message that a worker sends: a record in UTF-8, with escapes.
 MAX_MESSAGE_BYTES = 2**30
+BLOCK_BYTES = 2**20
 _COMMAND = "from searchlab.corpus.extraction.worker import main; main()"
 _PACKAGE_FOLDER = str(Path(__file__).parents[3])
 
@@ -51,7 +55,7 @@ class Payload:
         return len(self.content or b"")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Job:
     """A document that is being extracted, or waits for it; `is_needed` once the reader waits for its messages."""
 
@@ -67,7 +71,7 @@ class ExtractionPool:
     """Worker processes, and the documents that wait for them."""
 
     def __init__(self, n_workers: int | None = None) -> None:
-        self.n_workers = n_workers or os.cpu_count() or 1
+        self.n_workers = n_workers or min(os.cpu_count() or 1, MAX_DEFAULT_WORKERS)
         self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._ahead: dict[int, Job] = {}
@@ -186,24 +190,31 @@ class ExtractionPool:
     def _next_job(self) -> Job | None:
         with self._changed:
             while True:
-                self._changed.wait_for(lambda: self._is_closed or self._may_begin())
-                if self._is_closed:
+                self._changed.wait_for(lambda: self._is_closed or self._find_job() is not None)
+                job = self._find_job()
+                if self._is_closed or job is None:
                     return None
-                job = self._waiting.popleft()
+                self._waiting.remove(job)
                 if not job.is_cancelled:
                     return job
 
-    def _may_begin(self) -> bool:
-        if not self._waiting:
-            return False
-        return self._held <= MAX_HELD_MB * MEGABYTE or self._waiting[0].is_needed or self._waiting[0].is_cancelled
+    def _find_job(self) -> Job | None:
+        """The job to begin now: one that is needed, or the next one if little is held; None if all have to wait."""
+        urgent = next((job for job in self._waiting if job.is_needed or job.is_cancelled), None)
+        if urgent is None and self._waiting and self._held <= MAX_HELD_MB * MEGABYTE:
+            return self._waiting[0]
+        return urgent
 
     def _run(self, job: Job, worker: Worker | None) -> Worker | None:
         """Extract a document; returns the process that can take the next one."""
         # One that has read other documents may have less memory left; what fails there is tried in a new one.
         while True:
             is_new = worker is None
-            worker = worker or self._start_worker()
+            try:
+                worker = worker or self._start_worker()
+            except OSError as error:
+                self._deliver(job, [FAILED, f"its reader could not be started ({error.strerror or error})"], 0)
+                return None
             if worker is None:
                 return None
             sent = worker.run(job.payload, lambda message, size: self._deliver(job, message, size))
@@ -271,6 +282,8 @@ class Worker:
             stderr=subprocess.DEVNULL,
             env=dict(os.environ) | {"PYTHONPATH": os.pathsep.join(dict.fromkeys(path))},
         )
+        self._output = select.poll()
+        self._output.register(self._process.stdout or 0, select.POLLIN)
         self._timed_out = False
         # Of the last message, in bytes.
         self._size = 0
@@ -289,43 +302,42 @@ class Worker:
         except (EOFError, BrokenPipeError):
             cause = self._cause_of_death()
             return Sent(n_messages, cause, self._timed_out or self._process.returncode == -signal.SIGXCPU)
-        except ValueError:
+        except (ValueError, RecursionError, MemoryError):
             return Sent(n_messages, "its reader sent an answer that cannot be understood")
         return Sent(n_messages, None)
 
     def _send(self, payload: Payload) -> None:
-        stdin: Any = self._process.stdin
+        assert self._process.stdin is not None
         header = [payload.kind, payload.path, payload.held, payload.max_length]
-        timer = self._start_timer()
-        try:
-            stdin.write(json.dumps(header).encode() + b"\n" + (payload.content or b""))
-            stdin.flush()
-        finally:
-            timer.cancel()
+        # The process reads all of it before it does anything that could fail.
+        self._process.stdin.write(json.dumps(header).encode() + b"\n" + (payload.content or b""))
+        self._process.stdin.flush()
 
     def _receive(self) -> Message:
-        stdout: Any = self._process.stdout
-        timer = self._start_timer()
-        try:
-            (self._size,) = LENGTH.unpack(_read_exactly(stdout, LENGTH.size))
-            if self._size > MAX_MESSAGE_BYTES:
-                raise ValueError
-            message = json.loads(_read_exactly(stdout, self._size))
-        finally:
-            timer.cancel()
+        deadline = time.monotonic() + MAX_SECONDS
+        (self._size,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
+        if self._size > MAX_MESSAGE_BYTES:
+            raise ValueError
+        message = json.loads(self._read(self._size, deadline))
         if not isinstance(message, list) or not message:
             raise ValueError
         return message
 
-    def _start_timer(self) -> threading.Timer:
-        timer = threading.Timer(MAX_SECONDS, self._time_out)
-        timer.daemon = True
-        timer.start()
-        return timer
-
-    def _time_out(self) -> None:
-        self._timed_out = True
-        self._process.kill()
+    def _read(self, size: int, deadline: float) -> bytes:
+        """Bytes that the process sends; raises EOFError if it ends before, or is killed because it takes too long."""
+        assert self._process.stdout is not None
+        pieces, descriptor = [], self._process.stdout.fileno()
+        while size:
+            if not self._output.poll(max(0, 1000 * (deadline - time.monotonic()))):
+                self._timed_out = True
+                self._process.kill()
+                raise EOFError
+            piece = os.read(descriptor, min(size, BLOCK_BYTES))
+            if not piece:
+                raise EOFError
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
 
     def _cause_of_death(self) -> str:
         code = self._process.wait()
@@ -350,10 +362,3 @@ class Worker:
             if pipe is not None:
                 with suppress(BrokenPipeError):
                     pipe.close()
-
-
-def _read_exactly(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError
-    return data

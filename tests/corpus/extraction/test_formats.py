@@ -25,6 +25,17 @@ def test_without_a_title_of_its_own_the_first_line_of_a_pdf_is_the_title(write, 
     assert (document.title, document.body) == ("On cholera", "Water.\fThe pump.")
 
 
+def test_damaged_pages_of_a_pdf_are_named_and_the_others_read(write):
+    content = files.pdf([["One"], ["Two"], ["Three"]]).replace(b"7 0 obj\n<< /Type /Page ", b"7 0 obj\n<< /Type /None ")
+    notes = ReadingNotes()
+    path = write("a.pdf", content)
+    [document] = read_documents(path, notes=notes)
+    assert document.body == "One\f\fThree"
+    assert [(skipped.path, skipped.reason) for skipped in notes.skipped] == [
+        (f"{path}#pages", "damaged, 1 of 3 pages cannot be read")
+    ]
+
+
 def test_a_word_file_has_paragraphs_notes_and_facts(write):
     content = files.docx(
         ["First & <last>.", "Second."], notes=["A note."], title="T", creator="A;B", created="2008-05-31T10:00:00Z"

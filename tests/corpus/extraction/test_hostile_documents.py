@@ -1,21 +1,19 @@
 """Hostile documents cost bounded time and memory, and are named."""
 
-import io
 import random
 import struct
 import time
-import zipfile
 
 import pytest
 
 from benchmarks.folder_files import documents as files
+from benchmarks.folder_files.troubles import CONTENT_TYPES, MEGABYTE, zip_bomb
 from searchlab.corpus.extraction.extracted import DOCUMENT, FAILED, NO_TEXT, ROWS, SHEET, Message
 from searchlab.corpus.extraction.formats import EXTRACTED_FORMATS
 from searchlab.corpus.extraction.pool import ExtractionPool, Payload
 from searchlab.corpus.extraction.worker import find_extractor
 
 LIMIT = 10**6
-MEGABYTE = 2**20
 
 
 @pytest.fixture(scope="module")
@@ -30,21 +28,6 @@ def outcome(pool, kind: str, content: bytes) -> Message:
     return list(pool.extract(Payload(kind, "", content, LIMIT)))[-1]
 
 
-def bomb(part: str, size: int, parts: dict[str, str]) -> bytes:
-    """A zipped document with a part of `size` blanks."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as package:
-        for name, content in parts.items():
-            package.writestr(name, content)
-        with package.open(part, "w") as target:
-            target.write(b"<a>")
-            for _ in range(size // MEGABYTE):
-                target.write(b" " * MEGABYTE)
-            target.write(b"</a>")
-    return written.getvalue()
-
-
-CONTENT_TYPES = {"[Content_Types].xml": "<Types/>"}
 ENTITIES = '<!DOCTYPE a [<!ENTITY b "cc"><!ENTITY d "&b;&b;">]><a>&d;</a>'
 EXTERNAL = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
 NESTED = "<a>" * 100_000 + "</a>" * 100_000
@@ -53,7 +36,12 @@ PAGE_LOOP = [
     "<< /Type /Pages /Count 100000 /Kids [2 0 R 2 0 R 2 0 R] >>",
 ]
 HOSTILE = {
-    "blanks": ("docx", bomb("word/document.xml", 600 * MEGABYTE, CONTENT_TYPES), FAILED, "unpacks to more than 512 MB"),
+    "blanks": (
+        "docx",
+        zip_bomb("word/document.xml", 600 * MEGABYTE, CONTENT_TYPES),
+        FAILED,
+        "unpacks to more than 512 MB",
+    ),
     "entities": ("docx", files.zipped(CONTENT_TYPES | {"word/document.xml": ENTITIES}), FAILED, "declares an entity"),
     "external entity": ("odt", files.zipped({"content.xml": EXTERNAL}), FAILED, "content.xml declares an entity"),
     "nested XML": ("docx", files.docx(["Cats"], body=NESTED), DOCUMENT, ""),

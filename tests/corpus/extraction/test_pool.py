@@ -1,6 +1,7 @@
 """Worker processes: order, limits, and documents that kill the process that reads them."""
 
 import signal
+import sys
 import threading
 import time
 from contextlib import closing
@@ -172,6 +173,23 @@ def test_documents_prepared_ahead_hold_a_limited_amount(pool, monkeypatch):
     # Each process may finish one document before the limit is noticed.
     assert sum(bool(job.messages) for job in pool._ahead.values()) <= 4
     assert all(len(list(pool.take_prepared(number, "obedient"))) == 1 for number in range(20))
+
+
+def test_a_document_that_is_needed_does_not_wait_for_those_prepared_ahead(pool, monkeypatch):
+    monkeypatch.setattr(pools, "MAX_HELD_MB", 0)
+    for number in range(20):
+        pool.prepare(number, obey("w" * 1000))
+    time.sleep(1)
+    assert [message[1] for message in results(pool, "a", "b", "c")] == ["a", "b", "c"]
+    assert [message[1] for message in pool.extract(obey("d"))] == ["d"]
+
+
+def test_a_process_that_cannot_be_started_is_a_failure(pool, monkeypatch):
+    python = sys.executable
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert list(pool.extract(obey("a"))) == [[FAILED, "its reader could not be started (No such file or directory)"]]
+    monkeypatch.setattr(sys, "executable", python)
+    assert [message[1] for message in pool.extract(obey("a"))] == ["a"]
 
 
 def test_reading_starts_no_process_without_binary_documents_and_leaves_none(write, tmp_path, monkeypatch):

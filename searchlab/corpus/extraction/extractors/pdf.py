@@ -14,6 +14,7 @@ from searchlab.corpus.extraction.extracted import (
     document,
     split_title,
     tidy_text,
+    unread,
 )
 
 # Titles that programs write when the author gave none.
@@ -56,8 +57,10 @@ def extract_pdf(stream: BinaryIO, max_length: int) -> Iterator[Message]:
         authors=authors,
         keywords=keywords,
         date=facts.get("CreationDate", ""),
-        fields={"n_pages": n_pages} | ({"n_damaged_pages": n_damaged} if n_damaged else {}),
+        fields={"n_pages": n_pages},
     )
+    if n_damaged:
+        yield unread("pages", f"damaged, {n_damaged:,} of {n_pages:,} pages cannot be read")
 
 
 def _read_pages(pdf: Any, damaged: type[Exception], max_length: int) -> tuple[list[str], int]:
