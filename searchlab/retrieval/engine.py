@@ -27,7 +27,6 @@ import numpy as np
 
 from searchlab.corpus import Run
 from searchlab.errors import unknown_name
-from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
 from searchlab.retrieval.expansion import as_expansion
@@ -50,11 +49,6 @@ if TYPE_CHECKING:
 
 # Some documents of a shard, and their scores.
 ScoredDocuments = tuple[Array, Array]
-
-
-def open(name: str | Path, *, compiled: bool = True) -> SearchEngine:
-    """Open an index, by its folder or by its name in `indexes/`, for searching."""
-    return SearchEngine(locate_index(name), compiled=compiled)
 
 
 class SearchEngine:

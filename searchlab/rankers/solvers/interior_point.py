@@ -15,8 +15,9 @@ def solve_listed(
     """The α of listed pairs to a gap of `enough`, the weights, and the number of steps.
 
     `differences` are the rows Δ of x_i − x_j, `margins` what Δw should be at least (1, less what the centre gives), and
-    `pull` is Σ α(x_i − x_j) of all other pairs. The optimality conditions are 2λw = pull + Δᵀα, Δw + ξ − s = margins, α·s = 0 and (c − α)·ξ = 0, with all but w ≥ 0. Newton's method is
-    applied to them with both products equal to a target that goes to 0.
+    `pull` is Σ α(x_i − x_j) of all other pairs. The optimality conditions are 2λw = pull + Δᵀα, Δw + ξ − s = margins,
+    α·s = 0 and (c − α)·ξ = 0, with all but w ≥ 0. Newton's method is applied to them with both products equal to a
+    target that goes to 0.
     """
     weights = start
     alphas = costs / 2

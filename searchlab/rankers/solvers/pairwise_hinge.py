@@ -61,8 +61,8 @@ def solve(
     Query q has the rows `offsets[q]:offsets[q + 1]`. `cost(q, grade, lower_grade)` is called once for each two grades
     of a query; None is 1 for all. The cost of a pair is multiplied by both its `row_weights`: a row of weight 2 counts
     as if it occurred twice, one of weight 0 as if it were absent. `start` are initial weights, such as those of a
-    neighbouring λ, and `centre` is w₀. If the gap cannot be reached, which happens only at the limits of float64, the best weights are
-    returned with `converged` false.
+    neighbouring λ, and `centre` is w₀. If the gap cannot be reached, which happens only at the limits of float64, the
+    best weights are returned with `converged` false.
     """
     check_stopping(tolerance)
     problem = make_problem(X, offsets, grades, cost, row_weights, centre)

@@ -223,7 +223,9 @@ def certify(
 ) -> Solution:
     """The solution in the units of the true problem, with the gap between objective and bound."""
     gap = relative_gap(objective, bound.value)
-    return Solution(problem.centre + weights, objective * problem.unit, bound.value * problem.unit, gap, n_iterations, converged)
+    return Solution(
+        problem.centre + weights, objective * problem.unit, bound.value * problem.unit, gap, n_iterations, converged
+    )
 
 
 def loss_of_centre(problem: Problem) -> float:
