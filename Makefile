@@ -37,10 +37,12 @@ demo: install
 	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --scorer dirichlet --set mu=500
 	@echo '--- phrases, operators and fields'
 	$(BIN)/searchlab query '"t-cell lymphoma" AND autoimmune year:[2000 TO 2024]' -i medical -k 3
+	@echo '--- re-ranked by the built-in model, which needs no judgments'
+	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --rerank builtin
 	@echo '--- train a re-ranker from judged topics, and see whether it helps'
 	$(BIN)/searchlab train -i medical -o indexes/medical.model.json
-	@echo '--- search with it'
-	$(BIN)/searchlab query 't-cell lymphoma associated with autoimmune symptoms' -i medical -k 3 --rerank indexes/medical.model.json
+	@echo '--- a topic that was held out, by BM25 and by a model of other topics'
+	$(BIN)/python examples/held_out_topic.py
 	@echo '--- compare scorers and rankers by cross-validation, and write a report'
 	$(BIN)/searchlab experiment examples/medical.toml
 	@echo

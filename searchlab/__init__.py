@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from searchlab.errors import QueryWarning as QueryWarning
     from searchlab.errors import SearchlabError as SearchlabError
     from searchlab.errors import TrainingTopicsWarning as TrainingTopicsWarning
+    from searchlab.errors import TransferWarning as TransferWarning
     from searchlab.evaluation.comparison import compare_evaluations as compare_evaluations
     from searchlab.evaluation.custom_measures import GradedTopic as GradedTopic
     from searchlab.evaluation.custom_measures import measure as measure
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from searchlab.rankers.estimators.rankboost import RankBoost as RankBoost
     from searchlab.rankers.estimators.ranksvm import RankSVM as RankSVM
     from searchlab.rankers.estimators.ranksvm import RankSVMIR as RankSVMIR
+    from searchlab.rankers.opening import open as open
     from searchlab.rankers.ranker_registry import make_ranker as make_ranker
     from searchlab.rankers.ranker_registry import ranker as ranker
     from searchlab.rankers.rerank import rerank as rerank
@@ -82,7 +84,6 @@ if TYPE_CHECKING:
     from searchlab.records import Topic as Topic
     from searchlab.retrieval.composition.combinations import Fusion as Fusion
     from searchlab.retrieval.engine import SearchEngine as SearchEngine
-    from searchlab.retrieval.engine import open as open
     from searchlab.retrieval.expansion import RM3 as RM3
     from searchlab.retrieval.expansion import similar_query as similar_query
     from searchlab.retrieval.fusion import fuse as fuse
@@ -106,6 +107,8 @@ if TYPE_CHECKING:
     from searchlab.topic_models.topic_model_store import open_topic_model as open_topic_model
     from searchlab.training.from_index import train_from_index as train_from_index
     from searchlab.training.from_table import train_from_table as train_from_table
+    from searchlab.training.learning_curve import LearningCurve as LearningCurve
+    from searchlab.training.learning_curve import learning_curve as learning_curve
     from searchlab.training.recipe import Recipe as Recipe
 
 _HOMES = {
@@ -113,7 +116,7 @@ _HOMES = {
     "searchlab.corpus": (
         "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
     ),
-    "searchlab.errors": "JudgmentWarning QueryWarning SearchlabError TrainingTopicsWarning",
+    "searchlab.errors": "JudgmentWarning QueryWarning SearchlabError TrainingTopicsWarning TransferWarning",
     "searchlab.evaluation.comparison": "compare_evaluations",
     "searchlab.retrieval.fusion": "fuse",
     "searchlab.evaluation.custom_measures": "GradedTopic measure",
@@ -121,6 +124,7 @@ _HOMES = {
     "searchlab.evaluation.score_evaluation": "evaluate_scores",
     "searchlab.training.from_index": "train_from_index",
     "searchlab.training.from_table": "train_from_table",
+    "searchlab.training.learning_curve": "LearningCurve learning_curve",
     "searchlab.training.recipe": "Recipe",
     "searchlab.experiments.system_experiment": "experiment",
     "searchlab.features.extraction": "extract",
@@ -154,7 +158,8 @@ _HOMES = {
     "searchlab.corpus.custom_formats": "document_format",
     "searchlab.corpus.trec.runs": "write_run",
     "searchlab.corpus.values.conversion": "make_qrels make_run make_topics",
-    "searchlab.retrieval.engine": "SearchEngine open",
+    "searchlab.rankers.opening": "open",
+    "searchlab.retrieval.engine": "SearchEngine",
     "searchlab.retrieval.expansion": "RM3 similar_query",
     "searchlab.retrieval.pipeline": "Pipeline",
     "searchlab.retrieval.query.filters": "Filter",

@@ -110,6 +110,10 @@ class TrainingTopicsWarning(UserWarning):
     """A model ranks topics that it was trained on, which is no test of it."""
 
 
+class TransferWarning(UserWarning):
+    """A model is used with an index that differs from those that it was trained on."""
+
+
 class JudgmentWarning(UserWarning):
     """Judgments do not seem to belong to the run that they evaluate."""
 

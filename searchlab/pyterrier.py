@@ -18,12 +18,12 @@ import numpy as np
 
 from searchlab.errors import DuplicateError, SettingError
 from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.opening import open as open_index
 from searchlab.rankers.rerank import rerank
 from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.document_list import best_first
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.engine import open as open_index
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.base import Scorer
 from searchlab.types import Floats

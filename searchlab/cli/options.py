@@ -54,7 +54,7 @@ OutputOption = Annotated[
 ReportOption = Annotated[
     str | None, typer.Option("-o", "--output", metavar="FOLDER", help="Write a report with figures and tables here")
 ]
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model, as `train` writes it")]
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model, as `train` writes it, or `builtin`")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 JobsOption = Annotated[
     int | None, typer.Option("-j", "--jobs", metavar="N", help="Number of processes [default: one a core]")

@@ -9,6 +9,7 @@ import typer
 
 from searchlab.cli.messages import note, warn
 from searchlab.cli.options import given_options
+from searchlab.cli.progress import stage_bar
 from searchlab.errors import SettingError
 
 if TYPE_CHECKING:
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
     from searchlab.retrieval.engine import SearchEngine
     from searchlab.retrieval.results import Explanation
 
+# How fast a semantic space is made (benchmarks/semantic.py), and from when on that is worth a note.
+DOCUMENTS_PER_SECOND = 5000
+MIN_NOTED_SECONDS = 5
+
 # Options of the first stage, which a model determines.
 FIRST_STAGE_OPTIONS = ("scorer", "settings", "weights", "stream", "expand")
 
 RerankOption = Annotated[
     str | None,
-    typer.Option("--rerank", metavar="MODEL", help="Re-rank the best by a model, as `train` writes it"),
+    typer.Option("--rerank", metavar="MODEL", help="Re-rank the best by a model, as `train` writes it, or `builtin`"),
 ]
 
 
@@ -39,10 +44,22 @@ def open_reranker(
     model: str, engine: SearchEngine, external: Sequence[ExternalFeature] = (), topics: Sequence[Topic] = ()
 ) -> Reranker:
     """A model for an index; refused if they do not fit. `external` has scores for the topics."""
-    from searchlab.rankers.bundle import load_bundle
-    from searchlab.rankers.reranking import Reranker
+    from searchlab.features.prerequisites import lacks_space
+    from searchlab.rankers.builtin import as_bundle
+    from searchlab.rankers.reranking import Reranker, build_missing, features_of
 
-    reranker = Reranker(engine, load_bundle(model), external, topics)
+    bundle = as_bundle(model)
+    seconds = len(engine) / DOCUMENTS_PER_SECOND
+    if seconds > MIN_NOTED_SECONDS and lacks_space(engine, features_of(bundle)):
+        about = f"{seconds / 60:.0f} minutes" if seconds > 90 else f"{seconds:.0f} seconds"
+        note(f"making the semantic space of {len(engine):,} documents, once: about {about}")
+    with stage_bar() as progress:
+        for remark in build_missing(engine, bundle, progress):
+            note(remark)
+    reranker = Reranker(engine, bundle, external, topics)
+    remark = bundle.describe_transfer(engine)
+    if remark:
+        warn(remark)
     if reranker.bundle.first_stage is None:
         note(f"{model} was trained from a file, without a first stage: it re-ranks {reranker.first_stage.label}")
     return reranker

@@ -68,6 +68,23 @@ BestOption = Annotated[
         help="How many of the best values of the tuned setting are averaged, if models can be [default: the recipe's]",
     ),
 ]
+PriorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--prior",
+        metavar="builtin|none|MODEL",
+        help="The model that learning starts from [default: none; from an index builtin where it fits]",
+    ),
+]
+RepeatsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--repeats",
+        metavar="N",
+        help="How often the cross-validation is repeated with other folds [default: 5 for fast rankers, fewer for "
+        "many topics, 1 for slow ones]",
+    ),
+]
 
 
 def make_training_recipe(ranker: str, settings: list[str] | None, usual: Mapping[str, Any], **given: Any) -> Recipe:

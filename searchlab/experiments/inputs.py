@@ -22,8 +22,8 @@ from searchlab.indexing.source_collection import source_collection
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.records import Judgments, Topic
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.training.from_index import useful_topics
 from searchlab.training.query_folds import deal_folds
+from searchlab.training.training_set import useful_topics
 from searchlab.types import Progress, no_progress
 
 

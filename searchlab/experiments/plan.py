@@ -48,6 +48,7 @@ there are any:
     recipe = "tuned"                       # or "paper": the source's system as it is
     powers = false                         # [default: the recipe's; tuned adds none to candidates of a search]
     n_best = 5                             # how many of the best values are averaged [default: the recipe's]
+    prior = "builtin"                      # or "none", or the file of a model [default: builtin where it fits]
 
 Paths are relative to the file. Unknown keys are errors (`plan_file.py`).
 """
@@ -55,8 +56,8 @@ Paths are relative to the file. Unknown keys are errors (`plan_file.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ from searchlab.errors import SettingError
 from searchlab.extensions import origin_of
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.records import Topic
 from searchlab.retrieval.expansion import RM3
 from searchlab.training.recipe import Recipe
 
@@ -109,6 +111,10 @@ class SystemPlan:
     def slug(self) -> str:
         """The name as a file name."""
         return make_slug(self.name)
+
+    def for_topics(self, topics: Sequence[Topic]) -> SystemPlan:
+        """The same system, with the recipe for these topics."""
+        return self if self.recipe is None else replace(self, recipe=self.recipe.for_topics(topics))
 
     def points(self) -> list[dict[str, Any]]:
         """The settings to try; a single point if there is no grid."""

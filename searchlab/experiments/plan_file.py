@@ -19,11 +19,12 @@ from searchlab.experiments.plan import MEASURES, ExperimentPlan, FoldPlan, Syste
 from searchlab.experiments.toml_section import TomlSection, read_toml
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.user_defined.external_features import external_feature
+from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.registry import SCORERS, make_scorer
-from searchlab.training.recipe import RECIPES, SEARCH_DEFAULTS, TUNED, Recipe
+from searchlab.training.recipe import AUTO, NO_PRIOR, RECIPES, SEARCH_DEFAULTS, TUNED, Recipe
 
 DEFAULT_FEATURES = "semantic"
 
@@ -230,6 +231,9 @@ def _read_ranker(
     normalisation = section.string("normalise", "query-minmax") or ""
     powers = section.boolean("powers", False) if section.has("powers") else None
     n_best = section.integer("n_best", 1, 1) if section.has("n_best") else None
+    prior = section.string("prior", AUTO) or ""
+    if prior not in (AUTO, NO_PRIOR, BUILTIN):
+        prior = str(_beside(file, prior))
     if section.has("features"):
         if isinstance(section.values["features"], list):
             names = section.strings("features")
@@ -260,6 +264,7 @@ def _read_ranker(
             name=recipe_name,
             n_best=n_best,
             from_search=True,
+            prior=prior,
         ),
     )
     return SystemPlan(given_name or recipe.label, settings=settings, recipe=recipe, features=features)

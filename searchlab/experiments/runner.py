@@ -33,9 +33,9 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Judgments, Ranking
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.registry import SCORERS, make_scorer
-from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import make_bundle, require_different_grades
 from searchlab.training.recipe import Recipe
+from searchlab.training.training_set import DEPTH, TrainingSet, prepare_training
 from searchlab.types import Floats, Progress, no_progress
 
 SEARCHING, TRAINING = "searching", "training"
@@ -76,6 +76,7 @@ def run_systems(
     progress: Progress = no_progress,
 ) -> list[SystemResult]:
     """The result of each system, in the order of the plan."""
+    plan = replace(plan, systems=tuple(system.for_topics(inputs.topics) for system in plan.systems))
     results = {
         system.name: _run_scorer(plan, inputs, cache, system, progress) for system in plan.systems if not system.learns
     }

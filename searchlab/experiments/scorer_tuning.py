@@ -25,8 +25,8 @@ from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.registry import make_scorer
 from searchlab.training.cross_validation import MIN_VERDICT_QUERIES
-from searchlab.training.from_index import DEPTH, useful_topics
 from searchlab.training.query_folds import deal_folds
+from searchlab.training.training_set import DEPTH, useful_topics
 from searchlab.types import Array, Floats, Progress, no_progress
 
 DEFAULTS = "the defaults"

@@ -8,6 +8,19 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.types import Progress
 
 
+def lacks_space(engine: SearchEngine, features: FeatureSet) -> bool:
+    """Whether features need the semantic space and the index has none."""
+    if all(feature.needs != "semantic" for feature in features.features):
+        return False
+    from searchlab.features.latent_semantics.semantic_space import SemanticSpace
+
+    try:
+        SemanticSpace.open(engine.snapshot)
+    except IndexMissing:
+        return True
+    return False
+
+
 def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Progress) -> list[str]:
     """Build the semantic space and the latent topics if features need them and the index has none.
 
@@ -18,11 +31,10 @@ def build_prerequisites(engine: SearchEngine, features: FeatureSet, progress: Pr
     if "semantic" in needed:
         from searchlab.features.latent_semantics.semantic_space import SemanticSpace, build_space
 
-        try:
-            space = SemanticSpace.open(engine.snapshot)
-        except IndexMissing:
+        if lacks_space(engine, features):
             build_space(engine.snapshot.folder, progress=progress)
         else:
+            space = SemanticSpace.open(engine.snapshot)
             if space.is_stale:
                 newer = f"{space.staleness:.0%} of the documents are newer than the semantic space"
                 remarks.append(f"{newer}; `searchlab semantic` rebuilds it")

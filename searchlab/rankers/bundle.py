@@ -56,7 +56,8 @@ class Bundle:
     and `first_stage` are None if the model was trained from a file of features.
     `training` describes the data, `choice` the settings that were tried, and `trial` is the cross-validation. `recipe`
     says by which recipe the ranker was trained, and what that does; it is empty if the model was not made by training,
-    or before recipes had names.
+    or before recipes had names. A `transferable` model is meant for other indexes than its own: that these analyse
+    texts in another way is a reason for a warning, not for refusing it.
     """
 
     ranker: str
@@ -73,6 +74,7 @@ class Bundle:
     version: str = __version__
     recipe: Mapping[str, Any] = field(default_factory=dict)
     origins: Mapping[str, Origin] = field(default_factory=dict)
+    transferable: bool = False
 
     def __repr__(self) -> str:
         return f"<Bundle {self.label}: {len(self.features)} features>"
@@ -152,9 +154,12 @@ class Bundle:
     ) -> list[Topic]:
         """Those of the topics that the model was trained on, as far as its file records; texts are compared.
 
-        A model without recorded topics may have been trained on those of the collection in an index of this name:
-        `collection_topics` gives them, and is called only then.
+        Of some models only hashes of the topics are recorded. A model without recorded topics may have been trained on
+        those of the collection in an index of this name: `collection_topics` gives them, and is called only then.
         """
+        hashes = self.training.get("topic_hashes")
+        if isinstance(hashes, list):
+            return [topic for topic in topics if hash_topic(topic.text) in set(hashes)]
         trained_on = self.training.get("topics")
         if not isinstance(trained_on, Mapping):
             of_collection = str(self.training.get("source", "")).startswith("topics of its collection")
@@ -204,9 +209,23 @@ class Bundle:
             trained, current = self.definitions.get(name), feature.formula if feature else None
             if trained is not None and trained != current:
                 raise SettingError(f"the model was trained with {name} as {trained}, now it is {current}: retrain it")
-        if self.analyser is not None and self.analyser.get("fingerprint") != settings.fingerprint:
+        if self.analyser is None or self.transferable:
+            return
+        if self.analyser.get("fingerprint") != settings.fingerprint:
             ours, theirs = describe_analysis(self.analyser), describe_analysis(analysis_record(settings))
             raise SettingError(f"{folder}: its texts have {theirs}, the model was trained on texts with {ours}")
+
+    def describe_transfer(self, engine: SearchEngine) -> str:
+        """How the texts of an index differ from those that a transferable model was trained on; empty if they do not.
+
+        Only the stemmer is looked at: it says which language an index is made for.
+        """
+        folder, settings = engine.snapshot.folder, engine.snapshot.manifest.settings
+        if not self.transferable or self.analyser is None or self.analyser["stemmer"] == settings.stemmer:
+            return ""
+        trained = f"the model {self.label} was trained on English texts with stemmer {self.analyser['stemmer']}"
+        found = f"{folder} has stemmer {settings.stemmer}"
+        return f"{trained}, {found}: whether it helps here is not known; judge some topics to find out"
 
     def to_json(self) -> dict[str, Any]:
         """The bundle as plain JSON."""
@@ -228,6 +247,7 @@ class Bundle:
             "choice": dict(self.choice),
             "cross_validation": None if self.trial is None else dict(self.trial),
             "model": self.model.to_json(),
+            **({"transferable": True} if self.transferable else {}),
         }
 
     def save(self, path: str | Path) -> None:
@@ -238,15 +258,6 @@ class Bundle:
         text = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
         with open_atomic(path) as file:
             file.write(_compact(text) + "\n")
-
-
-def as_bundle(model: object) -> Bundle:
-    """A bundle as it is, or read from a path."""
-    if isinstance(model, str | Path):
-        return load_bundle(model)
-    if not isinstance(model, Bundle):
-        raise SettingError(f"the model is {type(model).__name__}, expected a Bundle or the path of one")
-    return model
 
 
 def load_bundle(path: str | Path) -> Bundle:
@@ -294,6 +305,7 @@ def _bundle_from_json(record: Mapping[str, Any]) -> Bundle:
         _text(record, "searchlab"),
         _recipe(record),
         {feature["name"]: Origin.from_json(feature["origin"]) for feature in features if "origin" in feature},
+        record.get("transferable") is True,
     )
 
 
@@ -345,6 +357,11 @@ def describe_analysis(record: Mapping[str, Any]) -> str:
     """The analysis settings in a few words."""
     own = "".join(f"{name} {record[name]}, " for name in ("analyzer", "language") if name in record)
     return f"{own}stemmer {record['stemmer']}, stop list {record['stop_list']} ({record['fingerprint']})"
+
+
+def hash_topic(text: str) -> str:
+    """A hash of the words of a topic, by which a model knows it without its text: twelve hexadecimal digits."""
+    return hashlib.sha256(on_one_line(text).casefold().encode()).hexdigest()[:12]
 
 
 def fingerprint_of(*tables: FeatureTable) -> str:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 from searchlab.errors import SettingError
 from searchlab.features.user_defined.external_features import ExternalFeature
-from searchlab.rankers.bundle import Bundle, load_bundle
+from searchlab.rankers.builtin import as_bundle
+from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.rankers.reranking import Reranker
+from searchlab.rankers.reranking import Reranker, build_missing, warn_of_transfer
 from searchlab.retrieval.composition.base_pipeline import BasePipeline
 from searchlab.retrieval.composition.reranked import CandidateModel, FunctionModel, Reranked, ScoreFunction
 from searchlab.retrieval.composition.steps import Step, require_cutoff
@@ -56,9 +58,11 @@ def rerank(
 ) -> RerankStep:
     """A step that re-ranks the best documents of a pipeline: `bm25 >> rerank(model)`.
 
-    The model is a `Bundle` or the path of one; a function `f(query, hits)` that gives a score to each of the hits, of
-    which `query` is the text; or an object with such a method, `score`. Only the `candidates` best documents of the
-    pipeline are scored and found: by default as many as the model was trained with, or 100 for a function.
+    The model is a `Bundle`, the path of one, or `"builtin"`, the model that comes with searchlab (what these need of an
+    index and is not there yet, such as the semantic space, is made first and kept in the index); a function `f(query,
+    hits)` that gives a score to each of the hits, of which `query` is the text; or an object with such a method,
+    `score`. Only the `candidates` best documents of the pipeline are scored and found: by default as many as the model
+    was trained with, or 100 for a function.
 
     `external` are the features of the model that are computed elsewhere (see `external_feature`). They have scores by
     topic: such a pipeline runs topics, but cannot search other queries.
@@ -66,10 +70,10 @@ def rerank(
     given = _check_external(external)
     if candidates is not None:
         require_cutoff(candidates)
-    bundle = load_bundle(model) if isinstance(model, str | Path) else model
+    bundle = as_bundle(model) if isinstance(model, str | Path) else model
     if isinstance(bundle, Bundle):
         n = candidates or (bundle.first_stage or FirstStage()).k
-        return RerankStep(lambda engine: Reranker(engine, bundle, given), bundle.label, n)
+        return RerankStep(partial(_open_model, bundle, given), bundle.label, n)
     function = getattr(bundle, "score", bundle)
     if not callable(function) or isinstance(bundle, type):
         raise SettingError(
@@ -81,6 +85,12 @@ def rerank(
     name = getattr(bundle, "__name__", type(bundle).__name__)
     _require_two_arguments(function, name)
     return RerankStep(lambda engine: FunctionModel(function, name), name, candidates or DEFAULT_CANDIDATES)
+
+
+def _open_model(bundle: Bundle, external: tuple[ExternalFeature, ...], engine: SearchEngine) -> Reranker:
+    build_missing(engine, bundle)
+    warn_of_transfer(engine, bundle)
+    return Reranker(engine, bundle, external)
 
 
 def _require_two_arguments(function: Callable[..., Any], name: str) -> None:

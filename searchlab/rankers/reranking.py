@@ -17,14 +17,16 @@ from typing import Any
 import numpy as np
 
 from searchlab.corpus.values.conversion import make_topics
-from searchlab.errors import SettingError
+from searchlab.errors import IndexLocked, SettingError, StoreError, TransferWarning, WriteFailed, warn_caller
 from searchlab.features.extraction import extract_query
-from searchlab.features.feature_sets import FeatureSet, make_feature_set
+from searchlab.features.feature_sets import FeatureSet, look_up_feature, make_feature_set
 from searchlab.features.feature_table import FeatureTable
+from searchlab.features.prerequisites import build_prerequisites
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import ExternalFeature
 from searchlab.indexing.storage.columns import STREAMS
-from searchlab.rankers.bundle import Bundle, as_bundle
+from searchlab.rankers.builtin import as_bundle
+from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Topic
 from searchlab.retrieval.composition.base_pipeline import BaseSearch
@@ -33,12 +35,13 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.retrieval.query.syntax_tree import Range, positive_leaves
 from searchlab.retrieval.results import Explanation, Hits, Query
-from searchlab.types import Array, Floats
+from searchlab.types import Array, Floats, Progress, no_progress
 
 
 @dataclass(frozen=True, eq=False, init=False)
 class Reranker:
-    """A model, given as a `Bundle` or by the path of one, for one index; a model that does not fit is refused.
+    """A model, given as a `Bundle`, by the path of one or as `"builtin"`, for one index; one that does not fit is
+    refused.
 
     A model with scores computed elsewhere needs them as `external`. The run of a pipeline knows its topics; for other
     searches, `topics` (anything that `make_topics` takes) are those whose texts will be searched.
@@ -156,6 +159,32 @@ class Reranker:
         from searchlab.topic_models.topic_model_store import open_topic_model
 
         return open_topic_model(self.engine.snapshot)
+
+
+def features_of(bundle: Bundle) -> FeatureSet:
+    """The features of a model that are computed from an index."""
+    known = (look_up_feature(name) for name in bundle.features)
+    return FeatureSet(bundle.label, tuple(feature for feature in known if feature is not None))
+
+
+def build_missing(engine: SearchEngine, bundle: Bundle, progress: Progress = no_progress) -> list[str]:
+    """Build what the features of a model need and the index lacks, such as the semantic space, in the index.
+
+    Returns remarks about what is out of date. An index that cannot be written is reported with what to do.
+    """
+    try:
+        return build_prerequisites(engine, features_of(bundle), progress)
+    except (WriteFailed, IndexLocked) as error:
+        folder = engine.snapshot.folder
+        todo = f"make it once, where the index can be written: `searchlab semantic -i {folder}`"
+        raise StoreError(f"{error}; the model {bundle.label} needs the semantic space of the index: {todo}") from None
+
+
+def warn_of_transfer(engine: SearchEngine, bundle: Bundle) -> None:
+    """Warn the caller of a model that was trained on texts of another kind."""
+    remark = bundle.describe_transfer(engine)
+    if remark:
+        warn_caller(remark, TransferWarning)
 
 
 @dataclass(frozen=True, eq=False)

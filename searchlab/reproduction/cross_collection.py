@@ -33,11 +33,11 @@ from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.base import Scorer
 from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.training.cross_validation import cross_validate
-from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import require_different_grades
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.training.selection import Choice
+from searchlab.training.training_set import DEPTH, TrainingSet, prepare_training
 from searchlab.types import Floats, Ints, Progress, no_progress
 
 MEASURE = "AP"

@@ -42,10 +42,10 @@ from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.base import PostingScorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.dirichlet import Dirichlet
-from searchlab.training.from_index import DEPTH
 from searchlab.training.from_table import require_different_grades
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
+from searchlab.training.training_set import DEPTH
 from searchlab.types import Floats, Progress, no_progress
 
 N_FOLDS = 4

@@ -22,10 +22,10 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.registry import make_scorer
 from searchlab.training.cross_validation import cross_validate_table
-from searchlab.training.from_index import DEPTH, TrainingSet, prepare_training
 from searchlab.training.from_table import require_different_grades
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import PAPER, Recipe
+from searchlab.training.training_set import DEPTH, TrainingSet, prepare_training
 from searchlab.types import Progress, no_progress
 
 MEASURES = ("nDCG@10", "AP", "P@10")

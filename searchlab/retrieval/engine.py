@@ -27,7 +27,6 @@ import numpy as np
 
 from searchlab.corpus import Run
 from searchlab.errors import unknown_name
-from searchlab.indexing.index_names import locate_index
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
 from searchlab.retrieval.expansion import as_expansion
@@ -54,11 +53,6 @@ if TYPE_CHECKING:
 
 # Some documents of a shard, and their scores.
 ScoredDocuments = tuple[Array, Array]
-
-
-def open(name: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None) -> SearchEngine:
-    """Open an index, by its folder or by its name in `indexes/`, for searching (see `SearchEngine`)."""
-    return SearchEngine(locate_index(name), compiled=compiled, language=language, synonyms=synonyms)
 
 
 class SearchEngine:

@@ -15,14 +15,15 @@ and not given at all where it is out of proportion to the topics there are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison
-from searchlab.evaluation.number_text import format_p_value, format_value
+from searchlab.evaluation.number_text import format_difference, format_p_value, format_value
 from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.training.cross_validation import MIN_QUERIES, MIN_VERDICT_QUERIES, CrossValidationResult
+from searchlab.training.learning_curve import LearningCurve
 
 # The quantiles of the normal distribution for a two-sided level of .05 and a power of .8.
 QUANTILES = 1.96 + 0.84
@@ -33,11 +34,17 @@ KINDS = ("too few", "not yet", "helps", "hurts")
 
 @dataclass(frozen=True)
 class Advice:
-    """One sentence that says what to do; `n_more` is about how many more topics to judge, if that is known."""
+    """One sentence that says what to do.
+
+    `n_more` is about how many more topics to judge, if that is known; `use` is the system to use, empty if that cannot
+    be said; `more_judgments` is a sentence on whether they are likely to help, empty if that was not measured.
+    """
 
     kind: str
     sentence: str
     n_more: int | None = None
+    use: str = ""
+    more_judgments: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -45,42 +52,63 @@ class Advice:
 
     def to_json(self) -> dict[str, Any]:
         """The advice as plain JSON."""
-        return {"kind": self.kind, "sentence": self.sentence, "n_more": self.n_more}
+        return asdict(self)
 
 
 def advise(result: CrossValidationResult) -> Advice:
-    """What the result of a cross-validation means for the user."""
-    first = result.comparisons[0]
-    n = result.n_queries
+    """What the result of a cross-validation means for the user.
+
+    The model is compared with the best of the baselines. Their p-values are corrected for their number: the best of
+    several looks better than it is.
+    """
+    return replace(_choose(result), more_judgments=_describe_doubling(result.curve))
+
+
+def _choose(result: CrossValidationResult) -> Advice:
+    best, n = result.best, result.n_queries
     if n < MIN_VERDICT_QUERIES:
         more = MIN_VERDICT_QUERIES - n
         verb = "is" if n == 1 else "are"
         few = f"{_topics(n)} with a relevant document {verb} too few to say whether {result.subject} helps"
         todo = f"judge at least {_more_topics(more, n, result.n_judgments)}"
-        return Advice("too few", f"{few} ({_change(first)}): {todo}.", more)
+        return Advice("too few", f"{few} ({_change(best)}): {todo}.", more)
     if result.helps:
-        return Advice("helps", f"{result.subject} helps: {_held_out_change(first)}, {format_p_value(first.p)}: use it.")
-    worst = min(result.comparisons, key=lambda each: each.difference)
-    if first.difference > TIE_TOLERANCE and worst.difference > TIE_TOLERANCE:
-        return _not_yet(result, first)
-    return _keep_baseline(result.subject, first, worst)
+        search = result.best_search
+        beside = "" if search is best else f"; {_change(search)}, {_certainty(search)}"
+        found = f"{_held_out_change(best)}, {_certainty(best)}{beside}"
+        return Advice("helps", f"{result.subject} helps: {found}: use it.", use=result.name)
+    if best.difference > TIE_TOLERANCE:
+        return _not_yet(result, best, result.best_search)
+    return _keep_baseline(result.subject, best, result.best_search)
 
 
-def _keep_baseline(name: str, first: Comparison, worst: Comparison) -> Advice:
-    """The advice to stay with a baseline: with the first if the model hurts it, else with the best one."""
-    shown = first if first.significant and first.difference < 0 else worst
-    is_tie = abs(shown.difference) <= TIE_TOLERANCE
+def _keep_baseline(name: str, best: Comparison, search: Comparison) -> Advice:
+    """The advice to stay with the best baseline."""
+    is_tie = abs(best.difference) <= TIE_TOLERANCE
     kind, effect, beside = "not yet", "does not help so far", "no better than"
-    if shown.significant and shown.difference < 0:
+    if best.significant and best.difference < 0:
         kind, effect, beside = "hurts", "hurts", "worse than"
     elif is_tie:
         effect = "makes no difference so far"
-    if shown is not first and first.difference > TIE_TOLERANCE:
-        better = "is better than" if first.significant else "may be better than"
-        effect = f"{better} {first.name_b}, but {beside} {shown.name_b}"
-    certainty = "" if is_tie else f", {format_p_value(shown.p)}{', which may be chance' * (kind == 'not yet')}"
+    if search is not best and search.difference > TIE_TOLERANCE:
+        better = "is better than" if search.significant else "may be better than"
+        effect = f"{better} {search.name_b}, but {beside} {best.name_b}"
+    certainty = "" if is_tie else f", {_certainty(best)}"
     for_now = " for now" if kind == "not yet" else ""
-    return Advice(kind, f"{name} {effect}: {_held_out_change(shown)}{certainty}: stay with {shown.name_b}{for_now}.")
+    sentence = f"{name} {effect}: {_held_out_change(best)}{certainty}: stay with {best.name_b}{for_now}."
+    return Advice(kind, sentence, use=best.name_b)
+
+
+def _describe_doubling(curve: LearningCurve | None) -> str:
+    """Whether more judgments are likely to help, by what the last doubling of the training topics gained."""
+    gain = None if curve is None else curve.last_doubling
+    if gain is None:
+        return ""
+    change = f"{gain.measure} {format_difference(gain.difference)}, {_certainty(gain)}"
+    found = f"Learning from {gain.name_a} instead of {gain.name_b.removesuffix(' topics')}: {change}"
+    if gain.significant and gain.difference > 0:
+        return f"{found}: more judgments will probably help."
+    return f"{found}: twice as many judgments of this kind would probably change little."
 
 
 def advise_before(n_useful: int, n_judgments: int) -> Advice | None:
@@ -99,17 +127,20 @@ def topics_needed(n: int, t: float) -> float:
     return math.inf if t <= 0 else n * (QUANTILES / t) ** 2
 
 
-def _not_yet(result: CrossValidationResult, first: Comparison) -> Advice:
-    """The advice for a model that is better than all baselines, but not significantly better than the first."""
+def _not_yet(result: CrossValidationResult, best: Comparison, search: Comparison) -> Advice:
+    """The advice for a model that is better than all baselines, but not significantly better than the best search."""
     n = result.n_queries
-    p = format_p_value(first.p)
-    doubt = f"{result.subject} is not shown to help yet: {_held_out_change(first)}, {p}, which may be chance"
-    exact = topics_needed(n, first.t.statistic) - n
+    beside = "" if search is best else f"; {_change(search)}, {_certainty(search)}"
+    doubt = f"{result.subject} is not shown to help yet: {_held_out_change(best)}, {_certainty(best)}{beside}"
+    stay = f"stay with {best.name_b} until then"
+    exact = topics_needed(n, search.t.statistic) - n
     if exact > min(MAX_GROWTH * n, MAX_MORE_TOPICS):
-        return Advice("not yet", f"{doubt}; it would take too many more judgments to show so small a difference.")
+        too_many = "it would take too many more judgments to show so small a difference"
+        return Advice("not yet", f"{doubt}; {too_many}: stay with {best.name_b}.", use=best.name_b)
     more = _round_up(exact)
     topics = _more_topics(more, n, result.n_judgments)
-    return Advice("not yet", f"{doubt}; about {topics} would probably settle it, if they are like these.", more)
+    settled = f"about {topics} would probably settle it, if they are like these"
+    return Advice("not yet", f"{doubt}; {settled}: {stay}.", more, use=best.name_b)
 
 
 def _round_up(exact: float) -> int:
@@ -129,6 +160,13 @@ def _more_topics(more: int, n: int, n_judgments: int) -> str:
 
 def _topics(n: int) -> str:
     return f"{n:,} topic{'s' * (n != 1)}"
+
+
+def _certainty(compared: Comparison) -> str:
+    """The p-value, corrected if there were several comparisons."""
+    corrected = "" if compared.p_corrected is None else " after correction"
+    p = compared.p if compared.p_corrected is None else compared.p_corrected
+    return f"{format_p_value(p)}{corrected}{'' if compared.significant else ', which may be chance'}"
 
 
 def _change(compared: Comparison) -> str:

@@ -9,23 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from searchlab.evaluation.comparison import Comparison
-from searchlab.evaluation.number_text import format_p_value, format_value
+from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Floats, Ints, Progress, no_progress
 
+if TYPE_CHECKING:
+    from searchlab.training.learning_curve import LearningCurve
+
 # Fewer queries cannot be dealt into folds and parts.
 MIN_QUERIES = 4
 # With fewer queries, cross-validation is too uncertain for a verdict.
 MIN_VERDICT_QUERIES = 10
+# The name of the built-in model among the baselines.
+BUILT_IN = "the built-in model"
 
 Ranked = TypeVar("Ranked")
 
@@ -34,8 +39,10 @@ Ranked = TypeVar("Ranked")
 class CrossValidationResult:
     """Means of the model and of its baselines on the same held-out queries, and the model compared with each baseline.
 
-    The first comparison is with the first stage, or with the best single feature. `n_judgments` is the number of judged
-    documents of these queries, 0 if it is unknown. `inline_name` is the model's name within a sentence, if it differs.
+    Baselines are rankings that need no training: those of the first stage and of the built-in model, or the best single
+    feature. `n_judgments` is the number of judged documents of these queries, 0 if it is unknown. `inline_name` is the
+    model's name within a sentence, if it differs. The value of a query is the mean over `n_repeats` of the
+    cross-validation, each with other folds. `curve` is the learning curve, if it was measured.
     """
 
     name: str
@@ -46,6 +53,8 @@ class CrossValidationResult:
     comparisons: tuple[Comparison, ...]
     n_judgments: int = 0
     inline_name: str = ""
+    n_repeats: int = 1
+    curve: LearningCurve | None = None
 
     @property
     def subject(self) -> str:
@@ -53,24 +62,27 @@ class CrossValidationResult:
         return self.inline_name or self.name
 
     @property
+    def best(self) -> Comparison:
+        """The comparison with the best baseline; of equally good ones, with the first."""
+        return min(self.comparisons, key=lambda each: each.difference)
+
+    @property
+    def best_search(self) -> Comparison:
+        """The comparison with the best baseline that has learnt nothing, not even elsewhere."""
+        searches = [each for each in self.comparisons if each.name_b != BUILT_IN]
+        return min(searches, key=lambda each: each.difference)
+
+    @property
     def helps(self) -> bool:
-        """Whether the model is significantly better than the first baseline, and better than all others."""
-        first, *others = self.comparisons
-        return first.significant and first.difference > 0 and all(each.difference > 0 for each in others)
+        """Whether the model is better than all baselines, and significantly better than the best search."""
+        is_best = all(each.difference > TIE_TOLERANCE for each in self.comparisons)
+        return is_best and self.best_search.significant
 
     def verdict(self) -> str:
-        """One sentence with numbers, and a recommendation."""
-        first, *others = self.comparisons
-        if self.n_queries < MIN_VERDICT_QUERIES:
-            few = f"Too few topics to say whether {self.subject} helps"
-            return f"{few}: {_describe(first)}; recommended: judge more topics."
-        if self.helps:
-            more = "".join(f"; against {each.name_b} {_change(each)} ({_certainty(each)})" for each in others)
-            return f"{self.subject} helps: {_describe(first)}{more}; recommended: use it."
-        worst = min(self.comparisons, key=lambda each: each.difference)
-        shown = first if (first.significant and first.difference < 0) or worst.difference > 0 else worst
-        effect = "hurts" if shown.significant and shown.difference < 0 else "is not shown to help"
-        return f"{self.subject} {effect}: {_describe(shown)}; recommended: stay with {shown.name_b}."
+        """One sentence with numbers, and a recommendation (`advice.py`)."""
+        from searchlab.training.advice import advise  # imports this module
+
+        return advise(self).sentence
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON."""
@@ -79,27 +91,15 @@ class CrossValidationResult:
         return {
             "n_queries": self.n_queries,
             "n_folds": self.n_folds,
+            "n_repeats": self.n_repeats,
             "dialect": self.dialect,
             "means": {name: dict(means) for name, means in self.means.items()},
             "helps": self.helps,
             "verdict": self.verdict(),
             "advice": advise(self).to_json(),
             "comparisons": [each.sentence() for each in self.comparisons],
+            "learning_curve": None if self.curve is None else self.curve.to_json(),
         }
-
-
-def _describe(compared: Comparison) -> str:
-    wins = f"{compared.wins} better, {compared.losses} worse, {_certainty(compared)}"
-    topics = f"{compared.n_topics} held-out topic{'s' * (compared.n_topics != 1)}"
-    return f"{compared.measure} {_change(compared)} against {compared.name_b} on {topics} ({wins})"
-
-
-def _change(compared: Comparison) -> str:
-    return f"{format_value(compared.mean_b)} → {format_value(compared.mean_a)}"
-
-
-def _certainty(compared: Comparison) -> str:
-    return f"{format_p_value(compared.p)}{'' if compared.significant else ', may be chance'}"
 
 
 def cross_validate(

@@ -1,128 +1,40 @@
-"""Training from an index, topics and judgments, with a test of whether the model beats the search that it re-ranks.
+"""Training from an index, topics and judgments, with a test of whether the model beats what needs no judgments.
 
-Candidates of each topic are found by the first stage, and their features computed; documents without a judgment count
-as not relevant. Cross-validation over topics gives the rankings that the model would make for topics it has not seen.
-They are compared with those of the first stage: of its scorer, and of RM3 if it expands queries.
+Cross-validation over topics gives the rankings that the model would make for topics it has not seen. They are compared
+with those of the first stage (of its scorer, and of RM3 if it expands queries) and of the built-in model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from searchlab.corpus.values.conversion import make_qrels, make_topics
-from searchlab.errors import SettingError
-from searchlab.evaluation.comparison import compare_values
+from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
-from searchlab.features.candidates import Candidates
-from searchlab.features.catalogue import Feature
-from searchlab.features.extraction import extract
-from searchlab.features.feature_sets import FeatureSet, make_feature_set
-from searchlab.features.feature_table import FeatureTable
-from searchlab.features.prerequisites import build_prerequisites
+from searchlab.evaluation.significance import holm
+from searchlab.rankers.builtin import load_builtin
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
-from searchlab.records import Judgments, Ranking, Topic
-from searchlab.retrieval.document_list import DocumentList, best_first
+from searchlab.records import Ranking
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.pipeline import PipelineSearch, tail_scores
-from searchlab.retrieval.results import Hits
-from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
+from searchlab.training.cross_validation import (
+    BUILT_IN,
+    MIN_VERDICT_QUERIES,
+    CrossValidationResult,
+    cross_validate_table,
+)
 from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.learning_curve import LearningCurve, measure_learning_curve
 from searchlab.training.recipe import Recipe, choose_recipe
+from searchlab.training.training_set import Features, TrainingSet, prepare_training
 from searchlab.types import Floats, Progress, no_progress
 
-# The depth of the rankings that are compared, and the measures beside the one that settings are chosen by.
-DEPTH = 1000
+# The measures beside the one that settings are chosen by.
 MEASURES = ("nDCG@10", "AP", "P@10")
-EXPANDED = "RM3"
-
-# Features as a caller may give them (see `make_feature_set`).
-Features = str | Path | Iterable[str | Feature] | FeatureSet
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingSet:
-    """Topics with a relevant document, the features of their candidates, and the rankings of the first stage alone.
-
-    `baselines` are those rankings by name, the first search before RM3; `n_skipped` topics have no relevant document.
-    """
-
-    topics: tuple[Topic, ...]
-    qrels: Judgments
-    table: FeatureTable
-    baselines: Mapping[str, Sequence[Ranking]]
-    n_skipped: int
-
-    def rerank(self, scores: Floats) -> list[Ranking]:
-        """The rankings by these scores of the table's rows, followed by what the first search found beyond them."""
-        rankings = []
-        first = {ranking.qid: ranking for ranking in next(iter(self.baselines.values()))}
-        rows_of = dict(self.table.queries())
-        for topic in self.topics:
-            rows = rows_of.get(topic.qid, slice(0, 0))
-            docnos, unordered = self.table.docnos[rows].tolist(), scores[rows]
-            order = best_first(unordered, docnos)
-            known = set(docnos)
-            tail = [docno for docno in first[topic.qid].docnos if docno not in known]
-            ranked = [docnos[row] for row in order.tolist()] + tail
-            values = unordered[order].tolist() + tail_scores(unordered[order], len(tail)).tolist()
-            rankings.append(Ranking(topic.qid, ranked[:DEPTH], values[:DEPTH]))
-        return rankings
-
-
-def prepare_training(
-    engine: SearchEngine,
-    topics: Iterable[Topic],
-    qrels: Judgments,
-    features: Features,
-    first_stage: FirstStage,
-    progress: Progress = no_progress,
-) -> TrainingSet:
-    """Find candidates and compute their features; topics without a relevant document are skipped.
-
-    Candidates, baselines and features share the searches: two a topic, or one without RM3.
-    """
-    topics = list(topics)
-    useful = useful_topics(topics, qrels)
-    feature_set = make_feature_set(features)
-    build_prerequisites(engine, feature_set, progress)
-    pipeline = first_stage.pipeline(engine)
-    searches: dict[str, PipelineSearch] = {}
-    documents: dict[str, DocumentList] = {}
-    baselines: dict[str, list[Ranking]] = {_scorer_label(first_stage): []}
-    if first_stage.expanded:
-        baselines[EXPANDED] = []
-    for number, topic in enumerate(useful):
-        progress("searching", number, len(useful))
-        search = searches[topic.qid] = pipeline.start(topic.text)
-        depth = max(DEPTH, first_stage.k)
-        for name, hits in zip(baselines, (search.first(depth), search.expanded(depth)), strict=False):
-            baselines[name].append(_rank(topic.qid, hits))
-        documents[topic.qid] = search.candidates(first_stage.k)
-    candidates = Candidates(documents, searches=searches)
-    table = extract(engine, useful, candidates, feature_set, qrels=qrels, progress=progress)
-    return TrainingSet(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
-
-
-def useful_topics(topics: Sequence[Topic], qrels: Judgments) -> list[Topic]:
-    """The topics with a relevant document: nothing can be learnt from others, and no system can do well on them."""
-    useful = [topic for topic in topics if any(grade > 0 for grade in qrels.get(topic.qid, {}).values())]
-    if len(useful) < MIN_QUERIES:
-        raise SettingError(
-            f"{len(useful)} of {len(topics)} topics have a relevant document, expected at least {MIN_QUERIES}"
-        )
-    return useful
-
-
-def _scorer_label(first_stage: FirstStage) -> str:
-    return {"bm25": "BM25"}.get(first_stage.scorer, first_stage.scorer)
-
-
-def _rank(qid: str, hits: Hits) -> Ranking:
-    return Ranking(qid, hits.docnos[:DEPTH], hits.scores[:DEPTH].tolist())
 
 
 def train_from_index(
@@ -137,7 +49,7 @@ def train_from_index(
     source: str = "",
     progress: Progress = no_progress,
 ) -> Bundle:
-    """A model for this index, compared with the search that it re-ranks.
+    """A model for this index, compared with what needs no judgments.
 
     Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
     `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
@@ -159,12 +71,13 @@ def train_prepared(
 ) -> Bundle:
     """A model trained on prepared data."""
     require_different_grades(data.table)
+    n_known = count_builtin_topics(data)
+    recipe = recipe.for_topics(data.topics)
     measure = recipe.validation_measure(data.qrels)
     result = None
     if recipe.n_folds:
         recipe = replace(recipe, n_folds=min(recipe.n_folds, data.table.n_queries))
-        scores = cross_validate_table(recipe, data.table, measure, progress)
-        result = compare_with_first_stage(recipe, data, scores)
+        result = validate(recipe, data, progress)
     choice = recipe.learn(data.table, measure, None, progress)
     bundle = make_bundle(recipe, choice, data.table, None, measure, result, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
@@ -173,40 +86,83 @@ def train_prepared(
         "index": {"name": engine.snapshot.folder.name, "n_docs": engine.snapshot.n_docs},
         "n_skipped_topics": data.n_skipped,
         "topics": {topic.qid: topic.text for topic in data.topics},
+        **({"n_builtin_topics": n_known} if n_known else {}),
     }
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
 
-def compare_with_first_stage(recipe: Recipe, data: TrainingSet, scores: Floats) -> CrossValidationResult:
-    """The measures of the model and of the baselines on held-out topics, and their differences."""
+def validate(recipe: Recipe, data: TrainingSet, progress: Progress = no_progress) -> CrossValidationResult:
+    """Cross-validation, repeated with other folds, beside all that needs no judgments; and the learning curve."""
+    measure = recipe.validation_measure(data.qrels)
+    n_repeats = recipe.count_repeats(data.table.n_queries)
+    repeats = []
+    for number in range(n_repeats):
+
+        def report(stage: str, done: int, total: int, number: int = number) -> None:
+            progress(stage, number * total + done, n_repeats * total)
+
+        with_other_folds = replace(recipe, seed=recipe.seed + number)
+        repeats.append(cross_validate_table(with_other_folds, data.table, measure, report))
+    curve = None
+    if recipe.is_quick and data.table.n_queries >= MIN_VERDICT_QUERIES:
+        curve = measure_learning_curve(recipe, data, progress=progress)
+    return compare_with_first_stage(recipe, with_builtin(data), repeats, curve)
+
+
+def count_builtin_topics(data: TrainingSet) -> int:
+    """How many of the topics the built-in model was trained on: for these it is neither a prior nor a fair rival."""
+    return len(load_builtin().known_topics(data.topics, "", lambda: ()))
+
+
+def with_builtin(data: TrainingSet) -> TrainingSet:
+    """The same data with the rankings of the built-in model, if that has its features and none of its topics."""
+    builtin = load_builtin()
+    if not set(builtin.features) <= set(data.table.names) or count_builtin_topics(data):
+        return data
+    return replace(data, baselines={**data.baselines, BUILT_IN: data.rerank(builtin.scores(data.table))})
+
+
+def compare_with_first_stage(
+    recipe: Recipe, data: TrainingSet, repeats: Sequence[Floats], curve: LearningCurve | None = None
+) -> CrossValidationResult:
+    """The measures of the model and of the baselines on held-out topics, and their differences.
+
+    `repeats` are the scores of the rows in one or several cross-validations; the value of a topic is the mean over
+    these. The p-values of all comparisons are corrected together (Holm), because the best of several is looked for.
+    """
     measures = list(dict.fromkeys([recipe.validation_measure().name, *MEASURES]))
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
-    runs = {recipe.label: data.rerank(scores)} | dict(data.baselines)
-    evaluations = {
-        name: evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, name=name, warn=False)
-        for name, run in runs.items()
-    }
-    model, *others = evaluations.values()
-    comparisons = tuple(
-        compare_values(
-            recipe.inline_label,
-            model.values_of(measures[0]),
-            other.name,
-            other.values_of(measures[0]),
-            measures[0],
-            seed=recipe.seed,
-        )
-        for other in others
-    )
-    means = {name: {measure: each.mean(measure) for measure in measures} for name, each in evaluations.items()}
-    n_judgments = sum(map(len, qrels.values()))
+
+    def evaluate(run: Sequence[Ranking]) -> dict[str, Floats]:
+        found = evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, warn=False)
+        return {measure: found.values_of(measure) for measure in measures}
+
+    of_repeats = [evaluate(data.rerank(scores)) for scores in repeats]
+    model = {measure: np.mean([each[measure] for each in of_repeats], axis=0) for measure in measures}
+    values = {recipe.label: model} | {name: evaluate(run) for name, run in data.baselines.items()}
+    comparisons = compare_with_each(recipe, {name: each[measures[0]] for name, each in values.items()}, measures[0])
+    means = {name: {measure: float(np.mean(each[measure])) for measure in measures} for name, each in values.items()}
     return CrossValidationResult(
         recipe.label,
-        model.n_topics,
+        len(model[measures[0]]),
         recipe.n_folds,
         recipe.dialect,
         means,
         comparisons,
-        n_judgments,
+        sum(map(len, qrels.values())),
         recipe.inline_label,
+        len(repeats),
+        curve,
     )
+
+
+def compare_with_each(recipe: Recipe, values: Mapping[str, Floats], measure: str) -> tuple[Comparison, ...]:
+    """The recipe's model, the first of the systems, compared with each other one; p-values corrected if several."""
+    (_, model), *others = values.items()
+    compared = [
+        compare_values(recipe.inline_label, model, name, other, measure, seed=recipe.seed) for name, other in others
+    ]
+    if len(compared) < 2:
+        return tuple(compared)
+    corrected = holm([each.p for each in compared]).tolist()
+    return tuple(replace(each, p_corrected=p) for each, p in zip(compared, corrected, strict=True))

@@ -93,12 +93,19 @@ def require_storable(recipe: Recipe) -> None:
         )
 
 
+def has_different_grades(table: FeatureTable) -> bool:
+    """Whether two rows of one query have different grades."""
+    if table.grades is None or not table.n_rows:
+        return False
+    starts = table.group_offsets[:-1]
+    return bool(np.any(np.minimum.reduceat(table.grades, starts) < np.maximum.reduceat(table.grades, starts)))
+
+
 def require_different_grades(table: FeatureTable) -> None:
     """Refuse a table without two rows of one query that have different grades."""
     if table.grades is None or not table.n_rows:
         raise SettingError(f"{table.n_rows} rows to train with, without grades, expected rows with grades")
-    starts = table.group_offsets[:-1]
-    if not np.any(np.minimum.reduceat(table.grades, starts) < np.maximum.reduceat(table.grades, starts)):
+    if not has_different_grades(table):
         raise SettingError(
             f"none of {table.n_queries} queries has documents of different grades: there is nothing to learn from"
         )
@@ -172,7 +179,10 @@ def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
     """What the recipe has done; fewer models are averaged than it asks for if fewer values were tried."""
     n_averaged = len(choice.rankers)
     summary = replace(recipe.rules, n_averaged=n_averaged).describe()
-    return {**recipe.to_json(), "averaged": n_averaged, "summary": summary}
+    prior = None if choice.prior is None else choice.prior.to_json()
+    if prior is not None:
+        summary += f", learning starts from {prior['name']}"
+    return {**recipe.to_json(), "averaged": n_averaged, "summary": summary, "prior": prior}
 
 
 def _concatenate(train: FeatureTable, valid: FeatureTable) -> FeatureTable:

@@ -9,11 +9,14 @@ A ranker is trained by one of two named recipes:
 
 For rankers that neither add powers, nor are averaged, nor weigh pairs by τ, the two are one and the same. A setting
 given by the user (`powers`, `n_best`, `depth`) takes precedence over the recipe's, and is named in the label.
+
+Learning may start from a prior, the weights of another model (`rankers/prior.py`). The tuned recipe for candidates of a
+search starts from the built-in model where that fits the ranker and the features; all others start from nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,8 +24,12 @@ from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.builtin import BUILTIN
+from searchlab.rankers.bundle import columns_of
 from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
+from searchlab.rankers.prior import Prior
 from searchlab.rankers.ranker_registry import RANKERS, as_ranker, make_ranker
+from searchlab.records import Topic
 from searchlab.training.selection import N_BEST, Choice, select_model
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Progress, no_progress
@@ -76,6 +83,12 @@ class RecipeRules:
         return [*parts, *(f"{name}={value}" for name, value in sorted(changed))]
 
 
+# A cross-validation is repeated so many times, unless that would be more queries than these.
+N_REPEATS, MAX_REPEATED_QUERIES = 5, 1000
+
+# Priors by name: the built-in model where it fits, and nothing. Others are `builtin`, and files of models.
+AUTO, NO_PRIOR = "auto", "none"
+
 # Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
 # the worst match of the query, which the query's minimum would not. Powers were not found to help here.
 SEARCH_DEFAULTS: Mapping[str, Any] = {
@@ -83,6 +96,7 @@ SEARCH_DEFAULTS: Mapping[str, Any] = {
     "measure": "nDCG@10",
     "dialect": "trec",
     "from_search": True,
+    "prior": AUTO,
 }
 
 
@@ -93,8 +107,12 @@ class Recipe:
     `name` is one of `RECIPES`, which decides on powers and on how many of the best values are averaged unless `powers`
     and `n_best` are given; models that cannot be averaged are not. Without a validation set, settings are chosen on
     `n_parts` of the training queries, held out in turn. `n_folds` is for the cross-validation of the whole procedure; 0
-    skips it. With `from_search` the rows are candidates of a search, for which powers were not found to help: the tuned
-    recipe adds none.
+    skips it. It is repeated `n_repeats` times with other folds, by default (None) 5 times if the ranker learns quickly,
+    fewer if there are many queries. With `from_search` the rows are candidates of a search, for which powers were not
+    found to help: the tuned recipe adds none.
+
+    `prior` is what learning starts from: `none`, `auto` (the built-in model where it fits the tuned recipe of this
+    ranker and the features), `builtin`, the path of a model, or a `Bundle`.
 
     `ranker` is a registered name, or an estimator: one of searchlab's, or anything with `fit(X, y)` and `predict(X)`.
     """
@@ -112,15 +130,18 @@ class Recipe:
     name: str = TUNED
     n_best: int | None = None
     from_search: bool = False
+    prior: Any = NO_PRIOR
+    n_repeats: int | None = None
 
     def __post_init__(self) -> None:
         if self.name not in RECIPES:
             raise unknown_name("recipe", str(self.name), RECIPES)
         if self.powers is not None and not isinstance(self.powers, bool):
             raise SettingError(f"powers is {self.powers!r}, expected true or false")
-        if self.n_best is not None:
-            require_whole("n_best", self.n_best)
-        _ = self.preprocessor, self.validation_measure()
+        for name, number in (("n_best", self.n_best), ("n_repeats", self.n_repeats)):
+            if number is not None:
+                require_whole(name, number)
+        _ = self.preprocessor, self.validation_measure(), self._prior
         if self.imputation == "none" and not self.make_ranker().accepts_nan:
             raise SettingError(f"imputation is none, expected another: {self.ranker_name} takes no undefined values")
         for name, value, least in (("parts", self.n_parts, 2), ("folds", self.n_folds, 0), ("seed", self.seed, 0)):
@@ -191,7 +212,39 @@ class Recipe:
             "powers": rules.powers,
             "n_best": rules.n_averaged,
             "tau_depth": rules.tau_depth,
+            **({} if self._prior is None else {"prior": self._prior.to_json()}),
         }
+
+    @property
+    def _prior(self) -> Prior | None:
+        """The prior, whether or not it fits the features; None if there is none, or the ranker takes none by itself."""
+        if self.prior is None or self.prior == NO_PRIOR:
+            return None
+        takes_one = _takes_prior(self.make_ranker())
+        if self.prior == AUTO:
+            return Prior.of(BUILTIN) if takes_one and self.name == TUNED else None
+        if not takes_one:
+            raise SettingError(f"a prior for {self.ranker_name}, expected a Ranking SVM with solver=qp, or prior none")
+        return Prior.of(self.prior)
+
+    def for_topics(self, topics: Sequence[Topic]) -> Recipe:
+        """The same recipe; without a prior if that would be the built-in model by itself, and it knows the topics.
+
+        What was learnt from topics would make a cross-validation over them look too good.
+        """
+        if self.prior != AUTO or self._prior is None or not self._prior.bundle.known_topics(topics, "", lambda: ()):
+            return self
+        return replace(self, prior=NO_PRIOR)
+
+    def find_prior(self, table: FeatureTable) -> Prior | None:
+        """The prior for a table; one that was asked for by name must fit its features."""
+        prior = self._prior
+        if prior is None:
+            return None
+        misfit = prior.find_misfit(columns_of(table.names, self.preprocessor.fit(table)), self.preprocessor)
+        if misfit and self.prior != AUTO:
+            raise SettingError(f"prior {prior.name}: {misfit}")
+        return None if misfit else prior
 
     def make_ranker(self) -> Ranker:
         """The ranker, not fitted yet; if it is tuned by NDCG@k, pairs are weighted (τ) by it unless `depth` is set."""
@@ -201,6 +254,17 @@ class Recipe:
     def preprocessor(self) -> Preprocessor:
         """The preprocessing of the features, not fitted yet."""
         return Preprocessor.named(self.imputation, self.normalisation, self.rules.powers)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the ranker learns in about a second from a hundred queries."""
+        return self.make_ranker().is_quick
+
+    def count_repeats(self, n_queries: int) -> int:
+        """How many times the cross-validation of these queries is repeated."""
+        if self.n_repeats is not None:
+            return self.n_repeats
+        return max(1, min(N_REPEATS, MAX_REPEATED_QUERIES // max(1, n_queries))) if self.is_quick else 1
 
     def validation_measure(self, qrels: Mapping[str, Mapping[str, int]] | None = None) -> ValidationMeasure:
         """The measure that settings are chosen by; see `ValidationMeasure` for `qrels`."""
@@ -217,8 +281,10 @@ class Recipe:
 
         A setting that the user gave is not chosen, even if its value is the default.
         """
-        ranker = self.make_ranker()
-        return select_model(
+        ranker, prior = self.make_ranker(), self.find_prior(train)
+        if prior is not None:
+            ranker.set_params(prior=prior.weights_for(columns_of(train.names, self.preprocessor.fit(train))))
+        choice = select_model(
             ranker,
             train,
             measure=measure,
@@ -230,6 +296,7 @@ class Recipe:
             seed=self.seed,
             progress=progress,
         )
+        return replace(choice, prior=prior)
 
     def _marks(self) -> list[str]:
         """How the recipe differs from the paper's."""
@@ -291,6 +358,11 @@ def _chosen_settings(ranker: Ranker) -> tuple[tuple[str, Any], ...]:
     """The settings in which the two recipes of this ranker differ, with their values."""
     settings = ranker.get_params()
     return tuple((name, settings[name]) for name in ranker.tuned_settings)
+
+
+def _takes_prior(ranker: Ranker) -> bool:
+    settings = ranker.get_params()
+    return "prior" in settings and settings["prior"] is None and settings["solver"] == "qp"
 
 
 def _tau_depth(ranker: Ranker) -> int | None:

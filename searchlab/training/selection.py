@@ -24,6 +24,7 @@ from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.model_kinds import average_models
+from searchlab.rankers.prior import Prior
 from searchlab.rankers.training_data import TrainingData
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.validation import ValidationMeasure
@@ -52,7 +53,8 @@ class SettingTrial:
 class Choice:
     """The chosen model, trained on all training queries, and its preprocessor.
 
-    `rankers` are the fitted rankers that the model averages, one for each `chosen` trial.
+    `rankers` are the fitted rankers that the model averages, one for each `chosen` trial; `prior` is what they started
+    from.
     """
 
     model: Model
@@ -60,6 +62,7 @@ class Choice:
     rankers: tuple[Ranker, ...]
     chosen: tuple[SettingTrial, ...]
     trials: tuple[SettingTrial, ...]
+    prior: Prior | None = None
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features."""
@@ -82,8 +85,9 @@ def select_model(
 ) -> Choice:
     """Select a model on a validation set, on `n_parts` of the training queries held out in turn, or on both.
 
-    A single candidate is trained without validation; so is a ranker whose tuned setting was given. If the ranker can be
-    averaged, the model is the average over the `n_best` values with the best preprocessor.
+    A single candidate is trained without validation; so is a ranker whose tuned setting was given, and one of whose
+    values all are averaged. If the ranker can be averaged, the model is the average over the `n_best` values with the
+    best preprocessor.
     """
     require_whole("n_best", n_best)
     if values is not None and not len(values):
@@ -91,7 +95,11 @@ def select_model(
     candidates = list(preprocessors) or [Preprocessor.named()]
     if values is None and (ranker.tuned is None or ranker.tuned in ranker.changed_settings()):
         values = [None]
-    has_choice = len(candidates) > 1 or values is None or len(values) > 1
+    n_used = 1
+    if values is None and len(candidates) == 1:
+        values = list(ranker.values(_training(candidates[0].fit(train).transform(train))))
+        n_used = n_best if ranker.averaged else 1
+    has_choice = len(candidates) > 1 or values is None or len(values) > n_used
     if valid is None and n_parts < 2 and has_choice:
         raise SettingError("no queries to choose settings on: expected a validation set, or parts to hold out")
     if valid is None and has_choice and train.n_queries < 2:

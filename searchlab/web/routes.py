@@ -39,7 +39,16 @@ from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import train_page
 from searchlab.web.state.app_state import AppState
 
-TRAINING = (INDEX, TOPIC_SET, train.RANKER, train.RECIPE, train.FEATURES, train.MODEL_NAME, train.CANDIDATES)
+TRAINING = (
+    INDEX,
+    TOPIC_SET,
+    train.RANKER,
+    train.RECIPE,
+    train.PRIOR,
+    train.FEATURES,
+    train.MODEL_NAME,
+    train.CANDIDATES,
+)
 JUDGE_PAGE = (
     *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
     *(judge_page.ANY_LEFT, judge_page.ANY_RIGHT, judge_page.ALL_TOPICS),

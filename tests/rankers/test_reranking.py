@@ -336,7 +336,10 @@ def test_a_model_is_given_by_its_path(engine, tmp_path):
             lambda engine, bundle: (bundle, engine),
             r"found Bundle as engine, expected the engine first: Reranker\(engine",
         ),
-        (lambda engine, bundle: (engine, None), "the model is NoneType, expected a Bundle or the path of one"),
+        (
+            lambda engine, bundle: (engine, None),
+            "the model is NoneType, expected a Bundle, the path of one, or 'builtin'",
+        ),
         (lambda engine, bundle: (engine, engine), "the model is SearchEngine, expected a Bundle"),
         (lambda engine, bundle: (engine, bundle, {"a": 1}), "external is dict, expected a list of features"),
         (lambda engine, bundle: (engine, bundle, ["a"]), "external is list, expected a list of features made by"),

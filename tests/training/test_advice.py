@@ -1,5 +1,7 @@
 """Advice: the sentence fits the cross-validation, and the number of further topics is about right."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,9 @@ from searchlab.rankers.first_stage import FirstStage
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.training.advice import Advice, advise, advise_before, topics_needed
-from searchlab.training.cross_validation import CrossValidationResult
+from searchlab.training.cross_validation import BUILT_IN, CrossValidationResult
 from searchlab.training.from_index import train_from_index
+from searchlab.training.learning_curve import CurvePoint, LearningCurve
 from searchlab.training.recipe import Recipe
 
 
@@ -46,7 +49,7 @@ def test_a_difference_that_may_be_chance_comes_with_the_number_of_topics_that_wo
     assert advice.sentence == (
         "rsvm is not shown to help yet: AP .3000 → .3200 against BM25 on 20 held-out topics, p = .29, "
         "which may be chance; about 110 more topics (about 880 judgments at the rate so far) would probably settle it, "
-        "if they are like these."
+        "if they are like these: stay with BM25 until then."
     )
 
 
@@ -68,7 +71,8 @@ def test_thousands_of_topics_are_not_asked_for_even_if_there_are_hundreds():
     # t = 1: 200·7.84 - 200 = 1368 more, less than ten times as many.
     advice = advice_on(against("BM25", 0.1 / np.sqrt(200), n=200), n=200)
     assert advice.n_more is None
-    assert advice.sentence.endswith("; it would take too many more judgments to show so small a difference.")
+    too_many = "; it would take too many more judgments to show so small a difference: stay with BM25."
+    assert advice.sentence.endswith(too_many)
 
 
 def test_the_number_of_topics_has_a_power_of_80_percent():
@@ -91,16 +95,63 @@ def test_the_number_of_topics_has_a_power_of_80_percent():
 
 
 def test_a_model_that_helps_is_recommended():
-    advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", 0.01, 0.2))
+    advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", 0.11, 0.05))
     assert advice == Advice(
-        "helps", "rsvm helps: AP .3000 → .4000 against BM25 on 20 held-out topics, p < .001: use it."
+        "helps", "rsvm helps: AP .3000 → .4000 against BM25 on 20 held-out topics, p < .001: use it.", use="rsvm"
     )
+
+
+def test_a_model_is_compared_with_the_built_in_one_and_with_the_best_search():
+    advice = advice_on(against("BM25", 0.1, 0.05), against(BUILT_IN, 0.01, 0.1))
+    assert (advice.kind, advice.use) == ("helps", "rsvm")
+    assert advice.sentence == (
+        "rsvm helps: AP .3000 → .3100 against the built-in model on 20 held-out topics, p = .67, which may be chance; "
+        "AP .3000 → .4000 against BM25, p < .001: use it."
+    )
+
+
+def test_the_built_in_model_is_kept_where_it_is_as_good():
+    advice = advice_on(against("BM25", 0.1, 0.05), against(BUILT_IN, -0.1, 0.05))
+    assert (advice.kind, advice.use) == ("hurts", BUILT_IN)
+    assert advice.sentence.startswith("rsvm is better than BM25, but worse than the built-in model: AP .3000 → .2000")
+    assert advice.sentence.endswith(": stay with the built-in model.")
+
+
+def test_corrected_p_values_decide_and_are_named():
+    found = against("BM25", 0.04, 0.08)
+    assert found.p < 0.05
+    corrected = [replace(each, p_corrected=0.08) for each in (found, against("RM3", 0.05, 0.08))]
+    advice = advice_on(*corrected)
+    assert advice.kind == "not yet"
+    assert ", p = .08 after correction, which may be chance; " in advice.sentence
+
+
+def curve_of(gain, deviation):
+    half = np.full(20, 0.3)
+    points = CurvePoint(8, half - 0.1), CurvePoint(20, half), CurvePoint(40, half + differences(20, gain, deviation))
+    return LearningCurve("AP", points)
+
+
+@pytest.mark.parametrize(
+    ("gain", "deviation", "expected"),
+    [
+        (0.05, 0.02, "AP +.050, p < .001: more judgments will probably help."),
+        (0.01, 0.1, "AP +.010, p = .67, which may be chance: twice as many judgments of this kind would probably "),
+        (-0.05, 0.02, "AP -.050, p < .001: twice as many judgments of this kind would probably change little."),
+    ],
+)
+def test_the_last_doubling_says_whether_more_judgments_are_likely_to_help(gain, deviation, expected):
+    result = CrossValidationResult("rsvm", 20, 5, "trec", {}, (against("BM25", 0.1),), curve=curve_of(gain, deviation))
+    found = advise(result).more_judgments.replace("−", "-")
+    assert found.startswith(f"Learning from 40 topics instead of 20: {expected}")
 
 
 def test_a_model_that_hurts_is_not_recommended():
     advice = advice_on(against("BM25", -0.1, 0.05))
     assert advice == Advice(
-        "hurts", "rsvm hurts: AP .3000 → .2000 against BM25 on 20 held-out topics, p < .001: stay with BM25."
+        "hurts",
+        "rsvm hurts: AP .3000 → .2000 against BM25 on 20 held-out topics, p < .001: stay with BM25.",
+        use="BM25",
     )
 
 
@@ -116,33 +167,35 @@ def test_equal_rankings_make_no_difference():
     assert advice == Advice(
         "not yet",
         "rsvm makes no difference so far: AP .3000, as with BM25 on 20 held-out topics: stay with BM25 for now.",
+        use="BM25",
     )
 
 
 @pytest.mark.parametrize(
     ("mean", "deviation", "kind", "effect"),
     [
-        (-0.1, 0.05, "hurts", "worse than RM3: AP .3000 → .2000"),
-        (-0.01, 0.1, "not yet", "no better than RM3: AP .3000 → .2900"),
-        (0.0, 0.0, "not yet", "no better than RM3: AP .3000, as with RM3"),
+        (-0.1, 0.05, "hurts", "worse than the built-in model: AP .3000 → .2000"),
+        (-0.01, 0.1, "not yet", "no better than the built-in model: AP .3000 → .2900"),
+        (0.0, 0.0, "not yet", "no better than the built-in model: AP .3000, as with the built-in model"),
     ],
 )
 def test_a_baseline_that_is_as_good_and_needs_no_training_is_preferred(mean, deviation, kind, effect):
-    advice = advice_on(against("BM25", 0.1, 0.05), against("RM3", mean, deviation))
+    advice = advice_on(against("BM25", 0.1, 0.05), against(BUILT_IN, mean, deviation))
     assert advice.kind == kind
     assert advice.sentence.startswith(f"rsvm is better than BM25, but {effect}")
 
 
 def test_a_gain_that_may_be_chance_is_reported_as_such():
-    advice = advice_on(against("BM25", 0.01, 0.1), against("RM3", -0.1, 0.05))
-    assert advice.sentence.startswith("rsvm may be better than BM25, but worse than RM3: AP .3000 → .2000")
-    assert ": stay with RM3" in advice.sentence
+    advice = advice_on(against("BM25", 0.01, 0.1), against(BUILT_IN, -0.1, 0.05))
+    assert advice.sentence.startswith("rsvm may be better than BM25, but worse than the built-in model: AP .3000 → ")
+    assert ": stay with the built-in model" in advice.sentence
 
 
-def test_a_model_that_hurts_the_first_stage_is_compared_with_it():
+def test_a_model_is_compared_with_the_best_baseline():
     advice = advice_on(against("BM25", -0.1, 0.05), against("RM3", -0.2, 0.05))
     assert advice.kind == "hurts"
-    assert " against BM25 " in advice.sentence
+    assert advice.sentence.startswith("rsvm hurts: AP .3000 → .1000 against RM3 ")
+    assert advice.use == "RM3"
 
 
 # Too few topics.
@@ -174,7 +227,7 @@ def test_before_training_the_missing_topics_are_counted():
 def test_a_cross_validation_result_holds_its_advice():
     result = CrossValidationResult("rsvm", 20, 5, "trec", {}, (against("BM25", 0.02, 0.08),), 160)
     assert result.to_json()["advice"] == advise(result).to_json()
-    assert list(advise(result).to_json()) == ["kind", "sentence", "n_more"]
+    assert list(advise(result).to_json()) == ["kind", "sentence", "n_more", "use", "more_judgments"]
 
 
 def test_training_from_an_index_counts_the_judgments_of_each_topic(build):

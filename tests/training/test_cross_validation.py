@@ -6,7 +6,7 @@ import pytest
 from searchlab.evaluation.comparison import compare_values
 from searchlab.features.feature_table import FeatureTable
 from searchlab.training import recipe as recipe_module
-from searchlab.training.cross_validation import CrossValidationResult, cross_validate, cross_validate_table
+from searchlab.training.cross_validation import BUILT_IN, CrossValidationResult, cross_validate, cross_validate_table
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from tests.training.example_tables import QUICK, some_table
@@ -100,63 +100,24 @@ def result_of(*comparisons, n=20):
 
 
 def test_better_on_most_topics_helps():
-    result = result_of(compared("BM25", 0.1))
-    assert result.helps
-    first = result.comparisons[0]
-    change = f"{first.mean_b:.4f} → {first.mean_a:.4f}".replace("0.", ".")
-    assert result.verdict() == (
-        f"rsvm helps: AP {change} against BM25 on 20 held-out topics (20 better, 0 worse, p < .001); "
-        "recommended: use it."
-    )
+    assert result_of(compared("BM25", 0.1)).helps
 
 
-def test_the_verdict_names_the_other_baselines_too():
-    result = result_of(compared("BM25", 0.1), compared("RM3", 0.01, noise=0.2))
-    assert result.helps
-    assert "; against RM3 ." in result.verdict()
-    assert result.verdict().endswith(", may be chance); recommended: use it.")
+def test_worse_or_by_chance_better_does_not_help():
+    assert not result_of(compared("BM25", -0.1)).helps
+    assert not result_of(compared("BM25", 0.01, noise=0.2)).helps
+    assert not result_of(compared("BM25", 0.0)).helps
 
 
-def test_worse_on_most_topics_hurts():
-    result = result_of(compared("BM25", -0.1))
-    assert not result.helps
-    assert result.verdict().startswith("rsvm hurts: AP .")
-    assert result.verdict().endswith("(0 better, 20 worse, p < .001); recommended: stay with BM25.")
-
-
-@pytest.mark.parametrize("change", [0.01, -0.01])
-def test_a_difference_that_may_be_chance_is_not_shown_to_help(change):
-    result = result_of(compared("BM25", change, noise=0.2))
-    assert not result.helps
-    assert result.verdict().startswith("rsvm is not shown to help: AP .")
-    assert result.verdict().endswith(", may be chance); recommended: stay with BM25.")
-
-
-def test_equal_rankings_are_not_shown_to_help():
-    result = result_of(compared("BM25", 0.0))
-    assert not result.helps
-    assert "rsvm is not shown to help" in result.verdict()
-
-
-@pytest.mark.parametrize(("change", "noise", "effect"), [(-0.05, 0.0, "hurts"), (-0.01, 0.2, "is not shown to help")])
-def test_better_than_the_first_stage_is_not_enough_if_expansion_is_better_still(change, noise, effect):
+@pytest.mark.parametrize(("change", "noise"), [(-0.05, 0.0), (-0.01, 0.2), (0.01, 0.2)])
+def test_better_than_the_first_stage_is_not_enough_if_expansion_is_as_good(change, noise):
     result = result_of(compared("BM25", 0.1), compared("RM3", change, noise=noise))
+    assert result.best.name_b == result.best_search.name_b == "RM3"
     assert not result.helps
-    assert result.verdict().startswith(f"rsvm {effect}: AP .")
-    assert " against RM3 on 20 held-out topics (" in result.verdict()
-    assert result.verdict().endswith("recommended: stay with RM3.")
 
 
-def test_a_model_that_hurts_the_first_stage_is_compared_with_it():
-    verdict = result_of(compared("BM25", -0.1), compared("RM3", 0.05)).verdict()
-    assert verdict.startswith("rsvm hurts: AP .")
-    assert verdict.endswith("recommended: stay with BM25.")
-
-
-@pytest.mark.parametrize("n", [5, 9])
-def test_few_topics_allow_no_verdict(n):
-    result = result_of(compared("BM25", 0.1, n=n), n=n)
-    assert result.verdict().startswith("Too few topics to say whether rsvm helps: AP .")
-    assert result.verdict().endswith("; recommended: judge more topics.")
-    assert f"on {n} held-out topics" in result.verdict()
-    assert "Too few" not in result_of(compared("BM25", 0.1, n=10), n=10).verdict()
+def test_a_model_need_not_be_significantly_better_than_the_built_in_one():
+    result = result_of(compared("BM25", 0.1), compared(BUILT_IN, 0.01, noise=0.2))
+    assert (result.best.name_b, result.best_search.name_b) == (BUILT_IN, "BM25")
+    assert result.helps
+    assert not result_of(compared("BM25", 0.1), compared(BUILT_IN, -0.01, noise=0.2)).helps

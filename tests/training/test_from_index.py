@@ -1,21 +1,28 @@
 """Is a model trained from an index compared with the search that it re-ranks, and recommended if it is better?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from searchlab.errors import DuplicateError, SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace
-from searchlab.rankers.bundle import load_bundle
+from searchlab.rankers import builtin as builtin_module
+from searchlab.rankers.builtin import load_builtin
+from searchlab.rankers.bundle import hash_topic, load_bundle
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.prior import Prior
 from searchlab.rankers.reranking import Reranker
 from searchlab.records import Document, Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.retrieval.pipeline import Pipeline
-from searchlab.training.cross_validation import cross_validate_table
-from searchlab.training.from_index import compare_with_first_stage, prepare_training, train_from_index, train_prepared
+from searchlab.training import from_index
+from searchlab.training.cross_validation import BUILT_IN, cross_validate_table
+from searchlab.training.from_index import compare_with_first_stage, train_from_index, train_prepared
 from searchlab.training.recipe import Recipe
+from searchlab.training.training_set import prepare_training
 
 N_TOPICS = 16
 FEATURES = ("letor.both.bm25", "letor.title.bm25", "doc.both.length")
@@ -78,9 +85,11 @@ def test_a_planted_signal_helps(bundle):
     assert trial["means"]["rsvm-ir, tuned"]["AP"] == pytest.approx(0.75)
     assert trial["means"]["BM25"]["AP"] < 0.5
     assert trial["verdict"].startswith("rsvm-ir (tuned) helps: nDCG@10 .")
-    assert "against BM25 on 16 held-out topics (16 better, 0 worse, p < .001)" in trial["verdict"]
-    assert trial["verdict"].endswith("recommended: use it.")
-    assert (trial["n_queries"], trial["n_folds"], trial["dialect"]) == (16, 4, "trec")
+    assert "against BM25 on 16 held-out topics, p < .001 after correction: use it." in trial["verdict"]
+    assert (trial["n_queries"], trial["n_folds"], trial["n_repeats"], trial["dialect"]) == (16, 4, 5, "trec")
+    assert trial["advice"]["use"] == "rsvm-ir, tuned"
+    assert [point["n_topics"] for point in trial["learning_curve"]["points"]] == [6, 12]
+    assert trial["advice"]["more_judgments"].startswith("Learning from 12 topics instead of 6: nDCG@10 ")
 
 
 def test_the_bundle_knows_what_it_fits(bundle, engine, tmp_path):
@@ -112,7 +121,7 @@ def test_noise_is_not_recommended(engine):
     }
     found = train_from_index(engine, make_topics(), noise, ["doc.both.length"], recipe=QUICK, first_stage=FirstStage(8))
     assert not found.trial["helps"]
-    assert "recommended: stay with" in found.trial["verdict"]
+    assert ": stay with" in found.trial["verdict"]
     assert "rsvm helps" not in found.trial["verdict"]
 
 
@@ -127,8 +136,9 @@ def test_the_search_itself_as_a_model_neither_helps_nor_hurts(engine, qrels):
 
 def test_few_topics_are_too_few_to_say(engine, qrels):
     found = train_from_index(engine, make_topics(6), qrels, FEATURES, recipe=QUICK, first_stage=FirstStage(10))
-    assert found.trial["verdict"].startswith("Too few topics to say whether rsvm helps: nDCG@10 ")
-    assert found.trial["verdict"].endswith("recommended: judge more topics.")
+    few = "6 topics with a relevant document are too few to say whether rsvm helps (nDCG@10 "
+    assert found.trial["verdict"].startswith(few)
+    assert found.trial["learning_curve"] is None
 
 
 # What is prepared, and what is compared.
@@ -190,7 +200,7 @@ def test_equal_scores_are_ordered_by_docno(data):
 
 def test_the_trial_evaluates_complete_runs_against_all_judgments(data):
     scores = cross_validate_table(QUICK, data.table, QUICK.validation_measure(data.qrels))
-    trial = compare_with_first_stage(QUICK, data, scores)
+    trial = compare_with_first_stage(QUICK, data, [scores])
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
     for name, run in {"rsvm": data.rerank(scores), **data.baselines}.items():
         expected = evaluate_run(qrels, run, ["nDCG@10", "AP", "P@10"], complete=True)
@@ -216,13 +226,67 @@ def test_no_topic_is_ranked_by_a_model_that_has_seen_it(engine, qrels, monkeypat
         return choice
 
     monkeypatch.setattr(Recipe, "learn", listen)
-    train_from_index(engine, make_topics(8), qrels, FEATURES, recipe=QUICK, first_stage=FirstStage(6))
+    recipe = replace(QUICK, n_repeats=1)
+    train_from_index(engine, make_topics(8), qrels, FEATURES, recipe=recipe, first_stage=FirstStage(6))
     assert len(seen) == 5
     assert seen[-1] == {str(n) for n in range(8)}
     assert all(len(qids) == 6 for qids in seen[:4])
     assert set.union(*ranked) == {str(n) for n in range(8)}
     for held_out in ranked:
         assert any(held_out.isdisjoint(qids) and held_out | qids == seen[-1] for qids in seen[:4])
+
+
+def test_the_value_of_a_topic_is_its_mean_over_the_repeats(data):
+    random = np.random.default_rng(2)
+    repeats = [random.normal(size=data.table.n_rows) for _ in range(3)]
+    together = compare_with_first_stage(QUICK, data, repeats)
+    alone = [compare_with_first_stage(QUICK, data, [scores]).means["rsvm"]["AP"] for scores in repeats]
+    assert together.n_repeats == 3
+    assert together.means["rsvm"]["AP"] == pytest.approx(np.mean(alone))
+    # The correction over two comparisons: the smaller p-value is doubled.
+    smaller = min(together.comparisons, key=lambda each: each.p)
+    assert smaller.p_corrected == pytest.approx(min(1.0, 2 * smaller.p))
+
+
+@pytest.fixture(scope="module")
+def with_space(build, documents, qrels):
+    """Data with all features of the built-in model."""
+    with SearchEngine(build(documents)) as opened:
+        yield opened, prepare_training(opened, make_topics(), qrels, "semantic", FirstStage(8))
+
+
+def test_the_built_in_model_is_a_baseline_and_the_prior(with_space):
+    opened, data = with_space
+    recipe = Recipe.for_search("rsvm", n_folds=4, n_repeats=1)
+    found = train_prepared(opened, data, recipe, FirstStage(8), source="", progress=lambda *step: None)
+    assert list(found.trial["means"]) == ["rsvm, tuned", "BM25", "RM3", BUILT_IN]
+    expected = data.rerank(load_builtin().scores(data.table))
+    evaluation = evaluate_run(data.qrels, expected, ["nDCG@10"], complete=True)
+    assert found.trial["means"][BUILT_IN]["nDCG@10"] == pytest.approx(evaluation.mean("nDCG@10"))
+    assert found.recipe["prior"] == Prior.of("builtin").to_json()
+    assert found.recipe_text.endswith(", learning starts from builtin")
+    points = found.trial["learning_curve"]["points"]
+    assert [point["n_topics"] for point in points] == [0, 6, 12]
+
+
+def test_topics_that_the_built_in_model_was_trained_on_neither_use_nor_face_it(with_space, monkeypatch):
+    opened, data = with_space
+    builtin = load_builtin()
+    known = replace(builtin, training={**builtin.training, "topic_hashes": [hash_topic(data.topics[3].text)]})
+    monkeypatch.setattr(builtin_module, "load_builtin", lambda: known)
+    monkeypatch.setattr(from_index, "load_builtin", lambda: known)
+    recipe = Recipe.for_search("rsvm", n_folds=4, n_repeats=1)
+    found = train_prepared(opened, data, recipe, FirstStage(8), source="", progress=lambda *step: None)
+    assert list(found.trial["means"]) == ["rsvm, tuned", "BM25", "RM3"]
+    assert found.recipe["prior"] is None
+    assert found.training["n_builtin_topics"] == 1
+
+
+def test_the_same_seed_gives_the_same_verdict(with_space):
+    _, data = with_space
+    recipe = Recipe.for_search("rsvm", n_folds=4, n_repeats=2)
+    verdicts = [from_index.validate(recipe, data).to_json() for _ in range(2)]
+    assert verdicts[0] == verdicts[1]
 
 
 def test_without_folds_there_is_no_trial(engine, qrels):
@@ -276,7 +340,7 @@ def test_progress_is_told_by_stages(engine, qrels):
 
 def test_a_ranker_is_trained_by_the_recipe_for_searches_unless_a_recipe_is_given():
     assert Recipe.for_search("rsvm", seed=3) == Recipe(
-        "rsvm", imputation="letor", measure="nDCG@10", dialect="trec", from_search=True, seed=3
+        "rsvm", imputation="letor", measure="nDCG@10", dialect="trec", from_search=True, seed=3, prior="auto"
     )
     assert Recipe.for_search(measure="AP").measure == "AP"
     with pytest.raises(SettingError, match="found a ranker and a recipe, expected one of them"):

@@ -40,8 +40,8 @@ def test_signal_in_several_features_helps(trained):
     trial = trained.trial
     assert trial["helps"]
     assert trial["verdict"].startswith("rsvm-ir (tuned, no powers) helps: AP .")
-    assert "against the best single feature on 18 held-out topics (" in trial["verdict"]
-    assert trial["verdict"].endswith("; recommended: use it.")
+    assert "against the best single feature on 18 held-out topics, p < .001" in trial["verdict"]
+    assert trial["verdict"].endswith(": use it.")
     assert (trial["n_queries"], trial["n_folds"], trial["dialect"]) == (18, 3, "letor3")
     means = trial["means"]
     assert means["rsvm-ir, tuned, no powers"]["AP"] > means["the best single feature"]["AP"] + 0.02
@@ -63,8 +63,8 @@ def test_the_means_are_those_of_the_held_out_queries(trained):
 def test_noise_is_not_recommended():
     bundle = train_from_table(some_table(15, signal=0.0), recipe=Recipe("rsvm", QUICK, n_folds=3))
     assert not bundle.trial["helps"]
-    assert "rsvm (tuned) is not shown to help: AP ." in bundle.trial["verdict"]
-    assert bundle.trial["verdict"].endswith("recommended: stay with the best single feature.")
+    assert "rsvm (tuned) is not shown to help yet: AP ." in bundle.trial["verdict"]
+    assert bundle.trial["verdict"].endswith(": stay with the best single feature.")
 
 
 def test_the_bundle_records_what_was_tried_and_learnt(trained, tmp_path):
@@ -129,7 +129,9 @@ def test_the_seed_decides_the_folds():
 def test_there_are_no_more_folds_than_queries():
     bundle = train_from_table(some_table(5), recipe=Recipe("rsvm", QUICK, n_folds=10))
     assert bundle.trial["n_folds"] == 5
-    assert bundle.trial["verdict"].startswith("Too few topics to say whether rsvm (tuned) helps: AP ")
+    assert bundle.trial["verdict"].startswith(
+        "5 topics with a relevant document are too few to say whether rsvm (tuned) "
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,17 @@
 """Recipes: defaults that depend on the ranker or the measure, and settings that are refused."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
 from searchlab.errors import SettingError
+from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.estimators.lambdamart import LambdaMART
 from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.recipe import Recipe
 from tests.training.example_tables import some_table
@@ -200,3 +206,57 @@ def test_the_recipes_of_lambdamart():
         "query_share=0.5, feature_share=0.3"
     )
     assert (paper.label, tuned.label) == ("lambdamart", "lambdamart, tuned")
+
+
+# Priors.
+
+
+def prior_bundle(*features, weights):
+    preprocessor = Preprocessor.named("query-minimum", "query-minmax")
+    return Bundle("rsvm", {}, LinearModel(np.array(weights)), features, preprocessor)
+
+
+def test_learning_starts_from_a_prior_that_is_given():
+    table = some_table(8)
+    recipe = Recipe("rsvm", {"C": 1e-9}, powers=False, prior=prior_bundle("noise", "a", weights=[3.0, 1.0]))
+    choice = recipe.learn(table, recipe.validation_measure())
+    assert isinstance(choice.model, LinearModel)
+    weights = choice.model.weights
+    assert weights / weights[0] == pytest.approx([1.0, 0.0, 3.0], abs=0.01)
+    assert choice.prior.bundle is recipe.prior
+    assert recipe.to_json()["prior"] == choice.prior.to_json()
+    assert "prior" not in replace(recipe, prior="none").to_json()
+
+
+def test_a_prior_that_does_not_fit_the_features_is_refused_by_name():
+    recipe = Recipe("rsvm", {"C": 1.0}, powers=False, prior=prior_bundle("a", "z", weights=[1.0, 1.0]))
+    with pytest.raises(SettingError, match="prior rsvm: it needs z, which the features to learn from lack"):
+        recipe.learn(some_table(8), recipe.validation_measure())
+    with pytest.raises(SettingError, match="prior builtin: its features are prepared by"):
+        replace(recipe, prior="builtin", normalisation="query-rank").find_prior(some_table(8))
+
+
+def test_by_itself_only_a_tuned_ranking_svm_starts_from_the_built_in_model_and_only_with_its_features():
+    assert Recipe.for_search("rsvm-ir").to_json()["prior"]["name"] == "builtin"
+    assert Recipe.for_search("rsvm-ir").find_prior(some_table(8)) is None
+    for recipe in (
+        Recipe("rsvm-ir"),
+        Recipe.for_search("rsvm-ir", name="paper"),
+        Recipe.for_search("rsvm-ir-gd"),
+        Recipe.for_search("rankboost"),
+    ):
+        assert "prior" not in recipe.to_json()
+
+
+def test_a_prior_for_a_ranker_that_takes_none_is_refused():
+    with pytest.raises(SettingError, match="a prior for rankboost, expected a Ranking SVM with solver=qp, or prior n"):
+        Recipe("rankboost", prior="builtin")
+    with pytest.raises(SettingError, match="the model is int, expected a Bundle, the path of one, or 'builtin'"):
+        Recipe("rsvm", prior=3)
+
+
+def test_repeats_become_fewer_with_many_queries_and_with_slow_rankers():
+    recipe = Recipe("rsvm")
+    assert [recipe.count_repeats(n) for n in (10, 200, 225, 500, 2000)] == [5, 5, 4, 2, 1]
+    assert Recipe("rankboost").count_repeats(10) == Recipe("rsvm-ir-gd").count_repeats(10) == 1
+    assert Recipe("rankboost", n_repeats=3).count_repeats(10) == 3

@@ -92,13 +92,35 @@ def print_trial(bundle: Bundle) -> None:
     measures = list(next(iter(trial["means"].values())))
     rows = [["", *measures]]
     rows += [[name, *(_decimal(means[measure]) for measure in measures)] for name, means in trial["means"].items()]
-    queries = _count_queries(trial["n_queries"], bundle)
+    queries, n_repeats = _count_queries(trial["n_queries"], bundle), trial.get("n_repeats", 1)
+    repeated = f", the mean of {n_repeats} repeats with other folds" if n_repeats > 1 else ""
+    folds = "collections" if "collections" in bundle.training else "folds"
     print_line(
-        f"cross-validation: {queries} in {trial['n_folds']} folds, each ranked by what was learnt from the others"
+        f"cross-validation: {queries} in {trial['n_folds']} {folds}, each ranked by what was learnt from the others"
+        f"{repeated}"
     )
     print_columns(rows, indent=2)
+    if trial.get("learning_curve"):
+        print()
+        _print_curve(trial["learning_curve"])
     print()
     print_line(str(trial["verdict"]))
+    more_judgments = str(trial.get("advice", {}).get("more_judgments", ""))
+    if more_judgments:
+        print_line(more_judgments)
+    if bundle.training.get("n_builtin_topics"):
+        known = format_count(bundle.training["n_builtin_topics"], "topic")
+        print_line(
+            f"The built-in model was trained on {known} of these: it is left out, because it would look too good."
+        )
+
+
+def _print_curve(curve: Any) -> None:
+    """Print a learning curve: a column for each number of training topics."""
+    points = curve["points"]
+    counts = ["without" if not point["n_topics"] else f"{point['n_topics']:,}" for point in points]
+    means = [_decimal(point["mean"]) for point in points]
+    print_columns([["training topics", *counts], [curve["measure"], *means]], indent=2)
 
 
 def _count_queries(n: int, bundle: Bundle) -> str:
@@ -158,6 +180,8 @@ def _preprocessing(bundle: Bundle) -> list[tuple[str, str]]:
 def _chosen(bundle: Bundle) -> list[tuple[str, str]]:
     choice = bundle.choice
     setting, tried, values = choice.get("setting"), choice.get("tried", []), choice.get("chosen", [])
+    if setting is not None and not tried and len(values) > 1:
+        return [("chosen", f"{setting} = {', '.join(map(_show, sorted(values)))}: averaged, none was chosen")]
     if setting is None or len(tried) < 2:
         return []
     single = bundle.ranker == "single"

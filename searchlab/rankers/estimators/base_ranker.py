@@ -43,6 +43,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     tuned_settings: Mapping[str, Any] = {}
     # Whether the model can be written to a file.
     storable: bool = True
+    # Whether it learns in about a second from a hundred queries.
+    is_quick: bool = False
     # Whether nothing can be learnt where no two documents of a query have different grades.
     learns_from_pairs: ClassVar[bool] = True
     # Whether features may be undefined (NaN).

@@ -1,15 +1,19 @@
 """Ranking SVM and RSVM-IR: linear rankers with a hinge loss on pairs of documents.
 
-    minimise  ½‖w‖² + C · Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
+    minimise  ½‖w − w₀‖² + C · Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
 
-With c = 1 this is the Ranking SVM (Herbrich et al.; Joachims 2002; Cao et al. SIGIR 2006, eq. 6–8). RSVM-IR (Cao et al.
-§5, eq. 9) weights each pair by c = τ·μ (`pair_weights.py`): τ is the loss of the measure when documents of these two
-grades are swapped, μ gives queries with few pairs the same total weight as those with many (eq. 10). Either can be left
-out: τ alone is RSVM-IR-Rank, also the cost-sensitive SVM of Xu et al. (2006, eq. 8), μ alone is RSVM-IR-Query.
+With w₀ = 0 and c = 1 this is the Ranking SVM (Herbrich et al.; Joachims 2002; Cao et al. SIGIR 2006, eq. 6–8). RSVM-IR
+(Cao et al. §5, eq. 9) weights each pair by c = τ·μ (`pair_weights.py`): τ is the loss of the measure when documents of
+these two grades are swapped, μ gives queries with few pairs the same total weight as those with many (eq. 10). Either
+can be left out: τ alone is RSVM-IR-Rank, also the cost-sensitive SVM of Xu et al. (2006, eq. 8), μ alone is
+RSVM-IR-Query.
 
 C is 1/(2λ) of the papers, so that C·c is the C_i = τμ/(2λ) of eq. 14; it is the C of scikit-learn's LinearSVC on
 explicit pairs. The papers do not say how λ was chosen. A good C depends on the number of pairs, so the default, None,
 and the values to try are relative to the total cost of all pairs.
+
+w₀ is 0 in the papers. With a `prior` p, the weights of another model, w₀ = κ·p, with the κ ≥ 0 of the lowest loss on
+the training pairs: the unit of p does not matter, and a prior that orders them no better than chance is left out.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from searchlab.rankers.solvers.pair_weights import (
     rank_factors,
     simulate_rank_factors,
 )
-from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve_path
+from searchlab.rankers.solvers.pairwise_hinge import Cost, Solution, solve, solve_path
 from searchlab.rankers.solvers.quadratic_programme import PairDuals, solve_by_quadratic_programme
 from searchlab.rankers.training_data import TrainingData
 from searchlab.types import Floats, Ints
@@ -44,6 +48,12 @@ from searchlab.types import Floats, Ints
 # C times the total cost of all pairs: the default, and the values to try.
 DEFAULT_STRENGTH = 100.0
 STRENGTHS = 10.0 ** np.arange(0.25, 4.1, 0.25)
+# With a prior and fewer queries than these, C is not chosen: which value comes out best on so few is chance. So many
+# values, those nearest to 1 for each query, are averaged instead.
+MIN_QUERIES_TO_CHOOSE = 40
+N_NEAREST = 5
+# The regularisation of κ, times the total cost: only so much that κ is finite.
+SCALE_REGULARISATION = 1e-6
 
 # A solution, and its dual variables if the solver lists the pairs.
 Solved = tuple[Solution, PairDuals | None]
@@ -55,8 +65,8 @@ def _rows(ranker: RankSVM, training: TrainingData) -> tuple[Floats, Ints, Floats
 
 
 def _solve_exactly(ranker: RankSVM, training: TrainingData, lams: Sequence[float]) -> Iterator[Solved]:
-    rows = _rows(ranker, training)
-    for solution in solve_path(*rows, lams, row_weights=training.weights, tolerance=ranker.tolerance):
+    rows, centre = _rows(ranker, training), ranker._centre(training)
+    for solution in solve_path(*rows, lams, row_weights=training.weights, tolerance=ranker.tolerance, centre=centre):
         yield solution, None
 
 
@@ -107,6 +117,8 @@ class RankSVM(Ranker):
     cost; `dual_coef_`, its α; `dual_bounds_`, its C_i ≥ α; and `support_`, the numbers of the pairs with α > 0, so that
     w = Σ α·(x_better − x_worse) over these (eq. 16). With other solvers these are None.
 
+    `prior` are the weights of another model that learning starts from, one for each feature (solver qp alone).
+
     Deviations: the authors' solver, λ, step and stopping rule are not named in the paper.
     """
 
@@ -128,17 +140,37 @@ class RankSVM(Ranker):
         solver: str = "qp",
         step: float | None = None,
         max_iterations: int = 5000,
+        prior: Sequence[float] | None = None,
     ) -> None:
         self.C = C
         self.tolerance = tolerance
         self.solver = solver
         self.step = step
         self.max_iterations = max_iterations
+        self.prior = prior
+
+    @property
+    def is_quick(self) -> bool:  # type: ignore[override]
+        """Whether the solver is the fast one."""
+        return self.solver == "qp"
+
+    def settings_record(self) -> dict[str, Any]:
+        """The settings by name, without the weights of the prior, which the file of a model records by its name."""
+        return {name: value for name, value in super().settings_record().items() if name != "prior"}
 
     def values(self, training: TrainingData) -> Sequence[float]:
-        """C from strong to weak regularisation."""
-        total = self._total_cost(training)
-        return [float(value) for value in STRENGTHS / total] if total > 0 else [1.0]
+        """C from strong to weak regularisation; with a prior and few queries, only the values nearest to their number.
+
+        Near means that C times the total cost is about the number of queries.
+        """
+        total, n_queries = self._total_cost(training), len(training.offsets) - 1
+        if not total > 0:
+            return [1.0]
+        strengths = STRENGTHS
+        if self.prior is not None and n_queries < MIN_QUERIES_TO_CHOOSE:
+            nearest = np.argsort(np.abs(np.log(STRENGTHS / n_queries)), kind="stable")[:N_NEAREST]
+            strengths = STRENGTHS[np.sort(nearest)]
+        return [float(value) for value in strengths / total]
 
     def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
         """A fitted ranker for each C; with solver "qp", warm-started from the previous one."""
@@ -160,6 +192,32 @@ class RankSVM(Ranker):
     def _cost(self, training: TrainingData) -> Cost | None:
         """The cost of a pair of grades in a query; None if every pair costs 1."""
         return None
+
+    def _centre(self, training: TrainingData) -> Floats | None:
+        """w₀: the prior times the κ of the lowest loss on these pairs; None without a prior."""
+        if self.prior is None:
+            return None
+        prior = np.asarray(self.prior, dtype=np.float64)
+        if len(prior) != training.X.shape[1]:
+            raise SettingError(
+                f"prior has {len(prior)} weights, expected one for each of {training.X.shape[1]} features"
+            )
+        scores = (training.X @ prior)[:, None]
+        total = self._total_cost(training)
+        if not total > 0 or not np.ptp(scores):
+            return prior
+        fitted = solve(
+            scores,
+            training.offsets,
+            training.grades,
+            self._cost(training),
+            # In units of the scores, so that the unit of the prior does not matter.
+            SCALE_REGULARISATION * total * float(np.var(scores)),
+            row_weights=training.weights,
+            tolerance=self.tolerance,
+        )
+        centre: Floats = max(0.0, float(fitted.weights[0])) * prior
+        return centre
 
     def _total_cost(self, training: TrainingData) -> float:
         """The total cost of all pairs."""
@@ -206,6 +264,18 @@ class RankSVM(Ranker):
             if self.solver != "gd":
                 raise SettingError(f"step is {self.step!r} with solver={self.solver}, expected solver=gd")
         require_whole("max_iterations", self.max_iterations)
+        if self.prior is not None:
+            self._check_prior(self.prior)
+
+    def _check_prior(self, prior: Any) -> None:
+        if self.solver != "qp":
+            raise SettingError(f"a prior with solver={self.solver}, expected solver=qp")
+        try:
+            weights = np.asarray(prior, dtype=np.float64)
+        except (TypeError, ValueError):
+            weights = np.full((1, 1), np.nan)
+        if weights.ndim != 1 or not np.isfinite(weights).all():
+            raise SettingError("prior is malformed, expected a list of finite weights, one for each feature")
 
 
 class RankSVMIR(RankSVM):
@@ -241,8 +311,9 @@ class RankSVMIR(RankSVM):
         draws: int | None = None,
         seed: int = 0,
         tau_queries: str = "all",
+        prior: Sequence[float] | None = None,
     ) -> None:
-        super().__init__(C, tolerance, solver, step, max_iterations)
+        super().__init__(C, tolerance, solver, step, max_iterations, prior)
         self.tau = tau
         self.mu = mu
         self.depth = depth

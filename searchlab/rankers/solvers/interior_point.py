@@ -10,18 +10,19 @@ from searchlab.types import Array
 
 
 def solve_listed(
-    differences: Array, costs: Array, pull: Array, lam: float, start: Array, enough: float
+    differences: Array, margins: Array, costs: Array, pull: Array, lam: float, start: Array, enough: float
 ) -> tuple[Array, Array, int]:
     """The α of listed pairs to a gap of `enough`, the weights, and the number of steps.
 
-    `differences` are the rows Δ of x_i − x_j, and `pull` is Σ α(x_i − x_j) of all other pairs. The optimality
-    conditions are 2λw = pull + Δᵀα, Δw + ξ − s = 1, α·s = 0 and (c − α)·ξ = 0, with all but w ≥ 0. Newton's method is
-    applied to them with both products equal to a target that goes to 0.
+    `differences` are the rows Δ of x_i − x_j, `margins` what Δw should be at least (1, less what the centre gives), and
+    `pull` is Σ α(x_i − x_j) of all other pairs. The optimality conditions are 2λw = pull + Δᵀα, Δw + ξ − s = margins,
+    α·s = 0 and (c − α)·ξ = 0, with all but w ≥ 0. Newton's method is applied to them with both products equal to a
+    target that goes to 0.
     """
     weights = start
     alphas = costs / 2
     rest = costs - alphas
-    lack = 1.0 - differences @ weights
+    lack = margins - differences @ weights
     begin = float(np.abs(lack).mean()) + 1e-3
     loss, surplus = np.maximum(lack, 0) + begin, np.maximum(-lack, 0) + begin
     best, best_weights, best_gap = alphas, weights, math.inf
@@ -29,9 +30,9 @@ def solve_listed(
     while n_steps < 100:
         dual_weights = (pull + alphas @ differences) / (2 * lam)
         # Both kinds of weights converge to the same; where the α cancel each other, the free weights are more exact.
-        dual = float(alphas.sum()) - lam * float(dual_weights @ dual_weights)
+        dual = float(alphas @ margins) - lam * float(dual_weights @ dual_weights)
         for candidate in (dual_weights, weights):
-            missing = float(costs @ np.maximum(1.0 - differences @ candidate, 0))
+            missing = float(costs @ np.maximum(margins - differences @ candidate, 0))
             gap = lam * float(candidate @ candidate) - float(pull @ candidate) + missing - dual
             if gap < best_gap:
                 best, best_weights, best_gap = alphas, candidate, gap
@@ -39,7 +40,7 @@ def solve_listed(
             break
         n_steps += 1
         off_dual = 2 * lam * (dual_weights - weights)
-        off_margin = 1.0 - differences @ weights - loss + surplus
+        off_margin = margins - differences @ weights - loss + surplus
         slack = 1.0 / (loss / rest + surplus / alphas)
         system = differences.T @ (slack[:, None] * differences)
         system.flat[:: len(system) + 1] += 2 * lam

@@ -1,10 +1,11 @@
 """The exact solver of the pairwise hinge loss (Ranking SVM), with a certified duality gap.
 
-    minimise  λ‖w‖² + Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
+    minimise  λ‖w − w₀‖² + Σ_q Σ_{i,j in q: y_i > y_j} c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
 
-is the Ranking SVM of Cao et al. (SIGIR 2006, eq. 9, c = τ·μ; with c = 1, eq. 7). Its dual (eq. 18–19, times 2λ) is
+is with w₀ = 0 the Ranking SVM of Cao et al. (SIGIR 2006, eq. 9, c = τ·μ; with c = 1, eq. 7). Any other centre w₀ is
+what is believed before these pairs are seen, such as the weights of another model. The dual (eq. 18–19, times 2λ) is
 
-    maximise  D(α) = Σ α_ij − ‖Σ α_ij (x_i − x_j)‖² / (4λ)   with  0 ≤ α_ij ≤ c
+    maximise  D(α) = Σ α_ij·(1 − w₀·(x_i − x_j)) − ‖Σ α_ij (x_i − x_j)‖² / (4λ)   with  0 ≤ α_ij ≤ c
 
 and P(w) ≥ D(α) for any two, so the gap between them bounds the distance of P(w) from the optimum.
 
@@ -20,14 +21,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from searchlab.errors import SettingError
 from searchlab.rankers.solvers.pairwise_problem import (
-    MAX_MAGNITUDE,
     Cost,
     Problem,
     Solution,
     certify,
     check_stopping,
+    check_weights,
     make_problem,
     one_thread,
     scale_lambda,
@@ -54,23 +54,22 @@ def solve(
     row_weights: npt.ArrayLike | None = None,
     tolerance: float = 1e-5,
     start: npt.ArrayLike | None = None,
+    centre: npt.ArrayLike | None = None,
 ) -> Solution:
     """The weights of the lowest loss, to a relative duality gap of `tolerance`.
 
     Query q has the rows `offsets[q]:offsets[q + 1]`. `cost(q, grade, lower_grade)` is called once for each two grades
     of a query; None is 1 for all. The cost of a pair is multiplied by both its `row_weights`: a row of weight 2 counts
     as if it occurred twice, one of weight 0 as if it were absent. `start` are initial weights, such as those of a
-    neighbouring λ. If the gap cannot be reached, which happens only at the limits of float64, the best weights are
-    returned with `converged` false.
+    neighbouring λ, and `centre` is w₀. If the gap cannot be reached, which happens only at the limits of float64, the
+    best weights are returned with `converged` false.
     """
     check_stopping(tolerance)
-    problem = make_problem(X, offsets, grades, cost, row_weights)
+    problem = make_problem(X, offsets, grades, cost, row_weights, centre)
     n_features = problem.features.shape[1]
     initial = Start(np.zeros(n_features), COLD_START_WIDTH)
     if start is not None:
-        initial = Start(np.array(start, dtype=np.float64), WARM_START_WIDTH)
-    if initial.weights.shape != (n_features,) or not (np.abs(initial.weights) <= MAX_MAGNITUDE).all():
-        raise SettingError(f"start has the shape {initial.weights.shape}, expected {n_features} finite weights")
+        initial = Start(check_weights("start", start, n_features) - problem.centre, WARM_START_WIDTH)
     return _solve(problem, lam, tolerance, initial)[0]
 
 
@@ -83,10 +82,11 @@ def solve_path(
     *,
     row_weights: npt.ArrayLike | None = None,
     tolerance: float = 1e-5,
+    centre: npt.ArrayLike | None = None,
 ) -> Iterator[Solution]:
     """The solution for each λ, extrapolated from the previous ones: fastest in ascending or descending order."""
     check_stopping(tolerance)
-    problem = make_problem(X, offsets, grades, cost, row_weights)
+    problem = make_problem(X, offsets, grades, cost, row_weights, centre)
     before: PathPoint | None = None
     last: PathPoint | None = None
     search: NewtonSearch | None = None
@@ -102,7 +102,7 @@ def solve_path(
 def _solve(problem: Problem, lam: float, tolerance: float, start: Start) -> tuple[Solution, NewtonSearch | None]:
     lam = scale_lambda(problem, lam)
     if not len(problem.costs):
-        return Solution(np.zeros_like(start.weights), 0.0, 0.0, 0.0, 0, True), None
+        return Solution(problem.centre, 0.0, 0.0, 0.0, 0, True), None
     search = NewtonSearch(problem, lam, tolerance)
     with one_thread():
         search.run(start)

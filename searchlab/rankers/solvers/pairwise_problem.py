@@ -1,8 +1,10 @@
 """The pairwise hinge problem: its data, and the objective, gradient, curvature and duality bound at given weights.
 
-    P(w) = λ‖w‖² + Σ_q Σ_{i,j in q: y_i > y_j} m_i · m_j · c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
+    P(w) = λ‖w − w₀‖² + Σ_q Σ_{i,j in q: y_i > y_j} m_i · m_j · c_q(y_i, y_j) · max(0, 1 − w·(x_i − x_j))
 
-m are weights of rows, 1 by default: a row of weight 2 counts as if it occurred twice. The corner of the hinge is
+w₀ is the centre of the regulariser, 0 by default. Solvers work with v = w − w₀: then the regulariser is λ‖v‖², and the
+margin that a pair lacks is 1 − w₀·(x_i − x_j) − v·(x_i − x_j). m are weights of rows, 1 by default: a row of weight 2
+counts as if it occurred twice. The corner of the hinge is
 rounded over a width h: with t = 1 − w·(x_i − x_j), the slope is clip(½ + t/h, 0, 1), and the smooth hinge is ∫ slope
 dt. These slopes times costs are dual variables (`pairwise_hinge.py`). A band centred on the corner, instead of one that
 starts there, makes the gap a quarter as large: a pair in it adds h/24 on average, not h/6.
@@ -60,7 +62,8 @@ class Problem:
 
     The rows of block k are `starts[k]:starts[k + 1]`, and their weights are in `mass`. Each document of block
     `better[p]` should rank above each of block `worse[p]`, at the cost `costs[p]` if it does not. Masses and costs are
-    scaled to at most 1; the true objective is that of the scaled problem times `unit`.
+    scaled to at most 1; the true objective is that of the scaled problem times `unit`. `centre` is w₀, and
+    `centre_scores` are the scores of the rows by it.
     """
 
     features: Array
@@ -70,6 +73,8 @@ class Problem:
     worse: Array
     costs: Array
     unit: float
+    centre: Array
+    centre_scores: Array
 
     @property
     def n_pairs(self) -> int:
@@ -79,7 +84,7 @@ class Problem:
 
     @property
     def total_cost(self) -> float:
-        """Σ c over all pairs: the objective at zero weights."""
+        """Σ c over all pairs: the loss of zero weights."""
         if not len(self.costs):
             return 0.0
         masses = np.add.reduceat(self.mass, self.starts[:-1])
@@ -88,7 +93,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Bound:
-    """Σ α and Σ α(x_i − x_j) of feasible α, and the lower bound D(α) for some λ."""
+    """Σ α(1 − w₀·(x_i − x_j)) and Σ α(x_i − x_j) of feasible α, and the lower bound D(α) for some λ."""
 
     total: float
     pull: Array
@@ -137,6 +142,7 @@ def make_problem(
     grades: npt.ArrayLike,
     cost: Cost | None,
     row_weights: npt.ArrayLike | None = None,
+    centre: npt.ArrayLike | None = None,
 ) -> Problem:
     """Check the arguments, and arrange the rows that have pairs by query and grade."""
     rows = np.asarray(X, dtype=np.float64)
@@ -157,6 +163,7 @@ def make_problem(
         expected = f"a finite number, at most {MAX_MAGNITUDE:g} in size"
         raise SettingError(f"row {row + 1}, column {column + 1} is {rows[row, column]}, expected {expected}")
     mass = check_row_weights(row_weights, len(rows))
+    prior = np.zeros(rows.shape[1]) if centre is None else check_weights("centre", centre, rows.shape[1])
 
     queries = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
     order = np.lexsort((levels, queries))
@@ -181,7 +188,15 @@ def make_problem(
     max_mass = float(np.max(masses)) if len(masses) else 1.0
     max_cost = float(np.max(costs)) if len(costs) else 1.0
     return Problem(
-        features, masses / max_mass, starts, number[better], number[worse], costs / max_cost, max_cost * max_mass**2
+        features,
+        masses / max_mass,
+        starts,
+        number[better],
+        number[worse],
+        costs / max_cost,
+        max_cost * max_mass**2,
+        prior,
+        features @ prior,
     )
 
 
@@ -207,9 +222,32 @@ def certify(
     problem: Problem, weights: Array, objective: float, bound: Bound, n_iterations: int, converged: bool
 ) -> Solution:
     """The solution in the units of the true problem, with the gap between objective and bound."""
+    gap = relative_gap(objective, bound.value)
+    return Solution(
+        problem.centre + weights, objective * problem.unit, bound.value * problem.unit, gap, n_iterations, converged
+    )
+
+
+def loss_of_centre(problem: Problem) -> float:
+    """The objective at v = 0."""
+    if not problem.centre.any():
+        return problem.total_cost
+    # Neither λ nor the width of the smoothing changes it.
+    return evaluate(problem, 1.0, np.zeros_like(problem.centre), 1.0).objective
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """(P − D)/P; 0 without any loss."""
     # By rounding, the bound may exceed the objective.
-    gap = max(0.0, (objective - bound.value) / objective)
-    return Solution(weights, objective * problem.unit, bound.value * problem.unit, gap, n_iterations, converged)
+    return max(0.0, (objective - bound) / objective) if objective > 0 else 0.0
+
+
+def check_weights(name: str, weights: npt.ArrayLike, n_features: int) -> npt.NDArray[np.float64]:
+    """Weights of features as a checked array."""
+    checked = np.array(weights, dtype=np.float64)
+    if checked.shape != (n_features,) or not (np.abs(checked) <= MAX_MAGNITUDE).all():
+        raise SettingError(f"{name} has the shape {checked.shape}, expected {n_features} finite weights")
+    return checked
 
 
 def check_row_weights(row_weights: npt.ArrayLike | None, n_rows: int) -> npt.NDArray[np.float64] | None:
@@ -249,12 +287,13 @@ def _pair_blocks(queries: Array, levels: Array, cost: Cost | None) -> tuple[Arra
 
 
 def evaluate(problem: Problem, lam: float, weights: Array, width: float, near: Point | None = None) -> Point:
-    """Evaluate weights by one sort of the scores and one sweep.
+    """Evaluate weights v = w − w₀ by one sort of the scores and one sweep.
 
     If a `near` point is known, sorting starts from the order there.
     """
     known = np.arange(len(problem.features)) if near is None else near.blocks[2]
-    ranked = rank_scores(problem.features @ weights, problem.mass, problem.starts, known)
+    scores = problem.features @ weights + problem.centre_scores
+    ranked = rank_scores(scores, problem.mass, problem.starts, known)
     blocks = (*ranked, problem.starts, problem.better, problem.worse, problem.costs)
     return evaluate_ranked(problem, lam, weights, width, blocks)
 
@@ -265,7 +304,7 @@ def evaluate_ranked(problem: Problem, lam: float, weights: Array, width: float, 
     pull = slopes @ problem.features
     size = lam * float(weights @ weights)
     gradient = 2 * lam * weights - pull
-    bound = Bound.at(lam, total, pull)
+    bound = Bound.at(lam, total - float(problem.centre @ pull), pull)
     residual = float(gradient @ gradient) / (4 * lam)
     return Point(
         weights, width, size + rounded, gradient, size + hinge, bound, residual, n_in_band, cost_in_band, blocks

@@ -28,7 +28,9 @@ from searchlab.rankers.solvers.pairwise_problem import (
     curvature,
     evaluate,
     evaluate_ranked,
+    loss_of_centre,
     one_thread,
+    relative_gap,
 )
 from searchlab.types import Array
 
@@ -92,9 +94,9 @@ class NewtonSearch:
         self.problem = problem
         self.lam = lam
         self.tolerance = tolerance
-        # The gap is relative to the objective, which is at most that of zero weights.
+        # The gap is relative to the objective, which is at most that of the centre.
         self.weights = np.zeros(problem.features.shape[1])
-        self.objective = problem.total_cost
+        self.objective = loss_of_centre(problem)
         self.bound = Bound.at(lam, 0.0, np.zeros_like(self.weights))
         self.n_iterations = 0
         self.n_sampled = SAMPLED_PAIRS + SAMPLED_PAIRS_PER_FEATURE * len(self.weights)
@@ -104,8 +106,7 @@ class NewtonSearch:
     @property
     def gap(self) -> float:
         """(P − D)/P of the best weights and the best bound."""
-        # By rounding, D may exceed P.
-        return max(0.0, (self.objective - self.bound.value) / self.objective)
+        return relative_gap(self.objective, self.bound.value)
 
     @property
     def is_done(self) -> bool:
@@ -234,13 +235,15 @@ class NewtonSearch:
         if not 0 < n_listed <= room:
             return
         differences = problem.features[winners] - problem.features[losers]
+        margins = 1.0 - differences @ problem.centre
         pull = fixed @ problem.features
         enough = 0.1 * self.tolerance * self.objective
         # Near convergence, products that should be 0 may leave the range of float64; such steps are rejected.
         with np.errstate(all="ignore"):
-            alphas, weights, n_steps = solve_listed(differences, costs, pull, lam, point.weights, enough)
+            alphas, weights, n_steps = solve_listed(differences, margins, costs, pull, lam, point.weights, enough)
         self.n_iterations += n_steps
         all_pull = pull + alphas @ differences
-        self.bound = self.bound.joined(lam, Bound.at(lam, fixed_total + float(alphas.sum()), all_pull))
+        total = fixed_total + float(alphas.sum()) - float(problem.centre @ all_pull)
+        self.bound = self.bound.joined(lam, Bound.at(lam, total, all_pull))
         self._evaluate(weights, min(width, 1.0))
         self._evaluate(all_pull / (2 * lam), min(width, 1.0))

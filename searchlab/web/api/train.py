@@ -10,10 +10,11 @@ import re
 from typing import Any
 
 from searchlab.features.feature_sets import offered_sets
+from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.advice import KINDS, advise_before
-from searchlab.training.recipe import PAPER, RECIPES, TUNED, Recipe
+from searchlab.training.recipe import AUTO, NO_PRIOR, PAPER, RECIPES, TUNED, Recipe
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import topics_of_set
 from searchlab.web.http_errors import HttpError
@@ -36,6 +37,13 @@ RECIPE = Parameter(
     "paper: the source's system as it is; tuned: with what we found better",
     default=TUNED,
     choices=tuple(RECIPES),
+)
+PRIOR = Parameter(
+    "prior",
+    "string",
+    "the model that learning starts from: auto is the built-in model where it fits",
+    default=AUTO,
+    choices=(AUTO, BUILTIN, NO_PRIOR),
 )
 FEATURES = Parameter("features", "string", "a feature set", default="semantic", choices=tuple(offered_sets()))
 MODEL_NAME = Parameter(
@@ -84,6 +92,7 @@ def start_training(
     name: str = "",
     k: int = 200,
     recipe: str = TUNED,
+    prior: str = AUTO,
 ) -> dict[str, Any]:
     """Train a model on the judgments of a topic set, in the background."""
     index = state.index
@@ -103,7 +112,7 @@ def start_training(
     if model_name in (*index.models, *index.unreadable_models) and not output.is_file():
         raise HttpError(409, f"the model {model_name!r} exists and was not trained here; choose another name")
     folder, file = str(index.folder.absolute()), str(output.absolute())
-    task = TrainingTask(folder, file, topic_set, topics, qrels, ranker, features, k, recipe=recipe)
+    task = TrainingTask(folder, file, topic_set, topics, qrels, ranker, features, k, recipe=recipe, prior=prior)
     return state.training_jobs.start(index.name, model_name, task).to_json()
 
 

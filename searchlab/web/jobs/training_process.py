@@ -51,6 +51,7 @@ class TrainingTask:
     k: int = 200
     seed: int = 0
     recipe: str = "tuned"
+    prior: str = "auto"
 
     def to_line(self) -> str:
         """The task as a line of JSON."""
@@ -73,7 +74,7 @@ def train_model(
     from searchlab.training.from_table import require_storable
     from searchlab.training.recipe import Recipe
 
-    recipe = Recipe.for_search(task.ranker, name=task.recipe, seed=task.seed)
+    recipe = Recipe.for_search(task.ranker, name=task.recipe, seed=task.seed, prior=task.prior)
     require_storable(recipe)
     topics = [Topic(qid, text) for qid, text in task.topics.items()]
     with SearchEngine(task.folder) as engine:

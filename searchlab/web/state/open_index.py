@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import InputError, SearchlabError
+from searchlab.rankers.builtin import BUILTIN, load_builtin
 from searchlab.rankers.bundle import Bundle, load_bundle
 from searchlab.rankers.reranking import Reranker
 from searchlab.rankers.systems import EXPANDED, MODEL, ModelSystem, ScorerSystem, make_system
@@ -54,6 +55,7 @@ class OpenIndex:
 
     @cached_property
     def _bundles(self) -> dict[str, Bundle | str]:
+        """The models of this index, and then the built-in one."""
         bundles: dict[str, Bundle | str] = {}
         for name, path in self._model_files.items():
             try:
@@ -62,7 +64,7 @@ class OpenIndex:
                 bundles[name] = f"{shown_path(path.name)}: {error.message}"
             except SearchlabError as error:
                 bundles[name] = str(error)
-        return bundles
+        return {**bundles, BUILTIN: load_builtin()}
 
     @cached_property
     def unusable_models(self) -> dict[str, str]:
@@ -77,8 +79,8 @@ class OpenIndex:
     def _why_unusable(self, name: str) -> str:
         try:
             self._reranker(name)
-        except SearchlabError as error:
-            return str(error)
+        except SearchlabError as error:  # without the folder, as above
+            return str(error).replace(str(self.folder), self.name)
         return ""
 
     def _reranker(self, name: str) -> Reranker:

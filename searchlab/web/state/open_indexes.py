@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from searchlab.errors import SearchlabError, SettingError
+from searchlab.features.latent_semantics.space_record import FOLDER as SPACE
 from searchlab.indexing.storage.layout import MANIFEST
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.synonyms import Synonyms
@@ -53,7 +54,7 @@ class _WatchedIndex:
         self.folder = folder
         self._synonyms = synonyms
         self._shared_models = models
-        watched = (folder / MANIFEST, _default_model(folder), folder / TOPICS, *models.values())
+        watched = (folder / MANIFEST, _default_model(folder), folder / TOPICS, folder / SPACE, *models.values())
         self._watched_files, self._models_folder = tuple(map(str, watched)), str(models_folder(folder))
         self._retired = retired
         self._lock = threading.Lock()

@@ -334,7 +334,11 @@ def test_settings_are_given_as_texts_or_values(name, settings, expected):
     ("name", "settings", "message"),
     [
         ("rsvmir", {}, "unknown ranker 'rsvmir' .did you mean rsvm-ir"),
-        ("rsvm", {"c": 1}, "unknown setting of rsvm 'c'.*; there is: C, max_iterations, solver, step, tolerance"),
+        (
+            "rsvm",
+            {"c": 1},
+            "unknown setting of rsvm 'c'.*; there is: C, max_iterations, prior, solver, step, tolerance",
+        ),
         ("rsvm", {"C": "-1"}, "rsvm: C is -1, expected a number above 0"),
         ("rsvm", {"C": "1e999"}, "rsvm: C is inf"),
         ("rsvm", {"C": "much"}, "rsvm: C is 'much', expected a number above 0"),

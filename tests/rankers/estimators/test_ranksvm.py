@@ -1,6 +1,7 @@
 # mypy: disable-error-code="attr-defined"
 """Ranking SVMs: the optimum of the quadratic programme, a true gap, the factors τ and μ, and paths of C."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -378,3 +379,60 @@ def test_grades_without_a_gain_are_refused_where_gains_matter():
     assert RankSVM().fit(X, y, qid).details_["n_pairs"] == 3
     with pytest.raises(SettingError, match="grade is -1, expected a number from 0"):
         RankSVMIR().fit(X, y, qid)
+
+
+# Priors.
+
+
+def test_with_a_prior_strong_regularisation_leaves_the_order_of_the_prior():
+    X, y, qid = prior_example()
+    prior = (1.0, 2.0, 0.5)
+    ranker = RankSVMIR(C=1e-9, prior=prior).fit(X, y, qid)
+    weights = ranker.model_.weights
+    assert weights / np.linalg.norm(weights) == pytest.approx(np.array(prior) / np.linalg.norm(prior), abs=1e-3)
+
+
+def test_the_unit_of_a_prior_does_not_matter():
+    X, y, qid = prior_example()
+    one, other = (RankSVM(C=0.01, prior=tuple(unit * np.array([2.0, 1.0, 0.5]))).fit(X, y, qid) for unit in (1, 1000))
+    assert one.model_.weights == pytest.approx(other.model_.weights, rel=1e-2, abs=1e-3)
+
+
+def test_a_prior_that_is_wrong_throughout_is_left_out():
+    X, y, qid = prior_example()
+    away = -RankSVM(C=10.0).fit(X, y, qid).model_.weights
+    with_prior = RankSVM(C=0.01, prior=tuple(away)).fit(X, y, qid)
+    assert with_prior.model_.weights == pytest.approx(RankSVM(C=0.01).fit(X, y, qid).model_.weights, abs=1e-3)
+
+
+def test_with_a_prior_and_few_queries_only_the_values_nearest_to_their_number_are_tried():
+    X, y, qid = prior_example(n_queries=10)
+    training = TrainingData.of(X, y, qid)
+    total = RankSVM()._total_cost(training)
+    strengths = np.array(RankSVM(prior=(1.0, 0.0, 0.0)).values(training)) * total
+    # Quarters of a decade around 10.
+    assert strengths == pytest.approx(10.0 ** np.array([0.5, 0.75, 1.0, 1.25, 1.5]))
+    assert len(RankSVM().values(training)) == 16
+    many = TrainingData.of(*prior_example(n_queries=40))
+    assert len(RankSVM(prior=(1.0, 0.0, 0.0)).values(many)) == 16
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"prior": (1.0,)}, "prior has 1 weights, expected one for each of 3 features"),
+        ({"prior": (1.0, math.nan, 0.0)}, "prior is malformed, expected a list of finite weights"),
+        ({"prior": "builtin"}, "prior is malformed, expected a list of finite weights"),
+        ({"prior": (1.0, 0.0, 0.0), "solver": "gd"}, "a prior with solver=gd, expected solver=qp"),
+    ],
+)
+def test_priors_that_do_not_fit_are_refused(settings, message):
+    with pytest.raises(SettingError, match=message):
+        RankSVM(**settings).fit(*prior_example())
+
+
+def prior_example(n_queries=8, n_docs=12):
+    random = np.random.default_rng(8)
+    X = random.normal(size=(n_queries * n_docs, 3))
+    y = np.clip(np.rint(X @ [1.0, 0.5, 0.0] + random.normal(size=len(X))), 0, 2)
+    return X, y, np.repeat(np.arange(n_queries), n_docs)

@@ -33,13 +33,19 @@ def explicit_pairs(X, offsets, grades, cost, mass=None):
     return np.concatenate(differences), np.array(costs)
 
 
-def objective_of(weights, differences, costs, lam):
-    return lam * weights @ weights + costs @ np.maximum(0, 1 - differences @ weights)
+def objective_of(weights, differences, costs, lam, centre=0):
+    return lam * np.sum((weights - centre) ** 2) + costs @ np.maximum(0, 1 - differences @ weights)
 
 
-def reference(differences, costs, lam):
-    """The optimum of the paper's dual by cvxopt: maximise Σα − ½‖Σα·x‖² with 0 ≤ α ≤ C = c/(2λ) (eq. 18–19)."""
+def reference(differences, costs, lam, centre=None):
+    """The optimum of the paper's dual by cvxopt: maximise Σα − ½‖Σα·x‖² with 0 ≤ α ≤ C = c/(2λ) (eq. 18–19).
+
+    A centre changes what each pair still lacks, and is added to the weights.
+    """
     import cvxopt
+
+    centre = np.zeros(differences.shape[1]) if centre is None else centre
+    lacking = 1 - differences @ centre
 
     bounds = costs / (2 * lam)
     # In units of the largest bound and of the loss at zero weights: cvxopt's tolerances are meant for numbers near 1.
@@ -49,10 +55,10 @@ def reference(differences, costs, lam):
     inequalities = cvxopt.matrix(np.vstack([-np.eye(n), np.eye(n)]))
     limits = cvxopt.matrix(np.concatenate([np.zeros(n), bounds / unit]))
     options = {"show_progress": False, "abstol": 1e-13, "reltol": 1e-11, "feastol": 1e-11, "maxiters": 200}
-    found = cvxopt.solvers.qp(cvxopt.matrix(Q), cvxopt.matrix(-np.ones(n)), inequalities, limits, options=options)
+    found = cvxopt.solvers.qp(cvxopt.matrix(Q), cvxopt.matrix(-lacking), inequalities, limits, options=options)
     alphas = np.clip(np.array(found["x"]).ravel() * unit, 0, bounds)
-    dual = 2 * lam * (alphas.sum() - 0.5 * np.sum((alphas @ differences) ** 2))
-    return dual, objective_of(alphas @ differences, differences, costs, lam)
+    dual = 2 * lam * (alphas @ lacking - 0.5 * np.sum((alphas @ differences) ** 2))
+    return dual, objective_of(centre + alphas @ differences, differences, costs, lam, centre)
 
 
 @st.composite
@@ -101,6 +107,80 @@ def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     assert found.dual_objective <= primal * (1 + 1e-9)
     assert dual <= found.objective * (1 + 1e-9)
     assert found.objective == pytest.approx(dual, rel=1e-6)
+
+
+@settings(max_examples=120, deadline=None)
+@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
+def test_optimum_around_a_centre_is_that_of_the_quadratic_programme(problem, seed, listed_size):
+    X, offsets, grades, cost, lam = problem
+    centre = np.random.default_rng(seed).normal(size=X.shape[1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(smoothed_newton, "MAX_LISTED_SIZE", listed_size)
+        found = solve(X, offsets, grades, cost, lam, tolerance=1e-7, centre=centre)
+    differences, costs = explicit_pairs(X, offsets, grades, cost)
+    if not len(costs):
+        assert found.weights == pytest.approx(centre)
+        return
+    assert found.converged
+    assert found.gap <= 1e-7
+    assert found.objective == pytest.approx(
+        objective_of(found.weights, differences, costs, lam, centre), rel=1e-9, abs=1e-12 * costs.sum()
+    )
+    dual, primal = reference(differences, costs, lam, centre)
+    slack = 1e-9 * costs.sum()
+    assert found.dual_objective <= primal * (1 + 1e-9) + slack
+    assert dual <= found.objective * (1 + 1e-9) + slack
+    assert found.objective == pytest.approx(dual, rel=1e-6, abs=slack)
+
+
+@pytest.mark.parametrize(
+    ("centre", "lam", "expected"),
+    [
+        (0.0, 2.0, 0.25),  # c/(2λ) from the centre, which is not enough for a margin of 1
+        (0.5, 2.0, 0.75),
+        (0.5, 0.5, 1.0),  # as far as the margin of 1, and no farther
+        (3.0, 0.5, 3.0),  # the centre has the margin
+        (-1.0, 2.0, -0.75),
+    ],
+)
+def test_single_pair_moves_the_weight_from_the_centre_towards_its_margin(centre, lam, expected):
+    # By hand: minimise λ(w − w₀)² + max(0, 1 − w). The slope is 2λ(w − w₀) − 1 below 1, and 2λ(w − w₀) above.
+    found = solve([[1.0], [0.0]], [0, 2], [1, 0], None, lam, centre=[centre], tolerance=1e-9)
+    assert found.converged
+    assert found.weights[0] == pytest.approx(expected, abs=1e-6)
+    loss = lam * (expected - centre) ** 2 + max(0.0, 1 - expected)
+    assert found.objective == pytest.approx(loss, abs=1e-8)
+
+
+def test_gradient_around_a_centre_is_that_of_finite_differences():
+    X, offsets, grades = example()
+    random = np.random.default_rng(5)
+    centre, weights = random.normal(size=X.shape[1]), random.normal(size=X.shape[1])
+    problem = make_problem(X, offsets, grades, None, centre=centre)
+    point = evaluate(problem, 0.7, weights, 0.5)
+    step = 1e-6
+    for number in range(X.shape[1]):
+        change = np.zeros(X.shape[1])
+        change[number] = step
+        ahead, behind = (evaluate(problem, 0.7, weights + sign * change, 0.5).smooth for sign in (1, -1))
+        assert point.gradient[number] == pytest.approx((ahead - behind) / (2 * step), rel=1e-5, abs=1e-5)
+
+
+def test_path_around_a_centre_runs_from_the_centre_to_the_solution_without_one():
+    X, offsets, grades = example()
+    centre = np.random.default_rng(6).normal(size=X.shape[1])
+    strong, *_, weak = solve_path(X, offsets, grades, None, np.geomspace(1e9, 1e-4, 14), centre=centre, tolerance=1e-8)
+    free = solve(X, offsets, grades, None, 1e-4, tolerance=1e-8)
+    assert strong.weights == pytest.approx(centre, abs=1e-5)
+    differences, costs = explicit_pairs(X, offsets, grades, None)
+    assert objective_of(weak.weights, differences, costs, 0) == pytest.approx(
+        objective_of(free.weights, differences, costs, 0), rel=1e-3
+    )
+
+
+def test_centre_of_another_number_of_features_is_refused():
+    with pytest.raises(SettingError, match=r"centre has the shape \(2,\), expected 1 finite weights"):
+        solve([[1.0], [0.0]], [0, 2], [1, 0], None, 1.0, centre=[1.0, 2.0])
 
 
 @settings(max_examples=60, deadline=None)

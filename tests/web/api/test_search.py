@@ -124,7 +124,7 @@ def test_past_queries_are_suggested_before_words(search_folder):
         ("/api/search", {"q": "a", "k": 10**30}, 400, "expected"),
         ("/api/search", {"q": "a", "k": 10, "page": 6}, 400, "page 6 of 10 ends at rank 60, expected at most 50"),
         ("/api/search", {"q": "a", "system": "bm52"}, 400, "did you mean bm25"),
-        ("/api/search", {"q": "a", "system": "model:../../etc/passwd"}, 400, "there is no model"),
+        ("/api/search", {"q": "a", "system": "model:../../etc/passwd"}, 400, "unknown model"),
         ("/api/search", {"q": "a", "index": "../it"}, 404, "unknown index '../it', expected one of it"),
         ("/api/search", {"q": "a", "colour": "red"}, 400, "unknown parameter 'colour'"),
         ("/api/search", {"q": "a", "filter": "year"}, 400, "expected field=value"),

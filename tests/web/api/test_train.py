@@ -18,7 +18,7 @@ from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import N_TOPICS, judge_topics, rejected, title_grades
 
-LONG = 60.0
+LONG = 240.0
 QUICK = {"ranker": "rsvm", "features": "table1", "k": 20}
 
 
@@ -50,7 +50,8 @@ def train(app_state, topic_set="mine", **settings):
 
 def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     judge_topics(app_state)
-    assert train_api.list_models(RequestState(app_state)) == {"index": "it", "models": []}
+    listed = train_api.list_models(RequestState(app_state))
+    assert (listed["index"], [model["name"] for model in listed["models"]]) == ("it", ["builtin"])
     query = {"q": "w3", "k": 3, "page": 1, "filter": [], "judge": ""}
     before = search_documents(RequestState(app_state), **query, system="bm25")
     job = train(app_state)
@@ -64,7 +65,8 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     assert ended["means"]["rsvm, tuned"]["nDCG@10"] > ended["means"]["BM25"]["nDCG@10"]
     assert train_api.list_jobs(RequestState(app_state)) == {"jobs": [ended]}
 
-    (model,) = train_api.list_models(RequestState(app_state))["models"]
+    model, builtin = train_api.list_models(RequestState(app_state))["models"]
+    assert (builtin["name"], builtin["label"]) == ("builtin", "builtin (built-in)")
     assert model == {
         "name": "mine-rsvm",
         "label": "mine-rsvm (rsvm, tuned)",
@@ -109,7 +111,7 @@ def test_a_training_job_is_cancelled(app_state, folder):
             lambda: app_state.training_jobs.get(job["id"]).stage == "cross-validating", LONG
         )
     assert train_api.cancel_job(RequestState(app_state), id=job["id"])["state"] == "cancelled"
-    assert train_api.list_models(RequestState(app_state))["models"] == []
+    assert [model["name"] for model in train_api.list_models(RequestState(app_state))["models"]] == ["builtin"]
     assert not models_folder(folder).exists()
 
 
@@ -145,7 +147,13 @@ def test_too_few_judgments_are_reported_before_training(idle, n_topics, n_more):
     assert f"(about {4 * n_more} judgments at the rate so far)" in message
     assert idle.training_jobs.tasks == []
     ready = train_api.check_readiness(RequestState(idle), topic_set="mine")
-    assert ready["advice"] == {"kind": "too few", "sentence": message, "n_more": n_more}
+    assert ready["advice"] == {
+        "kind": "too few",
+        "sentence": message,
+        "n_more": n_more,
+        "use": "",
+        "more_judgments": "",
+    }
     assert (ready["n_topics"], ready["n_useful_topics"], ready["n_judgments"]) == (n_topics, n_topics, 4 * n_topics)
 
 
@@ -232,6 +240,9 @@ def test_models_are_listed_with_the_valid_parts_of_their_files(app_state, folder
     constant(trial=wild, training={"n_queries": "many", "set": 3}).save(home / "wild.json")
     (home / "broken.json").write_text("{")
     found = {each["name"]: each for each in train_api.list_models(RequestState(app_state))["models"]}
+    builtin = found.pop("builtin")
+    assert not builtin["usable"]
+    assert builtin["problem"] == "it: no semantic space; `searchlab semantic -i it` makes one"
     assert list(found) == ["bare", "old", "strange", "wild", "broken"]
     assert (found["bare"]["verdict"], found["bare"]["advice"], found["bare"]["n_topics"]) == (None, None, 0)
     assert (found["old"]["verdict"], found["old"]["helps"]) == ("linear hurts.", False)

@@ -11,7 +11,7 @@ from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.training_jobs import MAX_WAITING_JOBS, TrainingJobs
 from searchlab.web.jobs.training_process import TrainingTask
 
-LONG = 60.0
+LONG = 240.0
 
 
 def task(name="one", **changes):

@@ -16,7 +16,7 @@ from searchlab.web.jobs.training_jobs import TRAINING_COMMAND, TrainingJobs
 from searchlab.web.jobs.training_process import NICENESS, ProgressWriter, TrainingTask
 from tests.web.judged_app import N_TOPICS, title_documents, title_grades
 
-LONG = 60.0
+LONG = 240.0
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 import searchlab
 from searchlab.errors import IndexMissing, SettingError
 from searchlab.features.feature_sets import make_feature_set
+from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
@@ -118,17 +119,17 @@ def test_two_indexes_with_one_name_are_rejected(folder, tmp_path):
 def test_models_beside_the_index_are_offered_as_they_come_and_go(folder):
     indexes = OpenIndexes([folder])
     first = indexes.get()
-    assert not first.models
+    assert list(first.models) == ["builtin"]
     save_model(models_folder(folder) / "mine.json")
     second = indexes.get()
-    assert list(second.models) == ["mine"]
+    assert list(second.models) == ["mine", "builtin"]
     assert second.engine is first.engine  # the index itself has not changed
     assert ("model:mine", "mine (rsvm)", "model") in second.systems
     assert second.system("model:mine").search("beta").docnos
     save_model(folder.with_name("it.model.json"), ranker="rsvm-ir")
-    assert list(indexes.get().models) == ["model", "mine"]
+    assert list(indexes.get().models) == ["model", "mine", "builtin"]
     (models_folder(folder) / "mine.json").unlink()
-    assert list(indexes.get().models) == ["model"]
+    assert list(indexes.get().models) == ["model", "builtin"]
 
 
 def test_shared_models_are_offered_for_every_index(folder, build, tmp_path):
@@ -136,7 +137,7 @@ def test_shared_models_are_offered_for_every_index(folder, build, tmp_path):
     save_model(tmp_path / "shared.model.json")
     indexes = OpenIndexes([folder, other], [tmp_path / "shared.model.json"])
     assert indexes.names == ("it", "other")
-    assert list(indexes.get("it").models) == list(indexes.get("other").models) == ["shared"]
+    assert list(indexes.get("it").models) == list(indexes.get("other").models) == ["shared", "builtin"]
 
 
 def test_unusable_models_are_reported_and_not_offered(folder):
@@ -209,7 +210,23 @@ def test_a_model_that_is_overwritten_in_place_is_read_again(folder):
     assert set(indexes.get().unreadable_models) == {"gone", "slow"}
     save_model(path.parent.parent / "made.json")
     path.write_bytes((path.parent.parent / "made.json").read_bytes())
-    assert set(indexes.get().models) == {"slow"}
+    assert set(indexes.get().models) == {"slow", "builtin"}
+
+
+def test_the_built_in_model_is_offered_as_soon_as_the_index_has_a_semantic_space(folder):
+    indexes = OpenIndexes([folder])
+    assert indexes.get().unusable_models["builtin"] == "it: no semantic space; `searchlab semantic -i it` makes one"
+    build_space(folder)
+    assert indexes.get().usable_models == ("model:builtin",)
+    assert indexes.get().system("model:builtin").search("beta").docnos
+
+
+def test_problems_of_unreadable_models_do_not_name_the_folder(folder):
+    path = models_folder(folder) / "slow.json"
+    path.parent.mkdir()
+    path.write_text("{")
+    indexes = OpenIndexes([folder])
+    assert indexes.get().unreadable_models
     assert all(str(folder.parent) not in problem for problem in indexes.get().unreadable_models.values())
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-import searchlab
 from searchlab.cli.app import add_group
 from searchlab.cli.options import JsonOption, ModelArgument
 from searchlab.cli.printing.model_printing import print_model
@@ -25,7 +24,9 @@ def model_show_command(
     as_json: JsonOption = False,
 ) -> None:
     """Print what a model is, how it was trained, and its weights."""
-    bundle = searchlab.load_bundle(model)
+    from searchlab.rankers.builtin import as_bundle
+
+    bundle = as_bundle(model)
     if as_json:
         influences = [{"label": each.label, "weight": each.amount} for each in bundle.influences()]
         print(json.dumps(bundle.to_json() | {"influences": influences}, ensure_ascii=False, indent=2))

@@ -25,9 +25,10 @@ def rerank_command(
 
     Writes a TREC run. A row without a docno is named by query and row, such as 10-1.
     """
+    from searchlab.rankers.builtin import as_bundle
     from searchlab.rankers.table_ranking import name_rows, rank_table
 
-    bundle = searchlab.load_bundle(model)
+    bundle = as_bundle(model)
     notes = searchlab.ReadingNotes()
     table = searchlab.read_letor(features, notes=notes)
     warn_of_encodings(notes)

@@ -33,8 +33,10 @@ from searchlab.cli.training_options import (
     MeasureOption,
     NormaliseOption,
     PowersOption,
+    PriorOption,
     RankerSettingsOption,
     RecipeOption,
+    RepeatsOption,
     TrainingDialectOption,
     make_training_recipe,
 )
@@ -102,9 +104,11 @@ def train_command(
     normalise: NormaliseOption = None,
     powers: PowersOption = None,
     n_best: BestOption = None,
+    prior: PriorOption = None,
     folds: Annotated[
         int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation; 0 leaves it out")
     ] = 5,
+    repeats: RepeatsOption = None,
     parts: Annotated[
         int, typer.Option("--parts", metavar="N", help="Parts of the queries, held out in turn to choose settings by")
     ] = 4,
@@ -137,6 +141,8 @@ def train_command(
         normalisation=normalise,
         powers=powers,
         n_best=n_best,
+        prior=prior,
+        n_repeats=repeats,
         measure=measure,
         dialect=dialect,
         n_parts=parts,

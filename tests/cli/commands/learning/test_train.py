@@ -11,7 +11,7 @@ from tests.cli.commands.trained_models import table_of
 
 
 def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(collection, run_cli):
-    code, out, err = run_cli("train", "--folds", 3, "--parts", 2, "-o", "model.json")
+    code, out, err = run_cli("train", "--folds", 3, "--parts", 2, "--prior", "none", "-o", "model.json")
     assert code == 0, err
     # 5 subjects of 5 documents; each is also named in passing by the 5 of another subject; word1 is in further ones.
     assert re.search(
@@ -26,10 +26,26 @@ def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(coll
     means = load_bundle("model.json").trial["means"]
     rows = {row[0]: row[1:] for row in table_of(out, "nDCG@10")}
     assert rows == {name: [f"{mean:.4f}".lstrip("0") for mean in row.values()] for name, row in means.items()}
-    assert list(rows) == ["rsvm-ir, tuned", "BM25", "RM3"]
+    assert list(rows) == ["rsvm-ir, tuned", "BM25", "RM3", "the built-in model"]
     assert load_bundle("model.json").trial["verdict"] in out
     assert out.endswith("\nmodel written to model.json\n")
     assert "query QUERY --rerank model.json" in err
+
+
+def test_learning_starts_from_the_built_in_model_or_from_the_model_of_another_library(collection, run_cli):
+    code, out, err = run_cli("train", "--folds", 0, "-o", "first.json")
+    assert code == 0, err
+    assert re.search(r"^recipe +tuned: .*, learning starts from builtin$", out, re.M)
+    assert re.search(r"^chosen +C = .*: averaged, none was chosen$", out, re.M)
+    code, out, err = run_cli("train", "--folds", 0, "--prior", "first.json", "-o", "second.json")
+    assert code == 0, err
+    assert load_bundle("second.json").recipe["prior"]["name"] == "first.json"
+    code, _, err = run_cli("train", "--folds", 0, "--prior", "first.json", "--features", "table1", "-o", "third.json")
+    assert code == 2
+    assert "prior first.json: it needs letor.title.tf, " in err
+    code, _, err = run_cli("train", "--prior", "builtin", "--ranker", "rankboost", "-o", "third.json")
+    assert code == 2
+    assert "a prior for rankboost, expected a Ranking SVM with solver=qp, or prior none" in err
 
 
 def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli):
@@ -100,7 +116,8 @@ def test_rankers_are_listed_with_their_settings(run_cli):
     first = next(number for number, line in enumerate(lines) if line.startswith("rsvm-ir "))
     assert "RSVM-IR" in lines[first]
     assert lines[first + 1].split() == [
-        *("C=chosen,", "depth=1,", "draws=null,", "max_iterations=5000,", "mu=true,", "seed=0,", 'solver="qp",'),
+        *("C=chosen,", "depth=1,", "draws=null,", "max_iterations=5000,", "mu=true,"),
+        *("prior=null,", "seed=0,", 'solver="qp",'),
         *("step=null,", "tau=true,", 'tau_queries="all",', "tolerance=1e-05"),
     ]
     assert lines[first + 2].strip() == (

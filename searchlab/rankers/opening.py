@@ -1,0 +1,69 @@
+"""Opening an index for searching, with or without a model that re-ranks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from searchlab.indexing.index_names import locate_index
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.types import Progress, no_progress
+
+if TYPE_CHECKING:
+    from searchlab.rankers.bundle import Bundle
+    from searchlab.retrieval.pipeline import Pipeline
+    from searchlab.retrieval.results import Hits, Query
+
+
+def open(
+    name: str | Path,
+    *,
+    compiled: bool = True,
+    language: str | None = None,
+    synonyms: Any = None,
+    rerank: Bundle | str | Path | None = None,
+    progress: Progress = no_progress,
+) -> SearchEngine:
+    """Open an index, by its folder or by its name in `indexes/`, for searching (see `SearchEngine`).
+
+    With `rerank`, a model, the path of one, or `"builtin"`, searches that name no scorer are re-ranked by it. What the
+    model needs of the index and is not there yet, such as the semantic space, is made first and kept in the index.
+    """
+    folder = locate_index(name)
+    if rerank is None:
+        return SearchEngine(folder, compiled=compiled, language=language, synonyms=synonyms)
+    from searchlab.rankers.builtin import as_bundle
+    from searchlab.rankers.reranking import build_missing, warn_of_transfer
+
+    bundle = as_bundle(rerank)
+    engine = RerankingEngine(folder, bundle, compiled=compiled, language=language, synonyms=synonyms)
+    build_missing(engine, bundle, progress)
+    warn_of_transfer(engine, bundle)
+    _ = engine.pipeline
+    return engine
+
+
+class RerankingEngine(SearchEngine):
+    """A search engine whose results are re-ranked by a model, unless a scorer or an expansion is asked for."""
+
+    def __init__(self, folder: str | Path, bundle: Bundle, **options: Any) -> None:
+        super().__init__(folder, **options)
+        self.bundle = bundle
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """The first stage of the model, and the model."""
+        from searchlab.rankers.reranking import Reranker
+
+        return Reranker(self, self.bundle).pipeline()
+
+    def search(self, query: str | Query, k: int | None = 10, **options: Any) -> Hits:
+        """The k best documents in the order of the model; with a scorer, an expansion or a stream as without a model.
+
+        Other options are those of `SearchEngine.search`.
+        """
+        first_stage = {"scorer", "expansion", "stream"}
+        if any(options.get(name) is not None for name in first_stage):
+            return super().search(query, k, **options)
+        return self.pipeline.search(query, k=k, **{name: options[name] for name in options.keys() - first_stage})
