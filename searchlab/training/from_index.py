@@ -19,7 +19,7 @@ from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.features.candidates import Candidates
 from searchlab.features.catalogue import Feature
 from searchlab.features.extraction import extract
-from searchlab.features.feature_sets import FeatureSet, make_feature_set
+from searchlab.features.feature_sets import DEFAULT_SET, FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
 from searchlab.rankers.bundle import Bundle, analysis_record
@@ -129,7 +129,7 @@ def train_from_index(
     engine: SearchEngine,
     topics: Any,
     qrels: Any,
-    features: Features = "semantic",
+    features: Features = DEFAULT_SET,
     *,
     ranker: Any = None,
     recipe: Recipe | None = None,
