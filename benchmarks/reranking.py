@@ -23,9 +23,10 @@ import searchlab
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.significance import holm
+from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.training.cross_validation import cross_validate_table
-from searchlab.training.from_index import USUAL, TrainingSet, compare_with_first_stage, prepare_training
+from searchlab.training.from_index import TrainingSet, compare_with_first_stage, prepare_training
 from searchlab.training.recipe import Recipe
 
 COLLECTIONS = ("cf", "cranfield", "cisi", "nfcorpus", "npl")
@@ -46,10 +47,10 @@ def main() -> None:
     parser.add_argument("--collections", default=",".join(COLLECTIONS))
     parser.add_argument("--rankers", default="rsvm-ir")
     parser.add_argument("--recipe", default="tuned")
-    parser.add_argument("--features", default="semantic")
+    parser.add_argument("--features", default=DEFAULT_SET)
     parser.add_argument("-k", type=int, default=FirstStage().k)
     arguments = parser.parse_args()
-    recipes = [Recipe(ranker, name=arguments.recipe, **USUAL) for ranker in arguments.rankers.split(",")]
+    recipes = [Recipe.for_search(ranker, name=arguments.recipe) for ranker in arguments.rankers.split(",")]
     measured = []
     for name in arguments.collections.split(","):
         folder = arguments.folder / name

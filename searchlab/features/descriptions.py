@@ -88,6 +88,10 @@ _SEMANTIC = {
     "bm25": "nearness in meaning to the best documents by BM25",
     "rm3": "nearness in meaning to the best documents by RM3",
 }
+_NEIGHBOURS = {
+    "bm25": "BM25 of the {} most similar candidates",
+    "rm3": "BM25 of the {} most similar candidates, the query with words of its best documents (RM3)",
+}
 
 
 def describe_feature(name: str) -> str:
@@ -108,5 +112,8 @@ def describe_feature(name: str) -> str:
     if family == "semantic":
         aim, _, dims = what.rpartition("_")
         return f"{_SEMANTIC[aim]} ({dims} dimensions)" if aim in _SEMANTIC else ""
+    if family == "neighbours":
+        score, _, size = what.rpartition("_")
+        return _NEIGHBOURS[score].format(size) if score in _NEIGHBOURS else ""
     known = _ORDRANK.get(what, "") if family == "ordrank" else what
     return _FAMILY_DESCRIPTIONS.get((family, known), _DESCRIPTIONS.get(known, "")).format(TEXTS[stream])

@@ -22,8 +22,8 @@ from searchlab.features.catalogue import Feature, compute_features
 from searchlab.features.counts import collect_counts
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
-from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, SEMANTIC_DIMS
-from searchlab.features.formulas.stream_formula import score_stream
+from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
+from searchlab.features.latent_semantics.neighbours import neighbour_means
 from searchlab.features.proximity import measure_positions
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import require_scores
@@ -31,7 +31,6 @@ from searchlab.records import Topic
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
 from searchlab.retrieval.results import Hits
-from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.mixture_components import MixtureComponents
 from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
@@ -153,10 +152,7 @@ def supply_positions(query: QueryContext, wanted: Collection[str]) -> dict[str, 
 
 def supply_rm3(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """BM25 of the query expanded by RM3; 0 for a query that finds nothing, which has no terms to expand it with."""
-    weights = {term.text: term.count for term in query.feedback.expanded_query.terms}
-    documents = query.documents
-    counts = collect_counts(query.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
-    return dict.fromkeys(wanted, score_stream(counts.streams["both"].known, BM25()))
+    return dict.fromkeys(wanted, query.rm3_scores)
 
 
 def supply_scope(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
@@ -192,17 +188,23 @@ def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
 
 
 def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
-    """Cosines in a latent semantic space; undefined where a vector is 0."""
+    """Cosines in a latent semantic space, undefined where a vector is 0, and scores of the nearest candidates."""
     space, documents = query.space or _open_space(query.engine), query.documents
-    measured = {}
+    neighbours = {name: NEIGHBOUR_FEATURES[name] for name in wanted if name in NEIGHBOUR_FEATURES}
+    measured: dict[str, Array] = {}
     for dims in SEMANTIC_DIMS:
         targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
-        if targets.keys().isdisjoint(wanted):
+        chosen = [name for name in wanted if name in targets]
+        is_widest = dims == SEMANTIC_DIMS[-1]
+        if not chosen and not (neighbours and is_widest):
             continue
-        vectors = space.vectors(documents.shards, documents.docs, dims).astype(float)
-        for name in wanted:
-            if name in targets:
-                measured[name] = _cosines(vectors, targets[name](query, space, dims))
+        vectors = space.vectors(documents.shards, documents.docs, dims)
+        exact = vectors.astype(float)
+        measured |= {name: _cosines(exact, targets[name](query, space, dims)) for name in chosen}
+        if neighbours and is_widest:
+            scores = [NEIGHBOUR_SCORES[each.scorer](query) for each in neighbours.values()]
+            means = neighbour_means(vectors, scores, [each.size for each in neighbours.values()])
+            measured |= zip(neighbours, means, strict=True)
     return measured
 
 
@@ -254,6 +256,12 @@ TARGETS: dict[str, Callable[[QueryContext, Space, int], Array]] = {
     "query": lambda query, space, dims: space.query_vector(query.terms, dims),
     "bm25": lambda query, space, dims: _centroid(query.best.take(slice(5)), space, dims),
     "rm3": lambda query, space, dims: _centroid(query.feedback.expanded(10), space, dims),
+}
+
+# The scores of which features of neighbours are means.
+NEIGHBOUR_SCORES: dict[str, Callable[[QueryContext], Array]] = {
+    "bm25": lambda query: query.bm25_scores,
+    "rm3": lambda query: query.rm3_scores,
 }
 
 SUPPLIERS: dict[str, Callable[[QueryContext, Collection[str]], dict[str, Array]]] = {

@@ -75,6 +75,23 @@ _SEMANTIC = (
     "doc.both.length",
     *_names_with_prefix("semantic"),
 )
+# One or two scores of each kind: of words, of the title, of the language model, of feedback, of the semantic space, and
+# of similar documents. Many features that count the same words in other ways made models worse.
+_COMPACT = (
+    "score.both.bm25",
+    "score.both.dirichlet",
+    "score.both.rm3",
+    "letor.title.bm25",
+    "letor.title.dirichlet",
+    "letor.title.jm",
+    "match.both.coverage",
+    "doc.both.length",
+    "near.both.bigrams",
+    *_names_with_prefix("semantic"),
+    *_names_with_prefix("neighbours"),
+)
+# The set that models are trained on unless another is chosen.
+DEFAULT_SET = "compact"
 FEATURE_SETS: dict[str, tuple[str, ...]] = {
     "table1": _family_names("table1", TABLE1),
     "nallapati": _family_names("nallapati", NALLAPATI),
@@ -82,6 +99,7 @@ FEATURE_SETS: dict[str, tuple[str, ...]] = {
     "ordrank": _family_names("ordrank", ORDRANK),
     "ordrank-letor": _family_names("letor", ORDRANK_AS_LETOR),
     "semantic": _SEMANTIC,
+    "compact": _COMPACT,
     "topics": (*_SEMANTIC, *_names_with_prefix("topic")),
     "full": _distinct_formulas(),
 }
@@ -89,9 +107,9 @@ _LETOR_NUMBERS = {f"letor.{number}": name for number, name in enumerate(FEATURE_
 
 
 def offered_sets() -> dict[str, tuple[str, ...]]:
-    """The sets on offer in a list of choices: all of them, and `semantic` with the features of extensions."""
+    """The sets on offer in a list of choices: all of them, and the default with the features of extensions."""
     own = [name for name, feature in CATALOGUE.items() if feature.measure is not None]
-    return FEATURE_SETS | ({",".join(["semantic", *own]): (*FEATURE_SETS["semantic"], *own)} if own else {})
+    return FEATURE_SETS | ({",".join([DEFAULT_SET, *own]): (*FEATURE_SETS[DEFAULT_SET], *own)} if own else {})
 
 
 def look_up_feature(name: str) -> Feature | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from searchlab.errors import unknown_name
 from searchlab.features.counts import StreamCounts, collect_counts
+from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.document_list import DocumentList
@@ -90,6 +91,21 @@ class QueryContext:
     def candidates(self) -> QueryCandidates:
         """What features that a user writes in Python may see."""
         return QueryCandidates(self)
+
+    @cached_property
+    def bm25_scores(self) -> Array:
+        """BM25 of each candidate, for the query itself."""
+        return self._score(self.terms)
+
+    @cached_property
+    def rm3_scores(self) -> Array:
+        """BM25 of each candidate, for the query expanded by RM3; 0 if the query finds nothing to expand it with."""
+        return self._score({term.text: term.count for term in self.feedback.expanded_query.terms})
+
+    def _score(self, weights: Mapping[str, float]) -> Array:
+        documents = self.documents
+        counts = collect_counts(self.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
+        return score_stream(counts.streams["both"].known, BM25())
 
     def fill(self, number: float) -> Array:
         """The same number for each candidate."""

@@ -16,6 +16,7 @@ from searchlab.corpus.values.conversion import make_qrels, make_topics
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.significance import holm
+from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.rankers.builtin import load_builtin
 from searchlab.rankers.bundle import Bundle, analysis_record
 from searchlab.rankers.first_stage import FirstStage
@@ -41,7 +42,7 @@ def train_from_index(
     engine: SearchEngine,
     topics: Any,
     qrels: Any,
-    features: Features = "semantic",
+    features: Features = DEFAULT_SET,
     *,
     ranker: Any = None,
     recipe: Recipe | None = None,

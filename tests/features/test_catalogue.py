@@ -277,7 +277,19 @@ LETOR_OF_ORDRANK = LOW | {"H1": 11, "H2": 12, "H3": 13, "H4": 14, "H5": 15}
 def test_every_kind_of_feature_is_worked_by_hand():
     kinds = {name.replace("title", "both").replace("body", "both") for name in CATALOGUE}
     shared_with_letor = {f"ordrank.both.{level}" for level in LETOR_OF_ORDRANK}
-    assert kinds - set(BY_HAND) == shared_with_letor | {"semantic.both.rm3_50", "semantic.both.rm3_200"}
+    of_several = {"semantic.both.rm3_50", "semantic.both.rm3_200", "neighbours.both.bm25_5", "neighbours.both.rm3_10"}
+    assert kinds - set(BY_HAND) == shared_with_letor | of_several
+
+
+def test_the_scores_of_neighbours_are_those_of_the_candidates_on_the_same_axis(engine):
+    names = ["neighbours.both.bm25_5", "neighbours.both.rm3_10", "score.both.bm25", "score.both.rm3"]
+    candidates = judged(engine, {"1": dict.fromkeys("abcd", 0)})
+    table = extract(engine, [Topic("1", "heat flow")], candidates, names, space=Compass())
+    # Only a and b are near to each other: c is alone on its axis, and d has no vector.
+    assert table.column("neighbours.both.bm25_5") == pytest.approx([0, BM25_A, nan, nan], nan_ok=True)
+    scores = table.column("score.both.rm3")
+    assert table.column("neighbours.both.rm3_10") == pytest.approx([scores[1], scores[0], nan, nan], nan_ok=True)
+    assert scores[0] == pytest.approx(RM3_A)
 
 
 def test_the_centroid_of_rm3_is_that_of_ten_documents_by_their_scores(engine):

@@ -27,6 +27,7 @@ def test_features_of_a_family_have_different_descriptions():
         ("letor.title.bm25", "BM25 of the title"),
         ("ordrank.title.H1", "BM25 of the title"),
         ("semantic.both.rm3_50", "nearness in meaning to the best documents by RM3 (50 dimensions)"),
+        ("neighbours.both.bm25_5", "BM25 of the 5 most similar candidates"),
         ("query.both.length", "length of the query, stop words left out"),
         # A sum over all words of the query, and sums over those that occur in the document.
         ("letor.title.log_idf", "how rare the query's words are in the title, by documents (log)"),
@@ -43,6 +44,8 @@ def test_descriptions_of_some_features(name, words):
     assert describe_feature(name) == words
 
 
-@pytest.mark.parametrize("name", ["", "lymphoma", "title:cell", "letor.title.nothing", "a.b.c", "semantic.both.x_50"])
+@pytest.mark.parametrize(
+    "name", ["", "lymphoma", "title:cell", "letor.title.nothing", "a.b.c", "semantic.both.x_50", "neighbours.both.x_5"]
+)
 def test_unknown_features_have_no_description(name):
     assert describe_feature(name) == ""

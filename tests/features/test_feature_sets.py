@@ -4,7 +4,7 @@ import pytest
 
 from searchlab.errors import SettingError, SourceError
 from searchlab.features.catalogue import CATALOGUE
-from searchlab.features.feature_sets import FEATURE_SETS, find_feature, make_feature_set, read_feature_set
+from searchlab.features.feature_sets import DEFAULT_SET, FEATURE_SETS, find_feature, make_feature_set, read_feature_set
 
 
 @pytest.fixture
@@ -58,6 +58,14 @@ def test_the_semantic_set_extends_letors_features():
     assert names[45:48] == ("score.both.rm3", "match.both.coverage", "doc.both.length")
     assert len(names[48:]) == 6
     assert all(name.startswith("semantic.both.") for name in names[48:])
+
+
+def test_the_compact_set_has_the_scores_of_neighbours_and_a_third_of_the_semantic_sets_size():
+    names = make_feature_set("compact").names
+    assert set(names) >= {"score.both.bm25", "score.both.rm3", "neighbours.both.bm25_5", "neighbours.both.rm3_10"}
+    assert {name for name in names if name.startswith("semantic.")} == set(make_feature_set("semantic").names[48:])
+    assert len(names) == 17
+    assert DEFAULT_SET == "compact"
 
 
 def test_the_topics_set_is_the_semantic_one_and_latent_topics():

@@ -24,6 +24,19 @@ class MeasuredFeature(NamedTuple):
 
 # Dimensions of the semantic spaces.
 SEMANTIC_DIMS = (50, 200)
+
+
+class NeighbourFeature(NamedTuple):
+    """The mean score of the `size` candidates that are nearest to a candidate."""
+
+    scorer: str
+    size: int
+
+
+NEIGHBOUR_FEATURES = {
+    "neighbours.both.bm25_5": NeighbourFeature("bm25", 5),
+    "neighbours.both.rm3_10": NeighbourFeature("rm3", 10),
+}
 MIXTURE_FEATURES = {
     "mixture.both.bigrams": Mixture(document=0.3, corpus=0.65, document_bigram=0.05),
     "mixture.both.fields": Mixture(document=0.2, corpus=0.6, title=0.1, body=0.1),
@@ -68,6 +81,17 @@ MEASURED_FEATURES = (
             ("bm25", "the centroid of the 5 best by BM25, weighed by score"),
             ("rm3", "the centroid of the 10 best by RM3, weighed by score"),
         )
+    ),
+    *(
+        MeasuredFeature(
+            name,
+            f"mean {scorer.upper()} of the {size} candidates nearest to d in {SEMANTIC_DIMS[-1]} latent dimensions, "
+            "by cosine",
+            "both",
+            "Diaz, CIKM 2005",
+            "semantic",
+        )
+        for name, (scorer, size) in NEIGHBOUR_FEATURES.items()
     ),
     MeasuredFeature(
         "mixture.both.bigrams",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from searchlab.features.feature_sets import offered_sets
+from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.ranker_registry import RANKERS
@@ -45,7 +45,7 @@ PRIOR = Parameter(
     default=AUTO,
     choices=(AUTO, BUILTIN, NO_PRIOR),
 )
-FEATURES = Parameter("features", "string", "a feature set", default="semantic", choices=tuple(offered_sets()))
+FEATURES = Parameter("features", "string", "a feature set", default=DEFAULT_SET, choices=tuple(offered_sets()))
 MODEL_NAME = Parameter(
     "name", "string", "name of the model; by default made of topic set and ranker", default="", max_length=60
 )
@@ -88,7 +88,7 @@ def start_training(
     *,
     topic_set: str,
     ranker: str = "rsvm-ir",
-    features: str = "semantic",
+    features: str = DEFAULT_SET,
     name: str = "",
     k: int = 200,
     recipe: str = TUNED,

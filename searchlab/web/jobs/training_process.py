@@ -47,7 +47,7 @@ class TrainingTask:
     topics: Mapping[str, str]
     qrels: Mapping[str, Mapping[str, int]]
     ranker: str = "rsvm-ir"
-    features: str = "semantic"
+    features: str = "compact"
     k: int = 200
     seed: int = 0
     recipe: str = "tuned"

@@ -180,7 +180,7 @@ def test_a_registered_feature_is_found_described_and_offered(engine):
     searchlab.feature("own.one", "always one")(lambda candidates: np.ones(len(candidates)))
     assert describe_feature("own.one") == "always one"
     assert make_feature_set("table1,own.one").names[-1] == "own.one"
-    assert offered_sets() == built_in | {"semantic,own.one": (*built_in["semantic"], "own.one")}
+    assert offered_sets() == built_in | {"compact,own.one": (*built_in["compact"], "own.one")}
     assert "own.one" not in make_feature_set("full").names
     searchlab.feature("own.one", "always two")(lambda candidates: 2 * np.ones(len(candidates)))
     assert column(engine, "own.one") == [2, 2, 2]

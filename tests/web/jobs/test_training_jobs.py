@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.training_jobs import MAX_WAITING_JOBS, TrainingJobs
 from searchlab.web.jobs.training_process import TrainingTask
@@ -71,7 +72,7 @@ def test_a_job_has_its_progress_and_its_outcome(make_jobs):
         "topic_set": "mine",
         "ranker": "rsvm-ir",
         "recipe": "tuned",
-        "features": "semantic",
+        "features": DEFAULT_SET,
         "name": "one",
         "state": "waiting",
         "stage": "waiting",

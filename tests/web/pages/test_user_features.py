@@ -109,7 +109,7 @@ def test_the_page_of_training_offers_own_features(client_with, folder):
     judge_topics(state)
     state.close()
     text = unescape(client_with().get("/train").text)
-    assert '"semantic,own.title"' in text
+    assert '"compact,own.title"' in text
 
 
 def test_a_feature_that_fails_is_reported_to_the_visitor_in_one_line(client_with):

@@ -47,7 +47,7 @@ def features_command(
         typer.Option(
             "--features",
             metavar="NAMES",
-            help="A feature set: full, letor45, nallapati, ordrank, ordrank-letor, semantic, table1, topics, "
+            help="A feature set: compact, full, letor45, nallapati, ordrank, ordrank-letor, semantic, table1, topics, "
             "or a .toml file; or several sets and features, such as letor45,field.year [default: letor45]",
         ),
     ] = None,

@@ -87,7 +87,7 @@ def train_command(
     qrels: QrelsOption = None,
     features: Annotated[
         str, typer.Option("--features", metavar="NAMES", help="The features, as for `searchlab features`")
-    ] = "semantic",
+    ] = "compact",
     external: ExternalOption = None,
     k: Annotated[
         int, typer.Option("-k", metavar="N", help="Candidates: the N best of the first search, and of RM3")

@@ -1,0 +1,39 @@
+"""Scores of neighbours: how well the candidates score that are nearest to a candidate in the semantic space.
+
+Documents that are near to each other tend to be relevant to the same queries (the cluster hypothesis). A document whose
+neighbours score well is more likely to be relevant than its own score says (Diaz, CIKM 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from searchlab.types import Array
+
+
+def neighbour_means(vectors: Array, scores: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
+    """For each of `scores`, the mean of its k nearest neighbours at each row, weighted by cosine; `sizes` are the k.
+
+    mean(d) = Σ max(cos(d, e), 0)·score(e) / Σ max(cos(d, e), 0)   over the k other rows e of largest cosine
+
+    `vectors` have length 1, or 0. Rows as near as the k-th nearest are all neighbours, so that the order of rows does
+    not matter. The mean is undefined where no other row has a positive cosine.
+
+    Deviation from Diaz: scores are not replaced by their regularised values, which would need his matrix inverse; the
+    mean of the neighbours is a feature beside the score itself, and learning finds the share of each.
+    """
+    n = len(vectors)
+    cosines = vectors @ vectors.T
+    np.fill_diagonal(cosines, -np.inf)
+    np.maximum(cosines, 0, out=cosines)
+    means = []
+    for numbers, k in zip(scores, sizes, strict=True):
+        weights = cosines
+        if k < n:
+            least = np.partition(cosines, n - k, axis=1)[:, n - k]
+            weights = np.where(cosines >= least[:, None], cosines, 0)
+        totals = weights.sum(axis=1)
+        means.append(np.divide(weights @ numbers, totals, out=np.full(n, np.nan), where=totals > 0))
+    return means
