@@ -79,5 +79,5 @@ def test_the_development_tools_are_locked_with_the_same_runtime():
 
 
 def test_the_test_environment_has_what_the_optional_features_need():
-    extras = ("dataframes", "pyterrier", "trees")
+    extras = ("dataframes", "documents", "languages", "pyterrier", "trees")
     assert [text for extra in extras for text in EXTRAS[extra] if text not in EXTRAS["dev"]] == []

@@ -17,7 +17,7 @@ from searchlab.evaluation.dialects import make_dialect
 from searchlab.evaluation.measures import parse_measures
 from searchlab.experiments.plan import MEASURES, ExperimentPlan, FoldPlan, SystemPlan
 from searchlab.experiments.toml_section import TomlSection, read_toml
-from searchlab.features.feature_sets import FeatureSet, make_feature_set
+from searchlab.features.feature_sets import DEFAULT_SET, FeatureSet, make_feature_set
 from searchlab.features.user_defined.external_features import external_feature
 from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.first_stage import FirstStage
@@ -25,8 +25,6 @@ from searchlab.rankers.ranker_registry import RANKERS, make_ranker
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.training.recipe import AUTO, NO_PRIOR, RECIPES, SEARCH_DEFAULTS, TUNED, Recipe
-
-DEFAULT_FEATURES = "semantic"
 
 
 def read_plan(path: str | Path) -> ExperimentPlan:
@@ -167,7 +165,7 @@ def _read_features(section: TomlSection, file: Path) -> FeatureSet:
     if names:
         chosen = section.make("names", lambda: make_feature_set(names))
     else:
-        chosen = section.make("set", lambda: _named_set(name or DEFAULT_FEATURES, file))
+        chosen = section.make("set", lambda: _named_set(name or DEFAULT_SET, file))
     scored = [
         section.make("external", lambda key=key, path=path: external_feature(key, _beside(file, str(path))))  # type: ignore[misc]
         for key, path in external.items()

@@ -17,6 +17,7 @@ import numpy as np
 from searchlab.corpus.values.conversion import make_qrels, make_topics
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, compare_values
+from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.notebook_html import html_block, html_table
 from searchlab.rankers.estimators.base_ranker import require_whole
 from searchlab.rankers.first_stage import FirstStage
@@ -77,7 +78,7 @@ def learning_curve(
     engine: SearchEngine,
     topics: Any,
     qrels: Any,
-    features: Features = "semantic",
+    features: Features = DEFAULT_SET,
     *,
     ranker: Any = None,
     recipe: Recipe | None = None,

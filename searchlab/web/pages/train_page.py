@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from searchlab.features.feature_sets import offered_sets
+from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.recipe import RECIPES
 from searchlab.web.api import train
@@ -34,6 +34,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "rankers": [(name, RANKERS[name].description) for name in train.TRAINABLE_RANKERS],
         "recipes": RECIPES,
         "features": [(name, len(names)) for name, names in offered_sets().items()],
+        "default_features": DEFAULT_SET,
         "job": shown,
         "waiting": [job for job in waiting if job is not shown],
         "models": train.list_models(state)["models"],
