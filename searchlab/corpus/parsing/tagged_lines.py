@@ -36,14 +36,15 @@ class TaggedRecord:
 
     def all(self, *tags: str) -> list[str]:
         """Every value of the first of the tags that has any."""
-        return next((texts for texts in map(self._texts, tags) if texts), [])
+        return next((texts for tag in tags if tag in self.values and (texts := self._texts(tag))), [])
 
     def union(self, *tags: str) -> list[str]:
         """Every value of all the tags; of a later tag only those that no earlier one has."""
         found: list[str] = []
         for tag in tags:
-            known = frozenset(found)
-            found += [text for text in self._texts(tag) if text not in known]
+            if tag in self.values:
+                known = frozenset(found)
+                found += [text for text in self._texts(tag) if text not in known]
         return found
 
     def text(self, *tags: str) -> str:
