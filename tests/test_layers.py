@@ -11,7 +11,7 @@ import pytest
 
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
-from searchlab.features.feature_sets import FEATURE_SETS
+from searchlab.features.feature_sets import DEFAULT_SET, FEATURE_SETS
 from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
@@ -188,7 +188,7 @@ def test_a_query_that_a_model_reranks_loads_neither_learner_nor_compiler(build, 
     documents = [Document(name, "Lymphomas", f"T-cells {name}") for name in ("one", "two", "three")]
     folder = build(documents, settings=AnalysisSettings())
     build_space(folder)
-    features = FEATURE_SETS["semantic"]
+    features = FEATURE_SETS[DEFAULT_SET]
     models = {
         "linear": LinearModel(np.ones(len(features))),
         "trees": TreeModel((random_tree(np.random.default_rng(0), 4, len(features)),), len(features)),

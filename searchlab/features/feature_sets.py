@@ -76,7 +76,7 @@ _SEMANTIC = (
     *_names_with_prefix("semantic"),
 )
 # One or two scores of each kind: of words, of the title, of the language model, of feedback, of the semantic space, and
-# of similar documents. Many features that count the same words in other ways made models worse.
+# of similar documents. Further features that count the same words in other ways did not make models better.
 _COMPACT = (
     "score.both.bm25",
     "score.both.dirichlet",

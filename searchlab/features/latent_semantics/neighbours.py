@@ -12,6 +12,9 @@ import numpy as np
 
 from searchlab.types import Array
 
+# Cosines that are held at once, four bytes each; those of 1,000 candidates are computed in one piece.
+MAX_COSINES = 4_000_000
+
 
 def neighbour_means(vectors: Array, scores: Sequence[Array], sizes: Sequence[int]) -> list[Array]:
     """For each of `scores`, the mean of its k nearest neighbours at each row, weighted by cosine; `sizes` are the k.
@@ -22,18 +25,21 @@ def neighbour_means(vectors: Array, scores: Sequence[Array], sizes: Sequence[int
     not matter. The mean is undefined where no other row has a positive cosine.
 
     Deviation from Diaz: scores are not replaced by their regularised values, which would need his matrix inverse; the
-    mean of the neighbours is a feature beside the score itself, and learning finds the share of each.
+    mean of the neighbours is a feature beside the score itself, and learning finds the share of each. Time grows with
+    the square of the number of rows, memory does not.
     """
     n = len(vectors)
-    cosines = vectors @ vectors.T
-    np.fill_diagonal(cosines, -np.inf)
-    np.maximum(cosines, 0, out=cosines)
-    means = []
-    for numbers, k in zip(scores, sizes, strict=True):
-        weights = cosines
-        if k < n:
-            least = np.partition(cosines, n - k, axis=1)[:, n - k]
-            weights = np.where(cosines >= least[:, None], cosines, 0)
-        totals = weights.sum(axis=1)
-        means.append(np.divide(weights @ numbers, totals, out=np.full(n, np.nan), where=totals > 0))
+    means = [np.full(n, np.nan) for _ in sizes]
+    n_rows = max(1, MAX_COSINES // max(n, 1))
+    for begin in range(0, n, n_rows):
+        rows = np.arange(begin, min(begin + n_rows, n))
+        cosines = np.maximum(vectors[rows] @ vectors.T, 0)
+        cosines[rows - begin, rows] = 0  # a row is no neighbour of its own
+        for mean, numbers, k in zip(means, scores, sizes, strict=True):
+            weights = cosines
+            if k < n:
+                least = np.partition(cosines, n - k, axis=1)[:, n - k]
+                weights = np.where(cosines >= least[:, None], cosines, 0)
+            totals = weights.sum(axis=1)
+            mean[rows] = np.divide(weights @ numbers, totals, out=np.full(len(rows), np.nan), where=totals > 0)
     return means

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from searchlab.features.latent_semantics import neighbours
 from searchlab.features.latent_semantics.neighbours import neighbour_means
 
 # Five vectors: a and b are the same, c is at a cosine of 0.6 to both, d is opposite to a, and e has no direction.
@@ -36,6 +37,13 @@ def test_without_other_candidates_there_is_no_mean(n):
     (means,) = neighbour_means(FIVE[:n], [SCORES[:n]], [3])
     assert means.shape == (n,)
     assert np.isnan(means).all()
+
+
+@pytest.mark.parametrize("most", [1, 5, 11, 15])
+def test_many_candidates_are_compared_piece_by_piece_with_the_same_result(monkeypatch, most):
+    whole = neighbour_means(FIVE, [SCORES, SCORES], [1, 2])
+    monkeypatch.setattr(neighbours, "MAX_COSINES", most)
+    np.testing.assert_allclose(neighbour_means(FIVE, [SCORES, SCORES], [1, 2]), whole)
 
 
 def slow_mean(vectors, scores, row, k):
