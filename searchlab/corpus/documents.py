@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -117,13 +118,17 @@ def _read_sources(
     sources: list[Source | Dataset], chosen: Format[Document] | None, reading: ReadingContext
 ) -> Iterator[Document]:
     notes = reading.notes
+    files = chain.from_iterable(source.files for source in sources if isinstance(source, Source))
     with closing(reading.extraction):
+        # Documents are extracted ahead across sources, of which each may be a single file.
+        ahead = _look_ahead(files, chosen, reading)
         for source in sources:
             n_documents, n_skipped, n_bad = notes.n_documents, len(notes.skipped), notes.n_bad
             if isinstance(source, Dataset):
                 yield from _count_documents(read_dataset_documents(source, reading), notes)
             else:
-                yield from _read_files(source.files, source.mixed, chosen, reading)
+                for file in islice(ahead, len(source.files)):
+                    yield from _read_file(file, source.mixed, chosen, reading)
             if notes.n_documents == n_documents:
                 reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
                 raise SourceError(source.name, "holds no documents" + reason)
@@ -131,11 +136,10 @@ def _read_sources(
         raise SourceError("fields", f"no table has the column {name_some(missing)}")
 
 
-def _read_files(
-    files: Iterable[SourceFile], may_skip: bool, chosen: Format[Document] | None, reading: ReadingContext
-) -> Iterator[Document]:
-    for file in look_ahead(files, reading) if chosen is None else files:
-        yield from _read_file(file, may_skip, chosen, reading)
+def _look_ahead(
+    files: Iterable[SourceFile], chosen: Format[Document] | None, reading: ReadingContext
+) -> Iterator[SourceFile]:
+    return look_ahead(files, reading) if chosen is None else iter(files)
 
 
 def _read_file(
@@ -151,7 +155,8 @@ def _read_file(
             format = chosen or assumed or detect_format(opened, _formats_to_detect())
             is_container = is_archive(opened) and chosen not in EXTRACTED_FORMATS.values()
             if is_container:
-                yield from _read_files(_hold_binary(read_entries(opened)), True, chosen, reading)
+                for entry in _look_ahead(_hold_binary(read_entries(opened)), chosen, reading):
+                    yield from _read_file(entry, True, chosen, reading)
             elif format is not None:
                 if chosen is None:
                     name = next(name for name, known in DOCUMENT_FORMATS.items() if known is format)

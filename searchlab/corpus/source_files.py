@@ -31,6 +31,8 @@ from searchlab.errors import SourceError
 
 HEAD_BYTES = 64 * 1024
 _GZIP_MAGIC = b"\x1f\x8b"
+# Documents whose parts have encodings of their own: PDF, RTF, zip files, mail.
+_OWN_ENCODINGS = (b"%PDF-", b"{\\rtf", b"PK\x03\x04", b"From ", b"Received:", b"Return-Path:")
 _UNDECODED = re.compile(r"[\udc80-\udcff]")
 
 
@@ -70,7 +72,7 @@ def source_from_text(name: str, text: str) -> SourceFile:
 class OpenedFile:
     """A file that is being read; `head` is its beginning, roughly decoded, for format detection.
 
-    `is_plain` is whether `stream` gives the bytes on disk, neither decompressed nor recoded.
+    `is_plain` is whether the document is the file itself, on disk or as its content, and not compressed in it.
     """
 
     file: SourceFile
@@ -218,7 +220,8 @@ def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[Open
             _recode(unpacked, file.name, reading.notes) as stream,
         ):
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-            is_plain = stream is stored and isinstance(stored.raw, _CountedFile) and file.path.is_file()
+            is_stored = file.content is not None or (isinstance(stored.raw, _CountedFile) and file.path.is_file())
+            is_plain = unpacked is stored and is_stored
             yield OpenedFile(file, head, stream, reading, is_plain)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise SourceError(file.name, f"damaged gzip file ({error})") from error
@@ -252,6 +255,8 @@ def _decompress(stored: io.BufferedReader) -> io.BufferedReader:
 
 def _recode(stream: io.BufferedReader, name: str, notes: ReadingNotes) -> io.BufferedReader:
     head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
+    if head.startswith(_OWN_ENCODINGS):
+        return stream
     wide = wide_encoding(head)
     detected = detect_encoding(head) if wide is None else DetectedEncoding(wide.replace("-", "_"))
     if detected is None:

@@ -65,8 +65,8 @@ def _is_tar(opened: OpenedFile) -> bool:
 
 def _read_zip(opened: OpenedFile, unpacking: Unpacking) -> Iterator[SourceFile]:
     # A zip file is read from its end, so one that is an entry itself is held in memory.
-    stored = opened.stream if opened.is_plain else io.BytesIO(opened.read_content(MAX_HELD_MB * MEGABYTE))
-    archive = open_zip(stored)
+    is_on_disk = opened.is_plain and opened.file.content is None
+    archive = open_zip(opened.stream if is_on_disk else io.BytesIO(opened.read_content(MAX_HELD_MB * MEGABYTE)))
     for entry in archive.infolist():
         unpacking.count_entry()
         if entry.is_dir():

@@ -91,8 +91,9 @@ def _messages(kind: str, opened: OpenedFile) -> Iterator[Message]:
     reading = opened.reading
     messages = reading.extraction.take_prepared(id(opened.file), kind)
     if messages is None:
-        path = str(opened.file.path.absolute()) if opened.is_plain else ""
-        content = None if path else opened.read_content(MAX_HELD_MB * MEGABYTE)
+        # Not the stream, which may be recoded: documents have encodings of their own.
+        content = opened.file.content if opened.is_plain else opened.read_content(MAX_HELD_MB * MEGABYTE)
+        path = str(opened.file.path.absolute()) if content is None else ""
         messages = reading.extraction.extract(Payload(kind, path, content, reading.max_record_length))
     for message in messages:
         if message[0] == FAILED:

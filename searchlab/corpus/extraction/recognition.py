@@ -21,9 +21,9 @@ SUFFIXES = {
     "eml": (".eml",),
 }
 KINDS = {suffix: kind for kind, suffixes in SUFFIXES.items() for suffix in suffixes}
-ZIP_MAGIC = b"PK\x03\x04"
+ZIP_MAGIC = "PK\x03\x04"
 OLE_MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-PDF_MAGIC, MAX_PDF_OFFSET = b"%PDF-", 1024
+PDF_MAGIC, MAX_PDF_OFFSET = "%PDF-", 1024
 # Kinds of binary files that are not read.
 OTHER_MAGICS = {
     OLE_MAGIC: "an Office file of before 2007, or an encrypted one; save it as .docx, .xlsx or .pptx",
@@ -56,13 +56,14 @@ _MBOX = re.compile(r"From \S{1,300}[^\n]{0,200}[0-9]{4}[^\n]{0,20}\n>?[A-Za-z][A
 
 def recognise(opened: OpenedFile) -> str | None:
     """The kind of a binary document, None if a file is none."""
-    head = opened.head_bytes
-    if head.startswith(PDF_MAGIC) or (opened.suffix == ".pdf" and PDF_MAGIC in head[:MAX_PDF_OFFSET]):
+    # The text is at hand; the bytes would have to be copied for each file.
+    head = opened.head
+    if head.startswith(PDF_MAGIC) or (PDF_MAGIC in head[:MAX_PDF_OFFSET] and opened.suffix == ".pdf"):
         return "pdf"
-    if head.startswith(b"{\\rtf"):
+    if head.startswith("{\\rtf"):
         return "rtf"
     if head.startswith(ZIP_MAGIC):
-        return package_kind(head, opened.suffix)
+        return package_kind(opened.head_bytes, opened.suffix)
     if _MBOX.match(opened.head):
         return "mbox"
     return "eml" if _is_mail(opened) else None
@@ -105,7 +106,6 @@ def _entry_names(head: bytes) -> list[bytes]:
 
 
 def _is_mail(opened: OpenedFile) -> bool:
-    head = opened.head.split("\n\n", 1)[0]
-    if not _MAIL_HEAD.match(opened.head) or not _SENDER.search(head):
+    if not _MAIL_HEAD.match(opened.head) or not _SENDER.search(opened.head.split("\n\n", 1)[0]):
         return False
     return opened.suffix in SUFFIXES["eml"] or _TRANSPORT.match(opened.head) is not None

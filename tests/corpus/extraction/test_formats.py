@@ -123,6 +123,17 @@ def test_a_message_of_html_alone_is_read_as_a_page(write):
     assert document.body == "One\nTwo"
 
 
+@pytest.mark.parametrize("charset", ["koi8-r", "windows-1252"])
+def test_a_message_is_read_in_the_encoding_that_it_declares(write, charset):
+    text = "Привет всем" if charset != "windows-1252" else "Größe – „so“"
+    content = files.eml("x", "BODY").replace(b"charset=utf-8", b"charset=" + charset.encode())
+    content = content.replace(b"BODY\r\n", text.encode(charset))
+    [document] = read_documents(write("a.eml", content))
+    assert document.body == text
+    [document] = read_documents(write("b", files.mbox([content])))
+    assert document.body.strip() == text
+
+
 def test_the_messages_of_an_mbox_are_documents_with_numbers(write):
     messages = [
         files.eml("One", "first\n\nFrom here to there"),
