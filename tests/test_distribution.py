@@ -43,7 +43,7 @@ def installed(wheel, tmp_path_factory) -> Path:
 def test_the_wheel_has_pages_types_and_the_bundled_collection(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     examples = {f"searchlab/examples/{name}/docs.jsonl" for name in ("chinese", "medical")}
-    assert {"searchlab/py.typed", *examples} <= names
+    assert {"searchlab/py.typed", "searchlab/rankers/builtin_model.json", *examples} <= names
     for folder in ("web/static", "web/templates"):
         files = {f"searchlab/{folder}/{path.name}" for path in (ROOT / "searchlab" / folder).iterdir()}
         assert files

@@ -20,6 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sklearn.base import clone
+
 from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
@@ -282,7 +284,10 @@ class Recipe:
         A setting that the user gave is not chosen, even if its value is the default.
         """
         ranker, prior = self.make_ranker(), self.find_prior(train)
+        alternatives = []
         if prior is not None:
+            # A prior may mislead: models that start from nothing are tried beside those that start from it.
+            alternatives = [] if ranker.tuned in self.given_settings else [clone(ranker)]
             ranker.set_params(prior=prior.weights_for(columns_of(train.names, self.preprocessor.fit(train))))
         choice = select_model(
             ranker,
@@ -295,6 +300,7 @@ class Recipe:
             n_best=self.rules.n_averaged,
             seed=self.seed,
             progress=progress,
+            alternatives=alternatives,
         )
         return replace(choice, prior=prior)
 

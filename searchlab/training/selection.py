@@ -36,11 +36,15 @@ N_BEST = 5
 
 @dataclass(frozen=True, eq=False)
 class SettingTrial:
-    """One preprocessor and one value of the tuned setting, with the measure of each validation query."""
+    """One preprocessor and one value of the tuned setting, with the measure of each validation query.
+
+    `variant` is the ranker as it was before it was fitted, `ranker` the fitted one, if it was fitted to all queries.
+    """
 
     preprocessor: Preprocessor
     value: Any
     per_query: Floats
+    variant: Ranker
     ranker: Ranker | None = None
 
     @property
@@ -82,12 +86,13 @@ def select_model(
     n_best: int = N_BEST,
     seed: int = 0,
     progress: Progress = no_progress,
+    alternatives: Sequence[Ranker] = (),
 ) -> Choice:
     """Select a model on a validation set, on `n_parts` of the training queries held out in turn, or on both.
 
-    A single candidate is trained without validation; so is a ranker whose tuned setting was given, and one of whose
-    values all are averaged. If the ranker can be averaged, the model is the average over the `n_best` values with the
-    best preprocessor.
+    A single candidate is trained without validation; so is a ranker whose tuned setting was given. If the ranker can be
+    averaged, the model is the average over the `n_best` values with the best preprocessor. `alternatives` are the same
+    ranker with other settings, which are tried with the same values.
     """
     require_whole("n_best", n_best)
     if values is not None and not len(values):
@@ -95,20 +100,17 @@ def select_model(
     candidates = list(preprocessors) or [Preprocessor.named()]
     if values is None and (ranker.tuned is None or ranker.tuned in ranker.changed_settings()):
         values = [None]
-    n_used = 1
-    if values is None and len(candidates) == 1:
-        values = list(ranker.values(_training(candidates[0].fit(train).transform(train))))
-        n_used = n_best if ranker.averaged else 1
-    has_choice = len(candidates) > 1 or values is None or len(values) > n_used
+    has_choice = len(candidates) > 1 or values is None or len(values) > 1 or bool(alternatives)
     if valid is None and n_parts < 2 and has_choice:
         raise SettingError("no queries to choose settings on: expected a validation set, or parts to hold out")
     if valid is None and has_choice and train.n_queries < 2:
         found = f"{train.n_queries} quer{'y' if train.n_queries == 1 else 'ies'}"
         raise SettingError(f"{found} to train with, expected at least 2: some are held out to choose settings on")
     splits = list(_held_out_rows(train, n_parts, seed)) if has_choice else []
-    steps = _Steps(len(candidates) * (len(splits) + 1), progress)
+    variants = [ranker, *alternatives]
+    steps = _Steps(len(candidates) * len(variants) * (len(splits) + 1), progress)
     validated_on = valid if has_choice else None
-    paths = [_try_values(ranker, train, validated_on, splits, each, values, measure, steps) for each in candidates]
+    paths = [_try_values(variants, train, validated_on, splits, each, values, measure, steps) for each in candidates]
     trials = [trial for path in paths for trial in path]
     best = max(trials, key=lambda trial: trial.mean)
     siblings = next(path for path in paths if best in path)
@@ -119,7 +121,11 @@ def select_model(
     if len(rankers) < len(chosen):
         # In the order of the path: each fit starts from the solution of the one before.
         chosen = [trial for trial in siblings if trial in chosen]
-        rankers = list(_fit_path(ranker, prepared, [trial.value for trial in chosen]))
+        rankers = [
+            fitted
+            for each in variants
+            for fitted in _fit_path(each, prepared, [trial.value for trial in chosen if trial.variant is each])
+        ]
     steps.end()
     deviations = [float(np.std(_score(each, prepared))) for each in rankers]
     model = average_models([each.model_ for each in rankers], deviations)
@@ -127,7 +133,7 @@ def select_model(
 
 
 def _try_values(
-    ranker: Ranker,
+    variants: Sequence[Ranker],
     train: FeatureTable,
     valid: FeatureTable | None,
     splits: Sequence[Flags],
@@ -136,29 +142,32 @@ def _try_values(
     measure: ValidationMeasure,
     steps: _Steps,
 ) -> list[SettingTrial]:
-    """A trial for each value, with one preprocessor."""
+    """A trial for each variant and value, with one preprocessor."""
     fitted = preprocessor.fit(train)
     prepared = fitted.transform(train)
-    path = list(ranker.values(_training(prepared))) if values is None else list(values)
-    measured: list[list[Floats]] = [[] for _ in path]
-    for held_out in splits:
-        fitted_on, aside = train.rows(~held_out), train.rows(held_out)
-        part_fitted = preprocessor.fit(fitted_on)
-        prepared_aside = part_fitted.transform(aside)
-        for number, each in enumerate(_fit_path(ranker, part_fitted.transform(fitted_on), path)):
-            measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))
+    path = list(variants[0].values(_training(prepared))) if values is None else list(values)
+    trials = []
+    for variant in variants:
+        measured: list[list[Floats]] = [[] for _ in path]
+        for held_out in splits:
+            fitted_on, aside = train.rows(~held_out), train.rows(held_out)
+            part_fitted = preprocessor.fit(fitted_on)
+            prepared_aside = part_fitted.transform(aside)
+            for number, each in enumerate(_fit_path(variant, part_fitted.transform(fitted_on), path)):
+                measured[number].append(measure.per_query(aside, _score(each, prepared_aside)))
+            steps.next()
+        rankers: list[Ranker | None] = [None] * len(path)
+        if valid is not None:
+            prepared_valid = fitted.transform(valid)
+            for number, each in enumerate(_fit_path(variant, prepared, path)):
+                rankers[number] = each
+                measured[number].append(measure.per_query(valid, _score(each, prepared_valid)))
         steps.next()
-    rankers: list[Ranker | None] = [None] * len(path)
-    if valid is not None:
-        prepared_valid = fitted.transform(valid)
-        for number, each in enumerate(_fit_path(ranker, prepared, path)):
-            rankers[number] = each
-            measured[number].append(measure.per_query(valid, _score(each, prepared_valid)))
-    steps.next()
-    return [
-        SettingTrial(fitted, value, np.concatenate(per_query) if per_query else np.zeros(0), each)
-        for value, per_query, each in zip(path, measured, rankers, strict=True)
-    ]
+        trials += [
+            SettingTrial(fitted, value, np.concatenate(per_query) if per_query else np.zeros(0), variant, each)
+            for value, per_query, each in zip(path, measured, rankers, strict=True)
+        ]
+    return trials
 
 
 class _Steps:

@@ -10,11 +10,13 @@ from searchlab.errors import SettingError
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.estimators.base_ranker import Ranker
+from searchlab.rankers.estimators.ranksvm import RankSVM
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.ranker_registry import make_ranker
 from searchlab.rankers.training_data import TrainingData
 from searchlab.training.selection import N_BEST, select_model
 from searchlab.training.validation import ValidationMeasure
+from tests.training.example_tables import some_table
 
 PLAIN = Preprocessor.named("zero", "none")
 EVENTS = []
@@ -307,3 +309,18 @@ def test_one_query_is_enough_with_a_validation_set():
         Spy(), planted(n_queries=1), measure=ValidationMeasure(), valid=planted(9), n_parts=4, preprocessors=[PLAIN]
     )
     assert {len(trial.per_query) for trial in choice.trials} == {3}
+
+
+def test_alternatives_are_tried_with_the_same_values_and_the_best_of_all_are_averaged():
+    table = some_table(12)
+    ranker = RankSVM(prior=(-1.0, -1.0, 5.0))
+    plain = RankSVM()
+    measure = ValidationMeasure("AP")
+    choice = select_model(ranker, table, measure=measure, n_parts=3, n_best=3, alternatives=[plain])
+    assert [trial.value for trial in choice.trials[:8]] == [trial.value for trial in choice.trials[8:]]
+    assert {id(trial.variant) for trial in choice.trials[:8]} == {id(ranker)}
+    assert {id(trial.variant) for trial in choice.trials[8:]} == {id(plain)}
+    best = sorted((trial.mean for trial in choice.trials), reverse=True)[:3]
+    assert sorted((trial.mean for trial in choice.chosen), reverse=True) == best
+    for trial, fitted in zip(choice.chosen, choice.rankers, strict=True):
+        assert (fitted.C, fitted.prior) == (trial.value, trial.variant.prior)

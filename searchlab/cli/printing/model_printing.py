@@ -180,8 +180,6 @@ def _preprocessing(bundle: Bundle) -> list[tuple[str, str]]:
 def _chosen(bundle: Bundle) -> list[tuple[str, str]]:
     choice = bundle.choice
     setting, tried, values = choice.get("setting"), choice.get("tried", []), choice.get("chosen", [])
-    if setting is not None and not tried and len(values) > 1:
-        return [("chosen", f"{setting} = {', '.join(map(_show, sorted(values)))}: averaged, none was chosen")]
     if setting is None or len(tried) < 2:
         return []
     single = bundle.ranker == "single"

@@ -48,10 +48,6 @@ from searchlab.types import Floats, Ints
 # C times the total cost of all pairs: the default, and the values to try.
 DEFAULT_STRENGTH = 100.0
 STRENGTHS = 10.0 ** np.arange(0.25, 4.1, 0.25)
-# With a prior and fewer queries than these, C is not chosen: which value comes out best on so few is chance. So many
-# values, those nearest to 1 for each query, are averaged instead.
-MIN_QUERIES_TO_CHOOSE = 40
-N_NEAREST = 5
 # The regularisation of κ, times the total cost: only so much that κ is finite.
 SCALE_REGULARISATION = 1e-6
 
@@ -159,18 +155,10 @@ class RankSVM(Ranker):
         return {name: value for name, value in super().settings_record().items() if name != "prior"}
 
     def values(self, training: TrainingData) -> Sequence[float]:
-        """C from strong to weak regularisation; with a prior and few queries, only the values nearest to their number.
-
-        Near means that C times the total cost is about the number of queries.
-        """
-        total, n_queries = self._total_cost(training), len(training.offsets) - 1
-        if not total > 0:
-            return [1.0]
-        strengths = STRENGTHS
-        if self.prior is not None and n_queries < MIN_QUERIES_TO_CHOOSE:
-            nearest = np.argsort(np.abs(np.log(STRENGTHS / n_queries)), kind="stable")[:N_NEAREST]
-            strengths = STRENGTHS[np.sort(nearest)]
-        return [float(value) for value in strengths / total]
+        """C from strong to weak regularisation; with a prior every second one, as models without it are tried too."""
+        total = self._total_cost(training)
+        strengths = STRENGTHS if self.prior is None else STRENGTHS[::2]
+        return [float(value) for value in strengths / total] if total > 0 else [1.0]
 
     def fit_path(self, training: TrainingData, values: Sequence[Any]) -> Iterator[Self]:
         """A fitted ranker for each C; with solver "qp", warm-started from the previous one."""

@@ -405,16 +405,9 @@ def test_a_prior_that_is_wrong_throughout_is_left_out():
     assert with_prior.model_.weights == pytest.approx(RankSVM(C=0.01).fit(X, y, qid).model_.weights, abs=1e-3)
 
 
-def test_with_a_prior_and_few_queries_only_the_values_nearest_to_their_number_are_tried():
-    X, y, qid = prior_example(n_queries=10)
-    training = TrainingData.of(X, y, qid)
-    total = RankSVM()._total_cost(training)
-    strengths = np.array(RankSVM(prior=(1.0, 0.0, 0.0)).values(training)) * total
-    # Quarters of a decade around 10.
-    assert strengths == pytest.approx(10.0 ** np.array([0.5, 0.75, 1.0, 1.25, 1.5]))
-    assert len(RankSVM().values(training)) == 16
-    many = TrainingData.of(*prior_example(n_queries=40))
-    assert len(RankSVM(prior=(1.0, 0.0, 0.0)).values(many)) == 16
+def test_with_a_prior_every_second_value_is_tried():
+    training = TrainingData.of(*prior_example())
+    assert RankSVM(prior=(1.0, 0.0, 0.0)).values(training) == RankSVM().values(training)[::2]
 
 
 @pytest.mark.parametrize(
