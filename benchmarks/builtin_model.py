@@ -40,7 +40,7 @@ from searchlab.training.training_set import TrainingSet
 from searchlab.types import Floats, Ints
 
 # C times the total cost of all pairs.
-STRENGTHS = 10.0 ** np.arange(1.0, 2.1, 0.25)
+STRENGTHS = 10.0 ** np.arange(0.5, 1.6, 0.25)
 PRIOR = ("letor.both.bm25", "score.both.bm25", "score.both.rm3")
 RECIPE = Recipe.for_search("rsvm-ir", prior=NO_PRIOR, n_folds=len(COLLECTIONS))
 

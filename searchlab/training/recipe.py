@@ -20,8 +20,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sklearn.base import clone
-
 from searchlab.errors import SettingError, unknown_name
 from searchlab.evaluation.measures import parse_measure
 from searchlab.features.feature_table import FeatureTable
@@ -287,7 +285,7 @@ class Recipe:
         alternatives = []
         if prior is not None:
             # A prior may mislead: models that start from nothing are tried beside those that start from it.
-            alternatives = [] if ranker.tuned in self.given_settings else [clone(ranker)]
+            alternatives = [] if ranker.tuned in self.given_settings else [self.make_ranker()]
             ranker.set_params(prior=prior.weights_for(columns_of(train.names, self.preprocessor.fit(train))))
         choice = select_model(
             ranker,

@@ -16,7 +16,7 @@ FOLDER = ROOT / "examples" / "notebooks"
 
 # A line of the output, as a pattern.
 OUTPUTS = {
-    "better_ranking": r"rsvm-ir \(tuned\) helps: nDCG@10 \.6844 → \.8\d+ against BM25 on 13 held-out topics",
+    "better_ranking": r"rsvm-ir \(tuned\) helps: nDCG@10 .*; nDCG@10 \.6844 → \.8\d+ against BM25, p = ",
     "first_search": r"5 of 43 documents that match",
     "trec_experiment": r"BM25 \+ RM3 & \.7475\\rlap\{\\textsuperscript\{\$\\blacktriangle\$\}\} & ",
 }
