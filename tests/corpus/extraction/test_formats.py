@@ -186,11 +186,11 @@ def test_columns_of_a_workbook_can_be_named(write):
 
 def test_a_sheet_that_is_no_table_is_named_and_the_others_are_read(write):
     notes = ReadingNotes()
-    path = write("a.xlsx", files.xlsx({"Notes": [["Budget"], [7]], "S": [["title"], ["T"]], "Empty": []}))
+    path = write("a.xlsx", files.xlsx({"Notes": [[1], [7]], "S": [["title"], ["T"]], "Empty": []}))
     assert [document.docno for document in read_documents(path, notes=notes)] == ["a.xlsx#row-1"]
     [skipped] = notes.skipped
     assert skipped.path == f"{path}#Notes"
-    assert "a table without a column for the title or the text (it has Budget)" in skipped.reason
+    assert skipped.reason == "a table without a header line, found '1' in its first line"
 
 
 def test_a_row_with_more_values_than_the_header_is_a_bad_record(write):
@@ -243,6 +243,7 @@ def test_a_message_is_known_by_its_suffix_or_by_the_headers_of_transport(write):
         ("a.odt", files.zipped({"mimetype": "application/vnd.oasis.opendocument.text"}, ["mimetype"]), "content.xml"),
         ("a.rtf", b"{\\rtf1 \\u" + b"9" * 5000 + b"? x}", "damaged RTF file"),
         ("a.xlsx", files.xlsx({"S": [["Budget"]]}), "holds no documents"),
+        ("a.xlsx", files.xlsx({"S": [[1]]}), "a table without a header line, found '1' in its first line"),
         ("a.xlsx", files.xlsx({"S": []}), "a workbook without cells"),
         (
             "a.xls",
