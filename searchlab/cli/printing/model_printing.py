@@ -67,6 +67,7 @@ def print_model(bundle: Bundle, *, everything: bool = False) -> None:
             ("trained on", _data(bundle)),
             ("sampled", _sampled(bundle)),
             ("", " ".join(filter(None, [_source(bundle), f"(fingerprint {training.get('fingerprint', 'unknown')})"]))),
+            ("limits", str(training.get("limits", ""))),
             ("candidates", "those of the file" if stage is None else stage.label),
             ("texts", "" if analyser is None else describe_analysis(analyser)),
             ("extensions", ", ".join(f"{name} ({origin.place})" for name, origin in bundle.origins.items())),

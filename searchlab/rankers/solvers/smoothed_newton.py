@@ -36,6 +36,8 @@ from searchlab.types import Array
 
 # Pairs near the corner are listed if their differences are at most this number of values.
 MAX_LISTED_SIZE = 4_000_000
+# All pairs are listed from the start if they have no more than these values; Newton's method is faster for more.
+MAX_SIZE_LISTED_WHOLE = 5_000
 MAX_ITERATIONS = 500
 # At zero weights every pair has t = 1, and should be in the band; from a neighbour's weights the search stays near.
 COLD_START_WIDTH = 4.0
@@ -116,7 +118,7 @@ class NewtonSearch:
     def run(self, start: Start) -> None:
         """Newton steps and decreasing widths until the gap is small enough."""
         weights, width, hessian, self.last_point = start.weights, start.width, start.hessian, start.near
-        if self.problem.n_pairs * len(weights) <= MAX_LISTED_SIZE // 20:
+        if self.problem.n_pairs * len(weights) <= MAX_SIZE_LISTED_WHOLE:
             self._solve_near_corner(self._evaluate(weights, width), math.inf)
             # Again if the optimum, to which the gap is relative, was much lower than the objective known before.
             if not self.is_done:
