@@ -15,7 +15,7 @@ qrels = searchlab.read_qrels(MEDICAL / "qrels.txt")
 with tempfile.TemporaryDirectory() as folder:
     searchlab.index(MEDICAL, folder)
     engine = searchlab.open(folder)
-    model = searchlab.train_from_index(engine, topics[:13], qrels, "semantic")
+    model = searchlab.train_from_index(engine, topics[:13], qrels)
     bm25 = engine.retriever("bm25")
 
     for name, pipeline in (("BM25", bm25), ("the model", bm25 >> searchlab.rerank(model))):

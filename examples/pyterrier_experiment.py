@@ -18,7 +18,7 @@ train, test = topics[:13], topics[13:]
 with tempfile.TemporaryDirectory() as folder:
     searchlab.index(MEDICAL, folder)
     engine = searchlab.open(folder)
-    model = searchlab.train_from_index(engine, train, qrels, "semantic")
+    model = searchlab.train_from_index(engine, train, qrels)
 
     bm25 = Retriever(engine)
     dirichlet = Retriever(engine.retriever(searchlab.Dirichlet(mu=500)))

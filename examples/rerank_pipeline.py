@@ -14,7 +14,7 @@ train, test = topics[:13], topics[13:]
 with tempfile.TemporaryDirectory() as folder:
     searchlab.index(MEDICAL, folder)
     engine = searchlab.open(folder)
-    model = searchlab.train_from_index(engine, train, qrels, "semantic")
+    model = searchlab.train_from_index(engine, train, qrels)
     print("cross-validated on the training topics:", model.trial["verdict"])
 
     bm25 = engine.retriever("bm25")

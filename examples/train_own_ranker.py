@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
     systems = {"bm25": bm25}
     for name, ranker in {"ridge": Ridge(alpha=1.0), "trees": "own.trees"}.items():
         recipe = searchlab.Recipe.for_search(ranker, n_folds=0)
-        model = searchlab.train_from_index(engine, train, qrels, "semantic", recipe=recipe)
+        model = searchlab.train_from_index(engine, train, qrels, recipe=recipe)
         model.save(Path(folder) / f"{name}.json")  # plain numbers: using it needs neither library
         systems[name] = bm25 >> searchlab.rerank(Path(folder) / f"{name}.json")
 

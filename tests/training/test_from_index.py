@@ -7,6 +7,7 @@ import pytest
 
 from searchlab.errors import DuplicateError, SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
+from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.features.latent_semantics.semantic_space import SemanticSpace
 from searchlab.rankers import builtin as builtin_module
 from searchlab.rankers.builtin import load_builtin
@@ -252,7 +253,7 @@ def test_the_value_of_a_topic_is_its_mean_over_the_repeats(data):
 def with_space(build, documents, qrels):
     """Data with all features of the built-in model."""
     with SearchEngine(build(documents)) as opened:
-        yield opened, prepare_training(opened, make_topics(), qrels, "semantic", FirstStage(8))
+        yield opened, prepare_training(opened, make_topics(), qrels, DEFAULT_SET, FirstStage(8))
 
 
 def test_the_built_in_model_is_a_baseline_and_the_prior(with_space):

@@ -43,7 +43,7 @@ def test_learning_starts_from_the_built_in_model_or_from_the_model_of_another_li
     assert load_bundle("second.json").recipe["prior"]["name"] == "first.json"
     code, _, err = run_cli("train", "--folds", 0, "--prior", "first.json", "--features", "table1", "-o", "third.json")
     assert code == 2
-    assert "prior first.json: it needs letor.title.tf, " in err
+    assert "prior first.json: it needs score.both.bm25, " in err
     code, _, err = run_cli("train", "--prior", "builtin", "--ranker", "rankboost", "-o", "third.json")
     assert code == 2
     assert "a prior for rankboost, expected a Ranking SVM with solver=qp, or prior none" in err
