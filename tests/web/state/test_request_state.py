@@ -15,7 +15,13 @@ from searchlab.web.state.open_indexes import OpenIndexes
 from searchlab.web.state.request_state import RequestState
 
 VALUES = {
-    **{"q": "alpha", "docno": "same", "topic_set": "mine", "qid": "1", "id": "1", "left": "bm25", "right": "jm"},
+    "q": "alpha",
+    "docno": "same",
+    "topic_set": "mine",
+    "qid": "1",
+    "id": "1",
+    "left": "bm25",
+    "right": "jm",
     "format": "ris",
 }
 
