@@ -181,7 +181,8 @@ def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
     summary = replace(recipe.rules, n_averaged=n_averaged).describe()
     prior = None if choice.prior is None else choice.prior.to_json()
     if prior is not None:
-        summary += f", learning starts from {prior['name']}"
+        prior["share"] = choice.prior_share
+        summary += f", learning starts from {prior['name']}, whose share is {100 * choice.prior_share:.0f} %"
     return {**recipe.to_json(), "averaged": n_averaged, "summary": summary, "prior": prior}
 
 

@@ -30,7 +30,8 @@ from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
 from searchlab.rankers.prior import Prior
 from searchlab.rankers.ranker_registry import RANKERS, as_ranker, make_ranker
 from searchlab.records import Topic
-from searchlab.training.selection import N_BEST, Choice, select_model
+from searchlab.training.selection import N_BEST, Choice, held_out_rows, select_model
+from searchlab.training.shrinkage import shrink_to_prior
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Progress, no_progress
 
@@ -300,7 +301,12 @@ class Recipe:
             progress=progress,
             alternatives=alternatives,
         )
-        return replace(choice, prior=prior)
+        if prior is None or not alternatives:
+            return replace(choice, prior=prior)
+        parts = (
+            [train.rows(rows) for rows in held_out_rows(train, self.n_parts, self.seed)] if valid is None else [valid]
+        )
+        return shrink_to_prior(choice, prior, train, parts, measure)
 
     def _marks(self) -> list[str]:
         """How the recipe differs from the paper's."""

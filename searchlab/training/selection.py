@@ -58,7 +58,7 @@ class Choice:
     """The chosen model, trained on all training queries, and its preprocessor.
 
     `rankers` are the fitted rankers that the model averages, one for each `chosen` trial; `prior` is what they started
-    from.
+    from, and `prior_share` its share in the scores.
     """
 
     model: Model
@@ -67,6 +67,7 @@ class Choice:
     chosen: tuple[SettingTrial, ...]
     trials: tuple[SettingTrial, ...]
     prior: Prior | None = None
+    prior_share: float = 0.0
 
     def scores(self, table: FeatureTable) -> Floats:
         """The scores of the rows of a table of raw features."""
@@ -106,7 +107,7 @@ def select_model(
     if valid is None and has_choice and train.n_queries < 2:
         found = f"{train.n_queries} quer{'y' if train.n_queries == 1 else 'ies'}"
         raise SettingError(f"{found} to train with, expected at least 2: some are held out to choose settings on")
-    splits = list(_held_out_rows(train, n_parts, seed)) if has_choice else []
+    splits = list(held_out_rows(train, n_parts, seed)) if has_choice else []
     variants = [ranker, *alternatives]
     steps = _Steps(len(candidates) * len(variants) * (len(splits) + 1), progress)
     validated_on = valid if has_choice else None
@@ -203,7 +204,7 @@ def _score(ranker: Ranker, prepared: FeatureTable) -> Floats:
     return ranker.model_.score(prepared.values, prepared.group_offsets)
 
 
-def _held_out_rows(table: FeatureTable, n_parts: int, seed: int) -> Iterator[Flags]:
+def held_out_rows(table: FeatureTable, n_parts: int, seed: int) -> Iterator[Flags]:
     """For each part, which rows are held out; queries are assigned to parts at random."""
     if n_parts < 2 or table.n_queries < 2:
         return

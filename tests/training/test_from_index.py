@@ -264,8 +264,9 @@ def test_the_built_in_model_is_a_baseline_and_the_prior(with_space):
     expected = data.rerank(load_builtin().scores(data.table))
     evaluation = evaluate_run(data.qrels, expected, ["nDCG@10"], complete=True)
     assert found.trial["means"][BUILT_IN]["nDCG@10"] == pytest.approx(evaluation.mean("nDCG@10"))
-    assert found.recipe["prior"] == Prior.of("builtin").to_json()
-    assert found.recipe_text.endswith(", learning starts from builtin")
+    share = found.recipe["prior"]["share"]
+    assert found.recipe["prior"] == {**Prior.of("builtin").to_json(), "share": share}
+    assert found.recipe_text.endswith(f", learning starts from builtin, whose share is {100 * share:.0f} %")
     points = found.trial["learning_curve"]["points"]
     assert [point["n_topics"] for point in points] == [0, 6, 12]
 

@@ -36,7 +36,7 @@ def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(coll
 def test_learning_starts_from_the_built_in_model_or_from_the_model_of_another_library(collection, run_cli):
     code, out, err = run_cli("train", "--folds", 0, "-o", "first.json")
     assert code == 0, err
-    assert re.search(r"^recipe +tuned: .*, learning starts from builtin$", out, re.M)
+    assert re.search(r"^recipe +tuned: .*, learning starts from builtin, whose share is \d+ %$", out, re.M)
     assert re.search(r"^chosen +C = .*: the 5 best of 16 values, averaged$", out, re.M)
     code, out, err = run_cli("train", "--folds", 0, "--prior", "first.json", "-o", "second.json")
     assert code == 0, err
