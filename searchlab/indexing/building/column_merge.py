@@ -1,6 +1,6 @@
 """Merging of shards by their columns: sorted lists become one sorted list, and no text is analysed again.
 
-The documents of all shards are put in docno order, their terms, words, n-grams and fields are numbered anew, and stored
+Documents are put in docno order, their terms, words, n-grams and fields are numbered again, and stored
 documents are copied as they are. What only deleted documents had is left out, so the content equals that of the live
 documents indexed together. Words are the exception that costs: a shard does not know which documents a word came from,
 so in a shard with deleted documents the live ones are split into words again.

@@ -295,7 +295,7 @@ def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_p
 
 
 def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) -> BuildSummary:
-    """Write all live documents again as a few large shards, at least one for each of `jobs` processes."""
+    """Write all live documents again as a few large shards; `jobs` are written at the same time."""
     if jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     started = time.perf_counter()

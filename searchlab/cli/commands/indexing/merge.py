@@ -17,7 +17,7 @@ from searchlab.cli.progress import stage_bar
 def merge_command(
     index: IndexOption = None,
     jobs: Annotated[
-        int, typer.Option("-j", "--jobs", metavar="N", help="Number of processes, each of which writes a shard")
+        int, typer.Option("-j", "--jobs", metavar="N", help="Number of shards to write at the same time")
     ] = 1,
 ) -> None:
     """Rewrite an index as few large shards.
