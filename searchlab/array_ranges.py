@@ -1,8 +1,9 @@
-"""Ranges of numbers as one array."""
+"""Ranges of numbers as one array, and the offsets of pieces."""
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from searchlab.types import Array
 
@@ -17,3 +18,11 @@ def concatenate_ranges(starts: Array, ends: Array, size: int) -> Array:
         raise IndexError(f"a range that ends before it begins, or is not within 0 to {size}")
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(lengths.sum())
+
+
+def offsets_of(lengths: npt.ArrayLike) -> Array:
+    """Where each of several pieces begins if one follows the other, and at last where the last one ends."""
+    lengths = np.asarray(lengths, np.int64)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets

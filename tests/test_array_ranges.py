@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from searchlab.array_ranges import concatenate_ranges
+from searchlab.array_ranges import concatenate_ranges, offsets_of
 
 
 def test_ranges_follow_one_another():
@@ -14,3 +14,8 @@ def test_ranges_follow_one_another():
 def test_a_range_outside_of_the_array_is_refused_before_it_takes_memory(start, end):
     with pytest.raises(IndexError, match="not within 0 to 5"):
         concatenate_ranges(np.array([1, start]), np.array([2, end]), 5)
+
+
+def test_offsets_of_pieces():
+    assert offsets_of([2, 0, 3]).tolist() == [0, 2, 2, 5]
+    assert offsets_of([]).tolist() == [0]

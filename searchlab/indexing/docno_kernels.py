@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.types import Array
 
 
@@ -28,10 +28,7 @@ def rank_docnos(shards: list[Strings]) -> Array:
 
 def find_docnos(shard: Strings, wanted: list[str]) -> Array:
     """The numbers of documents in a shard, -1 for those that it does not have."""
-    encoded = [docno.encode() for docno in wanted]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-    numbers: Array = _find(*shard.arrays, np.frombuffer(b"".join(encoded), np.uint8), offsets)
+    numbers: Array = _find(*shard.arrays, *PackedStrings.pack(wanted))
     return numbers
 
 

@@ -16,13 +16,14 @@ import numpy as np
 from searchlab.analysis.analyzer import AnalysisSettings, make_analyzer
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.building.field_merge import merge_fields
-from searchlab.indexing.building.inversion import gather
+from searchlab.indexing.building.inversion import take_texts
 from searchlab.indexing.building.ngram_builder import ngram_columns
 from searchlab.indexing.building.shard_content import ShardContent
 from searchlab.indexing.snapshot import live_docs
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS, STOP_WORD
 from searchlab.indexing.storage.shard import Shard
+from searchlab.indexing.storage.stored_documents import join_documents
 from searchlab.types import Array
 
 
@@ -56,13 +57,13 @@ def _merge(shards: Sequence[Shard], settings: AnalysisSettings) -> ShardContent:
     ngrams = {}
     if all(shard.columns.ngrams is not None for shard in shards):
         grams = _merge_tokens(shards, live, order, NGRAMS)
-        whole = gather(grams.tokens, grams.begins, grams.lengths)
+        whole = take_texts(grams.tokens, grams.begins, grams.lengths)
         ngrams = ngram_columns(PackedStrings.pack(grams.terms), whole, grams.title_lengths)
     return ShardContent(
         PackedStrings.pack(docnos[number] for number in order.tolist()),
         PackedStrings.pack(texts.terms),
-        gather(texts.tokens, texts.begins, texts.title_lengths),
-        gather(texts.tokens, texts.begins + texts.title_lengths, texts.lengths - texts.title_lengths),
+        take_texts(texts.tokens, texts.begins, texts.title_lengths),
+        take_texts(texts.tokens, texts.begins + texts.title_lengths, texts.lengths - texts.title_lengths),
         words,
         merge_fields([shard.columns.fields for shard in shards], new_docs),
         ngrams,
@@ -98,7 +99,7 @@ def _merge_tokens(shards: Sequence[Shard], live: Sequence[Array], order: Array, 
         n_tokens += len(tokens.tokens)
         used = np.arange(len(tokens.terms))
         if shard.live is not None:
-            counts = np.bincount(gather(tokens.tokens.whole, offsets[docs], of_docs).tokens, minlength=len(used))
+            counts = np.bincount(take_texts(tokens.tokens.whole, offsets[docs], of_docs).tokens, minlength=len(used))
             used = np.flatnonzero(counts)
         known.append(dict(zip(tokens.terms.take(used), used.tolist(), strict=True)))
     terms = sorted(set().union(*known))
@@ -145,7 +146,4 @@ def _merge_words(
 def _copy_documents(shards: Sequence[Shard], live: Sequence[Array], order: Array) -> dict[str, Array]:
     """The arrays of the stored documents, copied without being read."""
     packed = [piece for shard, docs in zip(shards, live, strict=True) for piece in shard.stored.packed(docs)]
-    pieces = [packed[number] for number in order.tolist()]
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
-    return {"texts": np.frombuffer(b"".join(pieces), np.uint8), "offsets": offsets}
+    return join_documents(packed[number] for number in order.tolist())

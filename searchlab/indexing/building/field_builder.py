@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer
+from searchlab.indexing.building.inversion import take_texts
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, SEPARATOR
 from searchlab.indexing.storage.field_values import (
@@ -112,9 +113,7 @@ class FieldBuilder:
         fields, docs, begins, n_tokens = fields[order], docs[order], begins[order], (ends - begins)[order]
 
         # The tokens of the entries in their new order; a term is numbered by its rank among all pairs of name and term.
-        offsets = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(n_tokens, out=offsets[1:])
-        tokens = np.array(self._tokens, np.int64)[np.repeat(begins - offsets[:-1], n_tokens) + np.arange(offsets[-1])]
+        tokens, offsets = take_texts(np.array(self._tokens, np.int64), begins, n_tokens)
         entry_of = np.repeat(np.arange(len(order)), n_tokens)
         real = tokens != GAP
         keys = fields[entry_of[real]] * len(terms) + term_ranks[tokens[real]]

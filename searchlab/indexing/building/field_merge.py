@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from searchlab.indexing.building.field_builder import starts_of
-from searchlab.indexing.building.inversion import gather
+from searchlab.indexing.building.inversion import take_texts
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_columns import GAP, FieldColumns
@@ -104,7 +104,9 @@ def _merge_entries(
         lengths.append(np.diff(offsets)[rows.numbers])
         n_tokens += len(tokens)
     order, fields, docs = _sorted(names.of_rows(entries), entries)
-    tokens, starts = gather(np.concatenate(renumbered), np.concatenate(begins)[order], np.concatenate(lengths)[order])
+    tokens, starts = take_texts(
+        np.concatenate(renumbered), np.concatenate(begins)[order], np.concatenate(lengths)[order]
+    )
     return {
         "field.entries": starts_of(fields, len(names.texts)),
         "field.entry_docs": docs,

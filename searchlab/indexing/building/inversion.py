@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges, offsets_of
 from searchlab.types import Array
 
 # NumPy sorts about this many tokens in the time that numba takes to load.
@@ -39,13 +40,9 @@ class InvertedStream(NamedTuple):
     positions: Array
 
 
-def gather(tokens: Array, begins: Array, lengths: Array) -> TokenStream:
+def take_texts(tokens: Array, begins: Array, lengths: Array) -> TokenStream:
     """The stream of texts that begin anywhere in `tokens`, in the given order."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    positions = np.repeat(begins - offsets[:-1], lengths)
-    positions += np.arange(offsets[-1])
-    return TokenStream(tokens[positions], offsets)
+    return TokenStream(tokens[concatenate_ranges(begins, begins + lengths, len(tokens))], offsets_of(lengths))
 
 
 def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream:
@@ -53,8 +50,8 @@ def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream
     bases = np.cumsum([0, *(len(stream.tokens) for stream in streams)])
     begins = np.column_stack([stream.starts[:-1] + base for stream, base in zip(streams, bases, strict=False)])[order]
     lengths = np.column_stack([stream.lengths for stream in streams])[order].ravel()
-    gathered = gather(np.concatenate([stream.tokens for stream in streams]), begins.ravel(), lengths)
-    return TokenStream(gathered.tokens, gathered.starts[:: len(streams)])
+    texts = take_texts(np.concatenate([stream.tokens for stream in streams]), begins.ravel(), lengths)
+    return TokenStream(texts.tokens, texts.starts[:: len(streams)])
 
 
 def invert(stream: TokenStream, n_terms: int) -> InvertedStream:

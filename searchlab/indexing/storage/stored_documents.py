@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.records import Document
@@ -28,7 +29,7 @@ MAX_DOCUMENT_BYTES = 1 << 30
 
 def pack_documents(documents: Iterable[Document]) -> dict[str, Array]:
     """The arrays of the file."""
-    packed = [
+    return join_documents(
         zlib.compress(
             json.dumps([document.title, document.body, dict(document.fields)], ensure_ascii=False, default=str).encode(
                 "utf-8", "surrogatepass"
@@ -36,10 +37,16 @@ def pack_documents(documents: Iterable[Document]) -> dict[str, Array]:
             COMPRESSION,
         )
         for document in documents
-    ]
-    offsets = np.zeros(len(packed) + 1, np.int64)
-    np.cumsum([len(piece) for piece in packed], out=offsets[1:])
-    return {"texts": np.frombuffer(b"".join(packed), np.uint8), "offsets": offsets}
+    )
+
+
+def join_documents(packed: Iterable[bytes | memoryview]) -> dict[str, Array]:
+    """The arrays of the file, of documents that are compressed already."""
+    pieces = list(packed)
+    return {
+        "texts": np.frombuffer(b"".join(pieces), np.uint8),
+        "offsets": offsets_of([len(piece) for piece in pieces]),
+    }
 
 
 class StoredDocuments:

@@ -15,6 +15,7 @@ import numpy as np
 from whoosh.filedb.filetables import HashWriter, OrderedHashWriter
 from whoosh.util.numlists import GrowableArray
 
+from searchlab.array_ranges import offsets_of
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.types import Array
 
@@ -40,7 +41,7 @@ class TermTable(OrderedHashWriter):  # type: ignore[misc]
         """Add terms, greater than all before, each with a row of bytes; their keys begin with `prefix`."""
         n_key_bytes = np.diff(terms.offsets) + len(prefix)
         size = values.shape[1]
-        offsets = _running_total(LENGTHS_BYTES + n_key_bytes + size)
+        offsets = offsets_of(LENGTHS_BYTES + n_key_bytes + size)
         entries = np.empty(offsets[-1], np.uint8)
         lengths = np.column_stack([n_key_bytes, np.full(len(n_key_bytes), size)]).astype(">i4")
         keys = offsets[:-1] + LENGTHS_BYTES
@@ -57,7 +58,7 @@ class TermTable(OrderedHashWriter):  # type: ignore[misc]
         hashes, positions = np.concatenate(self._hashes), np.concatenate(self._positions)
         self.index.array = _smallest_array(positions)
         order = np.argsort(hashes & (N_TABLES - 1), kind="stable")
-        bounds = _running_total(np.bincount(hashes & (N_TABLES - 1), minlength=N_TABLES))
+        bounds = offsets_of(np.bincount(hashes & (N_TABLES - 1), minlength=N_TABLES))
         filled = fill_tables(hashes[order] >> 8, bounds)
         slots = np.zeros(2 * len(order), SLOT)
         slots["hash"][filled], slots["position"][filled] = hashes[order], positions[order]
@@ -109,9 +110,3 @@ def _smallest_array(numbers: Array) -> array[int]:
 def _put_rows(out: Array, begins: Array, rows: Array) -> None:
     """Copy each row to where it begins."""
     out[begins[:, None] + np.arange(rows.shape[1])] = rows
-
-
-def _running_total(lengths: Array) -> Array:
-    total = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=total[1:])
-    return total

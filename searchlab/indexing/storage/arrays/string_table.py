@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges, offsets_of
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.types import Array
 
@@ -27,17 +28,12 @@ class PackedStrings(NamedTuple):
     def pack(cls, texts: Iterable[str]) -> PackedStrings:
         """The strings of a sequence."""
         encoded = [text.encode() for text in texts]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets_of([len(piece) for piece in encoded]))
 
     def take(self, numbers: Array) -> PackedStrings:
         """The strings with these numbers."""
-        lengths = np.diff(self.offsets)[numbers]
-        offsets = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        rows = np.repeat(self.offsets[:-1][numbers] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return PackedStrings(self.blob[rows], offsets)
+        starts, ends = self.offsets[numbers], self.offsets[numbers + 1]
+        return PackedStrings(self.blob[concatenate_ranges(starts, ends, len(self.blob))], offsets_of(ends - starts))
 
     def columns(self, name: str) -> dict[str, Array]:
         """The two arrays, under the names `name` and `name.offsets`."""
