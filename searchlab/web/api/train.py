@@ -12,7 +12,7 @@ from typing import Any
 from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.bundle import Bundle
-from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER
 from searchlab.training.advice import KINDS, advise_before
 from searchlab.training.recipe import AUTO, NO_PRIOR, PAPER, RECIPES, TUNED, Recipe
 from searchlab.web.api.parameters import Parameter
@@ -30,7 +30,7 @@ MODEL_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_TRAINING_TOPICS = 5000
 MAX_CANDIDATES = 1000
 
-RANKER = Parameter("ranker", "string", "the ranker to train", default="rsvm-ir", choices=TRAINABLE_RANKERS)
+RANKER = Parameter("ranker", "string", "the ranker to train", default=SEARCH_RANKER, choices=TRAINABLE_RANKERS)
 RECIPE = Parameter(
     "recipe",
     "string",
@@ -87,7 +87,7 @@ def start_training(
     state: RequestState,
     *,
     topic_set: str,
-    ranker: str = "rsvm-ir",
+    ranker: str = SEARCH_RANKER,
     features: str = DEFAULT_SET,
     name: str = "",
     k: int = 200,

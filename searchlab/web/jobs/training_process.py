@@ -27,6 +27,7 @@ from typing import IO, Any, Self
 
 from searchlab.errors import SearchlabError
 from searchlab.extensions import load_extensions
+from searchlab.rankers.ranker_registry import SEARCH_RANKER
 
 # How far the process yields to others; the maximum is 19.
 NICENESS = 15
@@ -46,7 +47,7 @@ class TrainingTask:
     topic_set: str
     topics: Mapping[str, str]
     qrels: Mapping[str, Mapping[str, int]]
-    ranker: str = "rsvm-ir"
+    ranker: str = SEARCH_RANKER
     features: str = "compact"
     k: int = 200
     seed: int = 0
