@@ -15,12 +15,13 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from searchlab.evaluation.number_text import format_count
+from searchlab.web.pages.reference import refer_to
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
-CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "k")
+CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "synonyms", "k")
 # Values that are left out of URLs.
-DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
+DEFAULTS = {"system": "bm25", "synonyms": "on", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
 ONE_TIME = ("did",)
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
@@ -39,6 +40,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": format_count}
+    jinja.globals["refer_to"] = refer_to
     jinja.filters["typeset"] = typeset
     return jinja
 
