@@ -80,11 +80,11 @@ def test_pages_and_filters_are_links(show, wait):
     assert shown.execute_script("return document.querySelector('.results').start") == 11
     click(shown, "[rel=prev]")
     wait("document.querySelector('.rank').textContent === '1'")
-    year = texts(shown, ".result .facts a")[0]
-    click(shown, ".result .facts a")
+    year = texts(shown, ".result .citation > a")[0]
+    click(shown, ".result .citation > a")
     wait("document.querySelector('.chip')")
     assert texts(shown, ".chip bdi") == [f"year={year}"]
-    assert set(texts(shown, ".result .facts li:first-child a")[:1]) == {year}
+    assert set(texts(shown, ".result .citation > a")) == {year}
     click(shown, ".chip .drop")
     wait("!document.querySelector('.chip')")
     click(shown, ".filter summary")
@@ -518,7 +518,7 @@ def test_searching_and_judging_work_without_scripts(show, until):
         assert "q=patients" in shown.current_url
         click(shown, chosen)
         until(lambda: seen(".rank") and not seen(chosen))
-        click(shown, ".result .facts a")
+        click(shown, ".result .citation > a")
         until(lambda: seen(".chip bdi"))
         assert seen(".chip bdi")[0].startswith("year=")
         click(shown, ".chip .drop")
