@@ -25,9 +25,11 @@ from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.pages.page import BrowserSession, Form, Page
+from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
 from searchlab.web.state.app_state import AppState
+from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
 # The judge of a browser that has given no name, where there is no login.
@@ -45,11 +47,13 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
 
     async def respond(request: Request) -> Response:
         try:
-            if endpoint.is_write:
-                parsed = _as_judge_of_login(request, parse_body(endpoint.parameters, _read_json(await request.body())))
+            if endpoint.method == "POST":
+                parsed = parse_body(endpoint.parameters, _read_json(await request.body()))
             else:
                 items = [*request.query_params.multi_items(), *request.path_params.items()]
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
+            if endpoint.is_write:
+                parsed = _as_judge_of_login(request, parsed)
             state, index, values = _take_state(app_state, parsed)
             pool = choose_pool(values, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
             brief = endpoint.brief and state.take_open_index()
@@ -75,7 +79,7 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
         def make_page(state: RequestState, parsed: dict[str, Any], values: dict[str, Any]) -> str:
             index = state.index
             context = base_context(index.name, state.index_names, session, page.menu, parsed)
-            context["systems"] = [{"name": name, "label": label, "kind": kind} for name, label, kind in index.systems]
+            context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
             return render(page.template, context | page.make_context(state, session, values))
 
         try:
@@ -110,6 +114,14 @@ def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler
         return redirect(fields.get("back", "/") if url is None else url)
 
     return respond
+
+
+def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:
+    """The systems on offer, each with its name, label and kind, and in plain words."""
+    return [
+        {"name": name, "label": label, "kind": kind, "words": plain_system(name, label, kind)}
+        for name, label, kind in index.systems
+    ]
 
 
 def _take_state(app_state: AppState, parsed: dict[str, Any]) -> tuple[RequestState, str | None, dict[str, Any]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from searchlab.web.api import compare, explain, export_results, judge, measure, pool, search, train
+from searchlab.web.api import compare, explain, export_results, judge, measure, pool, saved_searches, search, train
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
     DOCNO,
@@ -36,7 +36,7 @@ from searchlab.web.handlers import (
     static_handler,
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
-from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages
+from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import train_page
 from searchlab.web.state.app_state import AppState
@@ -90,7 +90,11 @@ ENDPOINTS = (
         brief=True,
     ),
     Endpoint(
-        "GET", "/api/document", search.get_document, "A whole document", (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS)
+        "GET",
+        "/api/document",
+        search.get_document,
+        "A whole document",
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS),
     ),
     Endpoint(
         "GET",
@@ -115,6 +119,22 @@ ENDPOINTS = (
         "The parts of a document's score, or its differences from another document",
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SYNONYMS),
     ),
+    Endpoint("GET", "/api/searches", saved_searches.list_searches, "Saved searches, and past queries", (INDEX,)),
+    Endpoint(
+        "POST",
+        "/api/searches",
+        saved_searches.save_search,
+        "Save a search under a name",
+        (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME, JUDGE),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/searches",
+        saved_searches.delete_search,
+        "Delete a saved search",
+        (INDEX, saved_searches.SAVED_NAME),
+    ),
+    Endpoint("DELETE", "/api/history", saved_searches.delete_history, "Delete all past queries", (INDEX,)),
     # Judge
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
     Endpoint("GET", "/api/topics", judge.list_set_topics, "The topics of a set", (INDEX, TOPIC_SET)),
@@ -221,7 +241,14 @@ PAGES = (
         prepare=search_pages.filter_years,
         brief=True,
     ),
-    Page("/similar", "search.html", "search", search_pages.similar_page, (DOCNO, INDEX, SYSTEM, SMALL_K, PAGE), brief=True),
+    Page(
+        "/similar",
+        "search.html",
+        "search",
+        search_pages.similar_page,
+        (DOCNO, INDEX, SYSTEM, SMALL_K, PAGE),
+        brief=True,
+    ),
     Page(
         "/document",
         "document.html",
@@ -244,6 +271,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
     Page("/next", "judge.html", "judge", judge_page.next_page, JUDGE_PAGE, slow=True),
     Page(
@@ -279,6 +307,9 @@ FORMS = (
     Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
     Form("/train", forms.train_form, TRAINING),
     Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
+    Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
+    Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),
+    Form("/clear-history", searches_page.clear_history_form, (INDEX,)),
 )
 
 

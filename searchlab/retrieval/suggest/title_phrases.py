@@ -1,4 +1,4 @@
-"""Title phrases: pairs of words that occur side by side in several titles, as examples of what an index can be asked."""
+"""Title phrases: pairs of words that stand side by side in several titles, as examples of queries."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ def frequent_title_phrases(snapshot: Snapshot, n: int = 6) -> list[str]:
         for left, right in pairwise(spans):
             words = title[left.start : left.end], title[right.start : right.end]
             between = title[left.end : right.start]
-            if left.term and right.term and left.term != right.term and between in (" ", "-"):
-                if min(map(len, words)) >= MIN_WORD_LENGTH and not any(word.isdecimal() for word in words):
-                    phrases.setdefault((left.term, right.term), " ".join(words).lower())
+            if not (left.term and right.term) or left.term == right.term or between not in (" ", "-"):
+                continue
+            if min(map(len, words)) >= MIN_WORD_LENGTH and not any(word.isdecimal() for word in words):
+                phrases.setdefault((left.term, right.term), " ".join(words).lower())
         for terms, form in phrases.items():
             n_titles[terms] += 1
             forms.setdefault(terms, Counter())[form] += 1

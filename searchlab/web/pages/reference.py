@@ -1,6 +1,6 @@
 """References: the fields of a document as a line that cites it, links to it elsewhere, and the fields that are left.
 
-    Smith J; Jones K; Wang L and 4 more. Lancet. 1988;12(3):45–67
+Smith J; Jones K; Wang L and 4 more. Lancet. 1988;12(3):45–67
 """
 
 from __future__ import annotations

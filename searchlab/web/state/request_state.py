@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore
+from searchlab.judgments.saved_searches import SavedSearches
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
 
@@ -49,6 +50,11 @@ class RequestState:
     def judgments(self) -> JudgmentStore:
         """The judgments beside the index."""
         return self._app_state.judgments(self.index.name)
+
+    @property
+    def saved_searches(self) -> SavedSearches:
+        """The saved searches beside the index."""
+        return self._app_state.saved_searches(self.index.name)
 
     @cached_property
     def reports(self) -> dict[str, Path]:

@@ -192,7 +192,9 @@ def test_results_can_be_exported_from_the_page(client):
     html = page(client, q="mice", filter="year=[1980 TO 1990]", index="mice", k=5)
     form = re.search(r'<form class="export.*?</form>', html, re.DOTALL).group()
     assert re.findall(r'name="format" value="(\w+)"', form) == ["ris", "csv", "bib", "jsonl", "run"]
-    fields = [(name, unescape(value)) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)]
+    fields = [
+        (name, unescape(value)) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    ]
     # All results, not only those of the page; or those that are ticked.
     answer = client.get("/api/export/results", params=[*fields, ("format", "ris")])
     assert (answer.status_code, answer.text.count("\nER  - ")) == (200, 11)
