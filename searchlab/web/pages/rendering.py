@@ -28,6 +28,7 @@ ONE_TIME = ("did",)
 # Texts that are written in URLs as they are.
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 _DICT_ATTRIBUTES = frozenset(dir(dict))
+_BIDI_CONTROLS = re.compile("[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
 
@@ -55,7 +56,7 @@ def environment() -> Environment:
     )
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
     jinja.globals["refer_to"] = refer_to
-    jinja.filters["typeset"] = typeset
+    jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi}
     return jinja
 
 
@@ -110,6 +111,11 @@ def format_cell(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("-", "−")
+
+
+def without_bidi(text: str) -> str:
+    """A text without the controls of direction, for places where it cannot be isolated: titles of windows, labels."""
+    return _BIDI_CONTROLS.sub("", text)
 
 
 def typeset(text: str) -> str:

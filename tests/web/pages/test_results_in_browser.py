@@ -102,6 +102,7 @@ def test_bidi_controls_stay_within_their_title(show):
         " getComputedStyle(item.querySelector('.facts')).direction]"
     )
     assert places == ["isolate", "ltr"]
+    assert show("/document?docno=bidi").title == "Lymphoma of mice – searchlab"
 
 
 def test_years_restrict_the_results_and_can_be_changed(show, wait):
