@@ -103,6 +103,15 @@ class DocumentTokens:
             and len(self.title_lengths) == n_docs
         )
 
+    def body(self, doc: int) -> Array:
+        """The terms of a document's body."""
+        start, end = self.offsets[doc : doc + 2].tolist()
+        start += int(self.title_lengths[doc])
+        if not 0 <= start <= end <= len(self.tokens):
+            raise self.offsets.damaged(f"document {doc} has wrong offsets")
+        terms: Array = self.tokens[start:end]
+        return terms
+
     def passages(self) -> dict[str, Passages]:
         """Title, body and both; title and body are separate passages: no phrase begins in one and ends in the other."""
 
