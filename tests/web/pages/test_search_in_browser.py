@@ -469,7 +469,7 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
 
     shown = show(SEARCHED)
     way = []
-    for _ in range(30):
+    for _ in range(33):
         press(Keys.TAB)
         way.append(
             shown.execute_script(
