@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from searchlab.corpus.parsing.bibliographic_fields import plain_doi
@@ -23,8 +23,17 @@ DOI, PMID, DESCRIPTION = "DOI", "PMID", "title, year and first author"
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
+def hash_keys(document: Document) -> dict[str, int]:
+    """What records of one publication share, as numbers by kind; none for documents that are no such records."""
+    return {kind: hash_key(*key) for kind, *key in publication_keys(document)}
+
+
 def find_same_records(
-    documents: Iterable[Document], notes: ReadingNotes, *, leave_out: bool = False
+    documents: Iterable[Document],
+    notes: ReadingNotes,
+    *,
+    leave_out: bool = False,
+    keys_of: Callable[[Document], Mapping[str, int]] = hash_keys,
 ) -> Iterator[Document]:
     """The documents; each that is the same publication as an earlier one is noted, and dropped if `leave_out`.
 
@@ -32,7 +41,7 @@ def find_same_records(
     """
     groups = _Groups()
     for document in documents:
-        keys = {kind: hash_key(*key) for kind, *key in publication_keys(document)}
+        keys = keys_of(document)
         same = groups.find(keys)
         if same is None:
             if keys:
@@ -58,7 +67,7 @@ class _Groups:
         self._docnos = bytearray()
         self._docno_ends = array("Q")
 
-    def find(self, keys: dict[str, int]) -> tuple[str, int] | None:
+    def find(self, keys: Mapping[str, int]) -> tuple[str, int] | None:
         """The kind of the first key that a group has too, and the group; None if there is no such group."""
         for kind, key in keys.items():
             group = self._by_key[kind].get(key)
@@ -66,11 +75,11 @@ class _Groups:
                 return kind, group
         return None
 
-    def _differs(self, group: int, keys: dict[str, int]) -> bool:
+    def _differs(self, group: int, keys: Mapping[str, int]) -> bool:
         """Whether a record has an identifier other than that of a group."""
         return any(kind in keys and known[group] not in (0, keys[kind]) for kind, known in self._identifiers.items())
 
-    def add(self, docno: str, keys: dict[str, int]) -> None:
+    def add(self, docno: str, keys: Mapping[str, int]) -> None:
         """Start a group with a record."""
         for known in self._identifiers.values():
             known.append(0)
@@ -78,7 +87,7 @@ class _Groups:
         self._docno_ends.append(len(self._docnos))
         self.extend(len(self._docno_ends) - 1, keys)
 
-    def extend(self, group: int, keys: dict[str, int]) -> None:
+    def extend(self, group: int, keys: Mapping[str, int]) -> None:
         """Add the keys of a record to a group."""
         for kind, key in keys.items():
             self._by_key[kind].set_default(key, group)
