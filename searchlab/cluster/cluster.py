@@ -143,60 +143,82 @@ class Cluster:
         on_done: Callable[[int, T], None] = lambda n_done, result: None,
         seconds: float | None = None,
     ) -> list[T]:
-        """The results of `function(*call)` for each call, in their order; the first error in this order is raised.
+        """The results of `function(*call)` for each call, in their order.
 
-        Calls with the same of the `places` go to the same worker if they can, so that what it has read stays in its
-        memory. `on_done` is called with the number of calls that are finished, and with the result of the last one.
-        After `seconds` it is an error that some are not.
+        `on_done` is called with the number of calls that are finished, and with the result of the last one. For the
+        other arguments see `finish`.
         """
-        name = f"{function.__name__}-{secrets.token_hex(4)}"
-        settings = TaskSettings(loaded_extensions(), count_blas_threads())
-        client = self.client
-        workers = self.workers if places is not None else ()
-        futures: list[Future] = []
-        with self._report_loss("the scheduler is lost"):
-            try:
-                for number, call in enumerate(calls):
-                    preferred = choose_worker(places[number], workers) if places is not None and workers else None
-                    futures.append(
-                        client.submit(
-                            run_task,
-                            settings,
-                            # Dask's scheduler would load the arguments, and open indexes that are among them.
-                            pickle.dumps((function, call), pickle.HIGHEST_PROTOCOL),
-                            key=f"{name}-{number}",
-                            pure=False,
-                            workers=preferred,
-                            allow_other_workers=preferred is not None,
-                        )
-                    )
-                return self._gather(futures, on_done, seconds)
-            finally:
-                # Ctrl-C and errors leave tasks behind; of finished ones this releases the results.
-                with suppress(Exception):
-                    client.cancel(futures, force=True)
+        results: dict[int, T] = {}
+        for number, result in self.finish(function, calls, places=places, seconds=seconds):
+            results[number] = result
+            on_done(len(results), result)
+        return [results[number] for number in range(len(calls))]
 
-    def _gather(
-        self, futures: Sequence[Future], on_done: Callable[[int, Any], None], seconds: float | None
-    ) -> list[Any]:
-        """The answers of tasks in their order; it waits no longer than for the first failure in this order."""
+    def finish(
+        self,
+        function: Callable[..., T],
+        calls: Sequence[tuple[Any, ...]],
+        *,
+        places: Sequence[str] | None = None,
+        seconds: float | None = None,
+    ) -> Iterator[tuple[int, T]]:
+        """The number of each call and the result of `function(*call)`, as they are finished.
+
+        If calls fail, the error of the first of them in their order is raised, whichever failed first. Calls with the
+        same of the `places` go to the same worker if they can, so that what it has read stays in its memory. After
+        `seconds` it is an error that some are not finished. Calls that are not finished when the iteration ends, for
+        whatever reason, are cancelled.
+        """
         from distributed import as_completed
 
-        numbers = {future.key: number for number, future in enumerate(futures)}
-        answers: dict[int, Any] = {}
-        first_failure = len(futures)
-        finished = as_completed(futures, loop=self.client.loop, with_results=True, raise_errors=False, timeout=seconds)
-        for future, answer in finished:
-            number = numbers[future.key]
-            answers[number] = answer
-            if future.status != "finished" or isinstance(answer, TaskError):
-                first_failure = min(first_failure, number)
-            else:
-                on_done(len(answers), answer)
-            if first_failure < len(futures) and all(each in answers for each in range(first_failure)):
-                answer = answers[first_failure]
-                raise TaskFailed(answer.cause) if isinstance(answer, TaskError) else _raised(futures[first_failure])
-        return [answers[number] for number in range(len(futures))]
+        futures: list[Future] = []
+        failures: dict[int, Exception] = {}
+        done: set[int] = set()
+        with self._report_loss("the scheduler is lost"):
+            try:
+                futures = self._submit(function, calls, places)
+                numbers = {future.key: number for number, future in enumerate(futures)}
+                finished = as_completed(
+                    futures, loop=self.client.loop, with_results=True, raise_errors=False, timeout=seconds
+                )
+                for future, answer in finished:
+                    number = numbers[future.key]
+                    done.add(number)
+                    if future.status != "finished":
+                        failures[number] = _error_of(future)
+                    elif isinstance(answer, TaskError):
+                        failures[number] = TaskFailed(answer.cause)
+                    else:
+                        yield number, answer
+                    if failures and done.issuperset(range(min(failures))):
+                        raise failures[min(failures)]
+            finally:
+                # Of finished calls this releases the results.
+                with suppress(Exception):
+                    self.client.cancel(futures, force=True)
+
+    def _submit(
+        self, function: Callable[..., T], calls: Sequence[tuple[Any, ...]], places: Sequence[str] | None
+    ) -> list[Future]:
+        name = f"{function.__name__}-{secrets.token_hex(4)}"
+        settings = TaskSettings(loaded_extensions(), count_blas_threads())
+        workers = self.workers if places is not None else ()
+        futures = []
+        for number, call in enumerate(calls):
+            preferred = choose_worker(places[number], workers) if places is not None and workers else None
+            futures.append(
+                self.client.submit(
+                    run_task,
+                    settings,
+                    # Dask's scheduler would load the arguments, and open indexes that are among them.
+                    pickle.dumps((function, call), pickle.HIGHEST_PROTOCOL),
+                    key=f"{name}-{number}",
+                    pure=False,
+                    workers=preferred,
+                    allow_other_workers=preferred is not None,
+                )
+            )
+        return futures
 
     @contextmanager
     def _report_loss(self, problem: str) -> Iterator[None]:
@@ -253,7 +275,7 @@ def run_task(settings: TaskSettings, pickled: bytes) -> Any:
         return TaskError(error)
 
 
-def _raised(future: Future) -> BaseException:
+def _error_of(future: Future) -> Exception:
     """The exception of a task that failed or was cancelled."""
     try:
         future.result()

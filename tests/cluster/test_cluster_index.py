@@ -13,7 +13,7 @@ from searchlab.indexing.parts import cluster_build
 from searchlab.indexing.statistics import index_statistics
 
 
-def content(folder) -> dict:
+def content(folder) -> dict[str, object]:
     """All that can be asked of an index and does not depend on how its documents are divided into shards."""
     with searchlab.open(folder) as engine:
         statistics = index_statistics(engine.snapshot, top=1000)
