@@ -186,10 +186,13 @@ class Cluster:
                     done.add(number)
                     if future.status != "finished":
                         failures[number] = _error_of(future)
-                    elif isinstance(answer, TaskError):
-                        failures[number] = TaskFailed(answer.cause)
                     else:
-                        yield number, answer
+                        # Or else Dask would run the task again if the worker that has its result were lost.
+                        future.release()
+                        if isinstance(answer, TaskError):
+                            failures[number] = TaskFailed(answer.cause)
+                        else:
+                            yield number, answer
                     if failures and done.issuperset(range(min(failures))):
                         raise failures[min(failures)]
             finally:

@@ -86,8 +86,7 @@ def extract(
             if unjudged == "drop":
                 documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in graded])
             grades += [graded.get(docno, 0) for docno in documents.docnos]
-        if len(documents):
-            found.append(CandidateTopic(topic, documents))
+        found.append(CandidateTopic(topic, documents))
     if cluster is None:
         blocks = extract_topics(engine, found, wanted, candidates.searches, space, topic_model, progress)
     else:
@@ -122,7 +121,7 @@ def extract_topics(
     topic_model: TopicSpace | None = None,
     progress: Progress = no_progress,
 ) -> list[Array]:
-    """The features of each topic's candidates; what the features need is opened, if it is not given."""
+    """The features of each topic's candidates, perhaps none; what the features need is opened, if it is not given."""
     if space is None and any(feature.needs == "semantic" for feature in features):
         space = _open_space(engine)
     if topic_model is None and any(feature.needs == "topics" for feature in features):
@@ -130,6 +129,9 @@ def extract_topics(
     blocks = []
     for number, (topic, documents) in enumerate(topics):
         progress("extracting", number, len(topics))
+        if not len(documents):
+            blocks.append(np.zeros((0, len(features))))
+            continue
         search = searches.get(topic.qid)
         query = QueryContext(engine, topic.text, documents, space, topic_model, search, topic.qid)
         blocks.append(extract_query(query, features))

@@ -200,7 +200,7 @@ def test_shards_of_lost_tasks_are_swept(tmp_path, cluster, documents):
 
 
 def test_merging_on_a_cluster_keeps_all_documents(tmp_path, cluster, documents, build):
-    folder = build(documents, folder=tmp_path / "it", words_per_shard=300)
+    folder = build(documents, folder=tmp_path / "it", words_per_shard=600)
     searchlab.delete(folder, [each.docno for each in documents[::6]])
     before = content(folder)
     summary = searchlab.merge(folder, cluster=cluster)

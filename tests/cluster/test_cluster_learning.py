@@ -53,10 +53,11 @@ def test_an_experiment_is_that_of_one_machine(engine, topics, qrels, cluster, tm
     lines = [f"{qid} 0 {docno} {grade}\n" for qid, graded in qrels.items() for docno, grade in graded.items()]
     (tmp_path / "qrels.txt").write_text("".join(lines))
     (tmp_path / "plan.toml").write_text(
-        f'[collection]\nindex = "{engine.snapshot.folder}"\ntopics = "topics.tsv"\nqrels = "qrels.txt"\n'
-        '[experiment]\nbaseline = "bm25"\nfolds = 3\n'
-        '[[system]]\nname = "bm25"\nscorer = "bm25"\ngrid = {k1 = [0.5, 1.2]}\n'
-        '[[system]]\nname = "rsvm"\nranker = "rsvm"\nfeatures = "letor45"\n'
+        f'title = "t"\nindex = "{engine.snapshot.folder}"\ntopics = "topics.tsv"\nqrels = "qrels.txt"\n'
+        'output = "results"\nmeasures = ["nDCG@10"]\nbaseline = "bm25"\n[folds]\nnumber = 3\n'
+        '[features]\nset = "letor45"\n'
+        '[[systems]]\nname = "bm25"\nscorer = "bm25"\ngrid = {k1 = [0.5, 1.2]}\n'
+        '[[systems]]\nname = "rsvm"\nranker = "rsvm"\n'
     )
     plan = read_plan(tmp_path / "plan.toml")
     one = run_experiment(plan, output=tmp_path / "one", n_jobs=1)
@@ -85,7 +86,7 @@ def test_folds_of_rankers_are_those_of_one_machine(cluster, tmp_path):
     assert list(one) == list(many)
     for label, result in one.items():
         for here, there in zip(result.folds, many[label].folds, strict=True):
-            assert here.means == there.means
+            assert here.measures == there.measures
             assert {name: values.tobytes() for name, values in here.per_query.items()} == {
                 name: values.tobytes() for name, values in there.per_query.items()
             }
