@@ -93,7 +93,14 @@ class Cluster:
         with self._report_loss("no scheduler answers"), warnings.catch_warnings():
             # Differences of versions are errors here, see `check_versions`.
             warnings.simplefilter("ignore")
-            self._client = Client(**where, timeout=CONNECT_SECONDS, set_as_default=False, name="searchlab")
+            self._client = Client(
+                **where,
+                timeout=CONNECT_SECONDS,
+                set_as_default=False,
+                name="searchlab",
+                # Results of other clusters pass through the scheduler: the client may not reach the workers.
+                direct_to_workers=self.address.n_workers is not None,
+            )
         with self._report_loss(f"no worker came within {WORKER_SECONDS} s"):
             self._client.wait_for_workers(self.address.n_workers or 1, timeout=WORKER_SECONDS)
         check_versions(self._ask_all, loaded_extensions())
@@ -112,14 +119,7 @@ class Cluster:
     def workers(self) -> tuple[str, ...]:
         """The addresses of the workers that are there now, sorted."""
         with self._report_loss("the scheduler is lost"):
-            return tuple(sorted(self.client.scheduler_info(n_workers=-1)["workers"]))
-
-    @property
-    def worker_memory(self) -> int:
-        """The bytes that the worker with the least memory may use; 0 if that is not limited."""
-        with self._report_loss("the scheduler is lost"):
-            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        return min((worker["memory_limit"] or 0 for worker in workers), default=0)
+            return tuple(sorted(self.client.nthreads()))
 
     def check_sources(self, paths: Iterable[Path]) -> None:
         """Raise ClusterError unless all workers see these files and folders as they are here."""

@@ -67,12 +67,13 @@ def search_on_cluster(
         cluster.check_sources([pipeline.engine.snapshot.folder.absolute()])
         parts = split_evenly(topics, len(cluster.workers))
         calls = [(pipeline, part, k, syntax, filters) for part in parts]
-        n_topics, n_parts = len(topics), max(len(parts), 1)
-        progress(STAGE, 0, n_topics)
-        answers = cluster.run(
-            search_topics, calls, on_done=lambda n_done, _: progress(STAGE, n_done * n_topics // n_parts, n_topics)
-        )
-    return [found for part, answer in zip(parts, answers, strict=True) for found in _unpack(part, answer)]
+        progress(STAGE, 0, len(topics))
+        found: dict[int, list[FoundTopic]] = {}
+        # Unpacked as they come, while the workers search for the others.
+        for number, answer in cluster.finish(search_topics, calls):
+            found[number] = _unpack(parts[number], answer)
+            progress(STAGE, sum(map(len, found.values())), len(topics))
+    return [each for number in range(len(parts)) for each in found[number]]
 
 
 def split_evenly(topics: Sequence[T], n_workers: int) -> list[Sequence[T]]:
