@@ -62,6 +62,7 @@ SHARED = {
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [
+        "corpus/trec/docno_matching.py",
         "corpus/trec/line_kernels.py",
         "indexing/building/inversion_kernel.py",
         "indexing/docno_kernels.py",

@@ -19,6 +19,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,24 @@ class SearchEngine:
         manifest = self.snapshot.manifest
         folder = str(self.snapshot.folder.absolute())
         return _open_again, (folder, manifest.generation, manifest.written, *self._opening)
+
+    def __copy__(self) -> SearchEngine:
+        """An engine that shares the open index."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
+    @property
+    def has_synonyms(self) -> bool:
+        """Whether words of queries stand for their synonyms, too."""
+        return self._analyzer.has_synonyms
+
+    def without_synonyms(self) -> SearchEngine:
+        """An engine that shares the index, and searches for words as they are written."""
+        plain = copy(self)
+        plain._analyzer = QueryAnalyzer(self.reader)
+        plain._opening = (*self._opening[:2], None)
+        return plain
 
     def __repr__(self) -> str:
         return f"<SearchEngine {self.snapshot.folder}: {len(self)} documents>"

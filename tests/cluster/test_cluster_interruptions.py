@@ -14,7 +14,7 @@ import pytest
 import searchlab
 from searchlab import Cluster
 from searchlab.errors import ClusterError
-from searchlab.indexing.parts import cluster_build
+from searchlab.indexing.parts.part_writer import write_part
 
 ROOT = Path(searchlab.__file__).parents[1]
 
@@ -32,7 +32,7 @@ def killed(monkeypatch):
 
         def submit_and_kill(function, calls, places):
             futures = submit(function, calls, places)
-            if function is cluster_build.write_part:
+            if function is write_part:
                 threading.Timer(0.05, cluster._processes._processes[0].kill).start()
             return futures
 

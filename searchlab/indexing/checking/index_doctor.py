@@ -157,7 +157,8 @@ def examine_shard(folder: Path, manifest: Manifest) -> ShardFindings:
         n_before = len(examination._findings)
         check(record)
         stages.append(tuple(examination._findings[n_before:]))
-    return ShardFindings(*stages, bool(examination._columns))
+    files, columns, documents = stages
+    return ShardFindings(files, columns, documents, bool(examination._columns))
 
 
 def compare_shard(
