@@ -16,11 +16,12 @@ class Limits:
 
     max_query_length: int = 1000
     max_patterns: int = 20
-    max_k: int = 100
+    max_k: int = 1000
     max_rank: int = 1000
     max_url_bytes: int = 16_000
     max_body_bytes: int = 65_536
     max_import_bytes: int = 32_000_000
+    max_upload_bytes: int = 100 * 2**20
     body_seconds: float = 20.0
     quick_threads: int = 4
     quick_waiting: int = 64
