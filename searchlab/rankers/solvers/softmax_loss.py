@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from searchlab.array_ranges import concatenate_ranges
-from searchlab.rankers.solvers.pairwise_problem import one_thread
+from searchlab.blas_threads import one_thread
 from searchlab.types import Floats, Ints
 
 MAX_ITERATIONS = 2000

@@ -5,6 +5,7 @@ import pytest
 
 from searchlab.errors import SettingError
 from searchlab.rankers.estimators.softmax import SoftmaxRanker
+from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.solvers.softmax_loss import SoftmaxProblem
 
 RANDOM = np.random.default_rng(5)
@@ -15,11 +16,15 @@ PRIOR = (1.0, 2.0, 0.5)
 
 
 def weights_of(ranker):
-    return ranker.fit(X, Y, QID).model_.weights
+    """The weights that a ranker learns."""
+    model = ranker.fit(X, Y, QID).model_
+    assert isinstance(model, LinearModel)
+    return model.weights
 
 
 def test_weights_are_a_minimum_of_what_is_documented():
-    fitted = SoftmaxRanker(C=0.7, tolerance=1e-10).fit(X, Y, QID)
+    fitted = SoftmaxRanker(C=0.7, tolerance=1e-10)
+    weights = weights_of(fitted)
     assert fitted.details_["converged"]
     assert fitted.details_["gap"] <= 1e-10
     problem = SoftmaxProblem.of(X, np.arange(0, 97, 12), Y.astype(float))
@@ -28,8 +33,8 @@ def test_weights_are_a_minimum_of_what_is_documented():
         return 0.5 * float(weights @ weights) + 0.7 * problem.evaluate(weights)[0]
 
     lowest = fitted.details_["objective"]
-    assert lowest == pytest.approx(objective(fitted.model_.weights))
-    assert all(objective(fitted.model_.weights + step) > lowest for step in RANDOM.normal(scale=0.05, size=(20, 3)))
+    assert lowest == pytest.approx(objective(weights))
+    assert all(objective(weights + step) > lowest for step in RANDOM.normal(scale=0.05, size=(20, 3)))
 
 
 def test_smaller_C_keeps_weights_smaller():
