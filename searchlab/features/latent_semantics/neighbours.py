@@ -58,18 +58,25 @@ def neighbour_means(vectors: Vectors, scores: Sequence[Array], sizes: Sequence[i
     the square of the number of rows, memory does not.
     """
     n = len(vectors)
-    means = [np.full(numbers.shape, np.nan) for numbers in scores]
+    widths = [1 if numbers.ndim == 1 else numbers.shape[1] for numbers in scores]
+    columns = np.column_stack(scores)
+    size_of_column = np.repeat(sizes, widths)
+    means = np.full(columns.shape, np.nan)
     n_rows = max(1, MAX_COSINES // max(n, 1))
     for begin in range(0, n, n_rows):
         rows = np.arange(begin, min(begin + n_rows, n))
-        cosines = np.maximum(vectors.cosines(begin, begin + len(rows)), 0)
+        cosines = vectors.cosines(begin, begin + len(rows))
+        np.maximum(cosines, 0, out=cosines)
         cosines[rows - begin, rows] = 0  # a row is no neighbour of its own
-        nearest = {k: _keep_largest(cosines, k) for k in dict.fromkeys(sizes)}
-        for mean, numbers, k in zip(means, scores, sizes, strict=True):
-            totals = nearest[k].sum(axis=1)
-            has_any = totals > 0
-            mean[rows[has_any]] = ((nearest[k] @ numbers)[has_any].T / totals[has_any]).T
-    return means
+        for k in dict.fromkeys(sizes):
+            nearest = _keep_largest(cosines, k).astype(np.float64)
+            chosen = np.flatnonzero(size_of_column == k)
+            totals = nearest.sum(axis=1)[:, None]
+            sums = nearest @ columns[:, chosen]
+            undefined = np.full(sums.shape, np.nan)
+            means[np.ix_(rows, chosen)] = np.divide(sums, totals, out=undefined, where=totals > 0)
+    parts = np.split(means, np.cumsum(widths)[:-1], axis=1)
+    return [part.reshape(numbers.shape) for part, numbers in zip(parts, scores, strict=True)]
 
 
 def _keep_largest(values: Array, k: int) -> Array:
