@@ -19,6 +19,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +78,17 @@ class SearchEngine:
         self._threads = threading.local()
         # Of all documents; computed when equal scores are first met.
         self._known_docno_ranks = np.zeros(0, np.uint32)
+
+    @property
+    def has_synonyms(self) -> bool:
+        """Whether words of queries stand for their synonyms, too."""
+        return self._analyzer.has_synonyms
+
+    def without_synonyms(self) -> SearchEngine:
+        """An engine that shares the index, and searches for words as they are written."""
+        plain = copy(self)
+        plain._analyzer = QueryAnalyzer(self.reader)
+        return plain
 
     def __repr__(self) -> str:
         return f"<SearchEngine {self.snapshot.folder}: {len(self)} documents>"
