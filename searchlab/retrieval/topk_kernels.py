@@ -90,7 +90,7 @@ class Bounds(NamedTuple):
 @compiled
 def best_documents(postings, norms, query, k, scratch):  # type: ignore[no-untyped-def]
     """The documents that can be among the k best, with their scores: all of the k best, and some more."""
-    bounds = _make_bounds(postings, norms, query)
+    bounds = _make_bounds(norms, query)
     found, threshold = _find_candidates(postings, norms, query, bounds, k, scratch)
     n_best = 0
     for i in range(found):
@@ -101,7 +101,7 @@ def best_documents(postings, norms, query, k, scratch):  # type: ignore[no-untyp
 
 
 @compiled
-def _make_bounds(postings, norms, query):  # type: ignore[no-untyped-def]
+def _make_bounds(norms, query):  # type: ignore[no-untyped-def]
     """The bounds of a query's terms as whole numbers, and a first threshold, from single terms."""
     n_terms = len(query.spans)
     bias_range = query.n_words * (norms.max_bias - norms.min_bias)

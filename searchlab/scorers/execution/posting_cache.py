@@ -76,12 +76,12 @@ class TermImpacts(NamedTuple):
 class PostingBlock:
     """A block of memory with the postings of terms."""
 
-    def __init__(self, capacity: int, n_docs: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, capacity: int, max_terms: int, n_docs: int, dtype: np.dtype[Any]) -> None:
         self.docs = np.empty(capacity, np.uint32)
         self.tfs = np.empty(capacity, dtype)
         self.n_docs = n_docs
         self._window_starts = np.arange(0, n_docs + WINDOW_SIZE, WINDOW_SIZE)
-        self.windows = np.empty((min(MAX_TERMS, capacity), len(self._window_starts)), np.int64)
+        self.windows = np.empty((max_terms, len(self._window_starts)), np.int64)
         self.spans: dict[Hashable, tuple[int, int, int]] = {}
         self._n_used = 0
         self._impacts: WeakKeyDictionary[object, BlockImpacts] = WeakKeyDictionary()
@@ -153,7 +153,7 @@ class PostingCache:
         self._read = read
         self._dtype, self._n_docs = dtype, n_docs
         self._capacity = min(n_postings, MAX_POSTINGS)
-        self._block = PostingBlock(self._capacity, n_docs, dtype)
+        self._block = PostingBlock(self._capacity, min(MAX_TERMS, self._capacity), n_docs, dtype)
         self._lock = threading.Lock()
 
     def hold(self, keys: Sequence[Hashable]) -> PostingBlock:
@@ -170,8 +170,9 @@ class PostingCache:
     def _renew(self, keys: Sequence[Hashable]) -> PostingBlock:
         """A new block that begins with these terms."""
         postings = {key: self._read(key) for key in keys}
-        needed = sum(len(docs) for docs, _ in postings.values())
-        self._block = PostingBlock(max(self._capacity, needed), self._n_docs, self._dtype)
+        capacity = max(self._capacity, sum(len(docs) for docs, _ in postings.values()))
+        max_terms = max(min(MAX_TERMS, capacity), len(postings))
+        self._block = PostingBlock(capacity, max_terms, self._n_docs, self._dtype)
         for key, (docs, tfs) in postings.items():
             self._block.add(key, docs, tfs)
         return self._block
