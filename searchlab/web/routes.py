@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from searchlab.web.api import compare, explain, export_results, judge, measure, pool, saved_searches, search, train
+from searchlab.web.api import (
+    compare,
+    explain,
+    export_results,
+    import_tables,
+    judge,
+    measure,
+    pool,
+    saved_searches,
+    search,
+    train,
+)
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
     DOCNO,
@@ -187,6 +198,31 @@ ENDPOINTS = (
         "Import topics and judgments: all of them or, after an error, none",
         (INDEX, TOPIC_SET, judge.TOPICS, judge.QRELS, JUDGE, judge.FROM_COLLECTION),
         slow=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/import/preview",
+        import_tables.preview_import,
+        "What would be imported from a table, a list of queries or a RIS file; changes nothing",
+        (INDEX, TOPIC_SET, import_tables.CONTENT, import_tables.TEXT),
+        slow=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/import/table",
+        import_tables.import_table,
+        "Import topics and judgments from a table (CSV, XLSX), a list of queries, TREC qrels or a RIS file with notes",
+        (INDEX, TOPIC_SET, JUDGE, import_tables.CONTENT, import_tables.TEXT),
+        slow=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/export/judgments",
+        import_tables.export_judgments,
+        "The judgments of a topic set as a table: query, docid, rating, qid, judge, note, when",
+        (INDEX, TOPIC_SET),
+        is_text=True,
+        attachment=import_tables.judgments_file,
     ),
     Endpoint(
         "GET",
