@@ -25,7 +25,7 @@ from searchlab.cli.indexing_options import (
     StrictOption,
 )
 from searchlab.cli.messages import is_verbose, note
-from searchlab.cli.options import JobsOption
+from searchlab.cli.options import ClusterOption, JobsOption, open_cluster
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.printing.reading_printing import print_notes
 from searchlab.cli.progress import reading_bar
@@ -54,6 +54,7 @@ def index_command(
     max_record_mb: MaxRecordOption = MAX_RECORD_MB,
     prune: PruneOption = False,
     rebuild: RebuildOption = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Index documents: add new ones and replace changed ones.
 
@@ -64,7 +65,7 @@ def index_command(
     notes = searchlab.ReadingNotes()
     if is_verbose():
         notes.max_kept = sys.maxsize
-    with reading_report(report, notes), reading_bar(notes) as progress:
+    with open_cluster(cluster) as connected, reading_report(report, notes), reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
             index,
@@ -82,6 +83,7 @@ def index_command(
             max_record_mb=max_record_mb,
             prune=prune,
             rebuild=rebuild,
+            cluster=connected,
             notes=notes,
             progress=progress,
         )
