@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from searchlab.cli.app import app
+from searchlab.cli.blas_threads import load_numpy_with_one_thread
 from searchlab.cli.options import choose_index
 from searchlab.cli.search_options import SynonymsOption
 from searchlab.errors import SettingError, SourceError
@@ -54,6 +55,7 @@ def serve_command(
 
     Search, compare, explain, judge and train in the browser.
     """
+    load_numpy_with_one_thread()
     folders = [choose_index(name) for name in index] if index else [choose_index(None)]
     models = [Path(file) for file in model or []]
     for file in models:
