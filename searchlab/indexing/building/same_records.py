@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from searchlab.corpus.parsing.bibliographic_fields import plain_doi
@@ -23,8 +23,17 @@ DOI, PMID, DESCRIPTION = "DOI", "PMID", "title, year and first author"
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
+def hash_keys(document: Document) -> dict[str, int]:
+    """The keys of a document by their kinds, as numbers."""
+    return {kind: hash_key(*key) for kind, *key in publication_keys(document)}
+
+
 def find_same_records(
-    documents: Iterable[Document], notes: ReadingNotes, *, leave_out: bool = False
+    documents: Iterable[Document],
+    notes: ReadingNotes,
+    *,
+    leave_out: bool = False,
+    keys_of: Callable[[Document], Mapping[str, int]] = hash_keys,
 ) -> Iterator[Document]:
     """The documents; each that is the same publication as an earlier one is noted, and dropped if `leave_out`.
 
@@ -33,7 +42,7 @@ def find_same_records(
     publications = Publications()
     docnos = _Docnos()
     for document in documents:
-        keys = hash_keys(document)
+        keys = keys_of(document)
         same = publications.find(keys)
         if same is None:
             if keys:
@@ -101,11 +110,6 @@ class _Docnos:
 
     def __getitem__(self, number: int) -> str:
         return self._texts[self._ends[number] : self._ends[number + 1]].decode("utf-8", "surrogatepass")
-
-
-def hash_keys(document: Document) -> dict[str, int]:
-    """The keys of a document by their kinds, as numbers."""
-    return {kind: hash_key(*key) for kind, *key in publication_keys(document)}
 
 
 def publication_keys(document: Document) -> Iterator[tuple[str, ...]]:
