@@ -77,9 +77,14 @@ class Cluster:
 
     def _connect(self) -> None:
         try:
-            from distributed import Client
+            from distributed import Client, Security
         except ImportError:
             raise SettingError("clusters need Dask: pip install 'searchlab[cluster]'") from None
+        if self.address.needs_certificates and not Security().get_connection_args("client").get("ssl_context"):
+            raise SettingError(
+                f"cluster {self.address.text} needs certificates: expected distributed.comm.tls.ca-file, client.cert and "
+                "client.key in Dask's configuration"
+            )
         if self.address.is_exposed:
             warn_caller(
                 f"cluster {self.address.text} is reached without TLS: whoever can reach its ports can run code on it; "
