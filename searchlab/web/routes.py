@@ -18,6 +18,7 @@ from searchlab.web.api import (
     saved_searches,
     search,
     train,
+    uploads,
 )
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
@@ -50,6 +51,7 @@ from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import train_page
+from searchlab.web.pages.upload_page import upload_page
 from searchlab.web.state.app_state import AppState
 
 TRAINING = (
@@ -146,6 +148,19 @@ ENDPOINTS = (
         (INDEX, saved_searches.SAVED_NAME),
     ),
     Endpoint("DELETE", "/api/history", saved_searches.delete_history, "Delete all past queries", (INDEX,)),
+    # Add documents
+    Endpoint("POST", "/api/uploads", uploads.start_upload, "Begin an upload of documents", (uploads.NAME,)),
+    Endpoint(
+        "POST",
+        "/api/uploads/file",
+        uploads.upload_file,
+        "Send a file of an upload, as the body (application/octet-stream)",
+        (uploads.NAME, uploads.PATH),
+        takes_file=True,
+    ),
+    Endpoint("POST", "/api/uploads/index", uploads.index_upload, "Index an upload, in the background", (uploads.NAME,)),
+    Endpoint("GET", "/api/uploads", uploads.get_upload, "How far an upload is, and what was read", (uploads.NAME,)),
+    Endpoint("DELETE", "/api/uploads", uploads.delete_upload, "Delete the files of an upload", (uploads.NAME,)),
     # Judge
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
     Endpoint("GET", "/api/topics", judge.list_set_topics, "The topics of a set", (INDEX, TOPIC_SET)),
@@ -307,6 +322,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
     Page("/next", "judge.html", "judge", judge_page.next_page, JUDGE_PAGE, slow=True),

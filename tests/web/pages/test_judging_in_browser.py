@@ -26,13 +26,6 @@ def address(serve, medical):
 
 
 @pytest.fixture
-def find(browser):
-    from selenium.webdriver.common.by import By
-
-    return lambda what: browser.find_element(By.CSS_SELECTOR, what)
-
-
-@pytest.fixture
 def judged(browser, wait):
     """Wait until n documents are judged; returns the document shown then."""
 
