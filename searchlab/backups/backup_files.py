@@ -5,7 +5,8 @@ INDEX.backups/NAME/
   backup.json                         when it was made, each file with size and CRC-32, a checksum
   index/                              the index, with its semantic space and topic models
   judgments.sqlite                    INDEX.judgments.sqlite
-  model.json, models/                 INDEX.model.json, INDEX.models/
+  model.json, models/                 INDEX.model.json, INDEX.models/ with its history
+  ranker.json                         INDEX.ranker.json, the default ranker
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from searchlab.json_records import file_table, json_checksum, one_line, parse_re
 RECORD = "backup.json"
 FORMAT = "searchlab backup 1"
 # The parts of a backup, and what is added to the name of the index for the part beside it.
-PARTS = {"index": "", "judgments.sqlite": ".judgments.sqlite", "model.json": ".model.json", "models": ".models"}
+PARTS = {
+    "index": "",
+    "judgments.sqlite": ".judgments.sqlite",
+    "model.json": ".model.json",
+    "models": ".models",
+    "ranker.json": ".ranker.json",
+}
 
 _NAME = re.compile(r"\w[\w.+-]*")
 

@@ -75,7 +75,9 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
 
         def make_page(state: RequestState, values: dict[str, Any]) -> str:
             index = state.index
-            context = base_context(index.name, state.index_names, session, page.menu, values)
+            if "system" in values and not request.query_params.get("system"):
+                values = values | {"system": index.default_system}
+            context = base_context(index, state.index_names, session, page.menu, values)
             context["systems"] = [{"name": name, "label": label, "kind": kind} for name, label, kind in index.systems]
             return render(page.template, context | page.make_context(state, session, values))
 

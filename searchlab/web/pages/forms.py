@@ -1,4 +1,4 @@
-"""The forms of the pages: judge, undo, add a topic, import, train, cancel.
+"""The forms of the pages: judge, undo, add a topic, import, train, cancel, and models.
 
 They work in browsers without scripts, too: each leads to a page.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from searchlab.web.api import judge, train
+from searchlab.web.api import judge, models, train
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links
@@ -77,6 +77,29 @@ def train_form(state: RequestState, session: BrowserSession, values: dict[str, A
 def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
     """Cancel a training job."""
     train.cancel_job(state, id=values["id"])
+
+
+def use_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
+    """Make a system the default ranker."""
+    models.use_ranker(state, system=values["system"], judge=session.judge)
+
+
+def rename_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Rename a model, and show it."""
+    renamed = models.rename_model(state, name=values["name"], new_name=values["new_name"])
+    return _url(state, "/model", name=renamed["name"])
+
+
+def delete_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Delete a model, and show that it can be restored."""
+    models.delete_model(state, name=values["name"])
+    return _url(state, "/train", deleted=values["name"])
+
+
+def restore_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Make a version of the history the model, and show it."""
+    models.restore_model(state, name=values["name"], version=values["version"])
+    return _url(state, "/model", name=values["name"])
 
 
 def _pool_url(state: RequestState, values: dict[str, Any], **more: Any) -> str:

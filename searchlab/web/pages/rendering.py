@@ -20,9 +20,10 @@ WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
 CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "k")
 # Values that are left out of URLs.
-DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
+DEFAULTS = {"k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
 ONE_TIME = ("did",)
+_STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
 
@@ -39,7 +40,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": format_count}
-    jinja.filters["typeset"] = typeset
+    jinja.filters |= {"typeset": typeset, "stamp": format_stamp}
     return jinja
 
 
@@ -49,10 +50,11 @@ def render(template: str, context: Mapping[str, Any]) -> str:
 
 
 class Links:
-    """URLs that carry the state of a page."""
+    """URLs that carry the state of a page; the default ranker of its index is left out, too."""
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self._state = {name: value for name, value in state.items() if value and value != DEFAULTS.get(name)}
+    def __init__(self, state: Mapping[str, Any], default_system: str = "bm25") -> None:
+        defaults = DEFAULTS | {"system": default_system}
+        self._state = {name: value for name, value in state.items() if value and value != defaults.get(name)}
         self._carried = {name: _written(self._state[name]) for name in CARRIED if name in self._state}
 
     def __call__(self, path: str, **changes: Any) -> str:
@@ -92,3 +94,9 @@ def format_cell(value: float | None) -> str:
 def typeset(text: str) -> str:
     """A sentence with minus signs instead of hyphens, and no line break within `p = .05`."""
     return _EQUALS.sub("\u00a0\\1\u00a0", _MINUS.sub("\u2212", text))
+
+
+def format_stamp(stamp: str) -> str:
+    """A time as it is written in names of files, such as 20261118-131500, for people."""
+    match = _STAMP.match(stamp)
+    return f"{match[1]}-{match[2]}-{match[3]} {match[4]}:{match[5]} UTC" if match else stamp

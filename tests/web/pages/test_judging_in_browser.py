@@ -10,6 +10,7 @@ PAGES = [
     "/next?topic_set=medical&left=bm25&right=dirichlet",
     "/pool?topic_set=medical&qid=2",
     "/train",
+    "/model?name=mine",
     "/measure",
 ]
 # Training has low priority.
@@ -188,9 +189,15 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     WebDriverWait(browser, TRAINING_SECONDS, poll_frequency=0.1).until(lambda driver: driver.execute_script(ended))
     sentence = find(".job .sentence").text
     assert "on 26 held-out topics" in sentence
+    find(".job .more summary").click()
     rows = [row.split() for row in find(".job tbody").text.splitlines()]
     assert [row[0] for row in rows] == ["maxent", "BM25", "RM3"]
     assert find(".model h3").text == "mine"
+    # The picture has a bar and an interval for the model and for each baseline, the same numbers, and no other verdict.
+    drawn = [each.text.split() for each in browser.find_elements("css selector", ".job .means .part")]
+    assert [(row[0], row[1]) for row in drawn] == [(row[0], row[1]) for row in rows]
+    widths = "return [...document.querySelectorAll('.job .means .interval')].map(e => e.getBoundingClientRect().width)"
+    assert min(browser.execute_script(widths)) > 5
     find('.job .button[href^="/?system="]').click()
     wait("location.pathname === '/'")
     assert find("#system").get_attribute("value") == "model:mine"
@@ -206,6 +213,46 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     assert browser.execute_script("return document.querySelectorAll('.topics-chart .bar rect').length") == 26
     find(".topics-chart a").click()
     wait("location.pathname === '/compare' && document.querySelectorAll('.ranking').length === 2")
+
+
+def test_the_verdict_on_a_model_is_drawn_and_its_advice_put_to_use(show, browser, find, wait, collection, medical):
+    show("/model?name=mine")
+    assert "on 26 held-out topics" in find(".sentence").text
+    assert len(browser.find_elements("css selector", ".topics-chart .part")) == 26
+    won, lost = (int(find(f".chart figcaption .{kind}").text.split()[0]) for kind in ("good", "bad"))
+    signs = [each.text[0] for each in browser.find_elements("css selector", ".topics-chart .n") if each.text]
+    assert (signs.count("+"), signs.count("−")) == (won, lost)
+    assert len(browser.find_elements("css selector", ".plots svg.plot[aria-label] polyline")) == 3
+    # What the verdict recommends is offered, and used from now on: in the list of systems, by searches, after a reload.
+    chosen = find(".use .primary").get_attribute("value")
+    find(".use .primary").click()
+    wait("document.querySelector('.in-use')")
+    show("/?q=depression")
+    assert find("#system").get_attribute("value") == chosen
+    assert "in use" in find("#system option:checked").text
+    assert "system=" not in find("nav a").get_attribute("href")
+    show("/train")
+    find('.use button[value=""]').click()
+    wait("document.readyState === 'complete' && !document.querySelector('.in-use')")
+    show("/?q=depression")
+    assert find("#system").get_attribute("value") == "bm25"
+
+
+def test_a_model_is_renamed_and_deleted_with_undo(show, browser, find, wait, collection):
+    show("/model?name=mine")
+    find("#new-name").clear()
+    find("#new-name").send_keys("ours")
+    find('form[action="/model/rename"] button').click()
+    wait("document.querySelector('h1').textContent.includes('ours')")
+    find('form[action="/model/delete"] button').click()
+    wait("location.pathname === '/train' && document.querySelector('.notice')?.textContent.includes('was deleted')")
+    assert "ours" not in [each.text for each in browser.find_elements("css selector", ".model h3")]
+    find('form[action="/model/restore"] button').click()
+    wait("location.pathname === '/model' && document.querySelector('.sentence')")
+    find("#new-name").clear()
+    find("#new-name").send_keys("mine")
+    find('form[action="/model/rename"] button').click()
+    wait("document.querySelector('h1').textContent.includes('mine')")
 
 
 def test_a_cancelled_job_leaves_no_model(show, browser, find, wait, collection):
