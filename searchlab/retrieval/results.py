@@ -17,7 +17,7 @@ from searchlab.indexing.storage.columns import NGRAMS, STREAMS
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
-from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
+from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
 from searchlab.retrieval.highlight.long_texts import MAX_LENGTH, add_ellipses, choose_part
 from searchlab.retrieval.highlight.snippets import (
@@ -149,7 +149,7 @@ class Hits(HitsExport, Sequence[Hit]):
 
         It is exact, and computed when it is first asked for.
         """
-        return self._matches.count()
+        return count_marks(self.matching) if "matching" in self.__dict__ else self._matches.count()
 
     @cached_property
     def matching(self) -> Marks:
@@ -164,7 +164,7 @@ class Hits(HitsExport, Sequence[Hit]):
     @cached_property
     def other_fields(self) -> tuple[OtherField, ...]:
         """Fields in which further documents have the words of the query, which searches title and body only."""
-        return self._matches.search_fields(self.matching)
+        return self._matches.search_fields(lambda: self.matching)
 
     def facets(self, *fields: str, n: int = N_VALUES) -> dict[str, Facet]:
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
