@@ -5,6 +5,7 @@ INDEX.backups/NAME/
   backup.json                         when it was made, each file with size and CRC-32, a checksum
   index/                              the index, with its semantic space and topic models
   judgments.sqlite                    INDEX.judgments.sqlite
+  searches.json                       INDEX.searches.json
   model.json, models/                 INDEX.model.json, INDEX.models/ with its history
   ranker.json                         INDEX.ranker.json, the default ranker
 """
@@ -27,6 +28,7 @@ FORMAT = "searchlab backup 1"
 PARTS = {
     "index": "",
     "judgments.sqlite": ".judgments.sqlite",
+    "searches.json": ".searches.json",
     "model.json": ".model.json",
     "models": ".models",
     "ranker.json": ".ranker.json",

@@ -94,7 +94,7 @@ def create_backup(folder: Path, name: str, *, link: bool = True, progress: Progr
         with suppress(SourceError), closing(Database(judgments)) as database:
             copy_database(database, temporary / "judgments.sqlite")
             copying.record("judgments.sqlite")
-        for part in ("model.json", "ranker.json"):
+        for part in ("searches.json", "model.json", "ranker.json"):
             if (single := part_beside(folder, part)).is_file():
                 copying.add(single, part, immutable=False)
         models = part_beside(folder, "models")

@@ -19,6 +19,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,17 @@ class SearchEngine:
         self.compiled = compiled
         self._analyzer = QueryAnalyzer(self.reader, rules)
         self._threads = threading.local()
+
+    @property
+    def has_synonyms(self) -> bool:
+        """Whether words of queries stand for their synonyms, too."""
+        return self._analyzer.has_synonyms
+
+    def without_synonyms(self) -> SearchEngine:
+        """An engine that shares the index, and searches for words as they are written."""
+        plain = copy(self)
+        plain._analyzer = QueryAnalyzer(self.reader)
+        return plain
 
     def __repr__(self) -> str:
         return f"<SearchEngine {self.snapshot.folder}: {len(self)} documents>"
