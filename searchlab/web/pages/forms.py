@@ -5,6 +5,7 @@ They work in browsers without scripts, too: each leads to a page.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -45,14 +46,28 @@ def judge_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def undo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
-    """Undo the last judgment; in a pool, show the document that it was about."""
-    undone = judge.undo_judgment(state, judge=session.judge)["undone"]
+    """Undo the last judgment of a topic, and show the document that it was about."""
+    return _change_last(state, session, values, "undone", judge.undo_judgment)
+
+
+def redo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
+    """Do the judgment of a topic again that was undone last, and show the document that it is about."""
+    return _change_last(state, session, values, "redone", judge.redo_judgment)
+
+
+def _change_last(
+    state: RequestState,
+    session: BrowserSession,
+    values: dict[str, Any],
+    did: str,
+    change: Callable[..., dict[str, Any]],
+) -> str | None:
     if not values["qid"]:
         return None
-    if undone is None:
+    changed = change(state, judge=session.judge, topic_set=values["topic_set"], qid=values["qid"])[did]
+    if changed is None:
         return _pool_url(state, values, did="nothing")
-    topic = {"topic_set": undone["topic_set"], "qid": undone["qid"]}
-    return _pool_url(state, values | topic, docno=undone["docno"], did="undone")
+    return _pool_url(state, values, docno=changed["docno"], did=did)
 
 
 def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:

@@ -226,8 +226,9 @@ def test_the_grade_is_checked(state, app_state):
 
 def test_only_writes_are_posted():
     posted = {each.path for each in ENDPOINTS if each.method == "POST"}
-    judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/import"}
-    assert posted == judging | {"/api/train", "/api/jobs/cancel", "/api/searches"}
+    judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/judgments/redo", "/api/import"}
+    models = {f"/api/models/{change}" for change in ("use", "rename", "delete", "restore")}
+    assert posted == judging | models | {"/api/train", "/api/jobs/cancel", "/api/searches"}
     assert {each.method for each in ENDPOINTS if not each.is_write} == {"GET"}
     texts = {f"/api/export/{what}" for what in ("qrels", "topics", "results")}
     assert {each.path for each in ENDPOINTS if each.is_text} == texts

@@ -87,9 +87,15 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     assert browser.title.startswith(f"2 of {n}")
     press("u")
     assert judged(1) == order[1]
-    wait("document.getElementById('announcement').textContent.includes('undone')")
-    # An action is reported once.
-    assert find(".notice").text == "The last judgment was undone."
+    wait("document.getElementById('announcement').textContent.includes('Undone')")
+    # An action is reported once, with document, topic and set.
+    notice = find(".notice").text
+    assert f"“{find('#paper-title').text}” for the topic “depression after stroke” of mine" in notice
+    press("r")
+    assert judged(2) == order[1]
+    assert find(".notice").text.startswith("Done again: your judgment of")
+    press("u")
+    assert judged(1) == order[1]
     browser.refresh()
     assert judged(1) == order[1]
     assert browser.find_elements("css selector", ".notice") == []
@@ -117,6 +123,81 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     wait(f"{READY} && {CURRENT} === arguments[0]", order[3])
     browser.back()
     wait(f"{READY} && {CURRENT} === arguments[0]", order[2])
+
+
+def test_undo_never_reaches_another_topic(show, browser, find, press, wait, judged, topic):
+    topic("sleep apnea")
+    judged(0)
+    press("2")
+    judged(1)
+    topic("vitamin deficiency")
+    first = judged(0)
+    press("u")
+    wait("document.querySelector('.notice')?.textContent.includes('nothing to undo')")
+    assert judged(0) == first
+    # Nor do the keys of the results page.
+    show("/?q=vitamin")
+    press("u")
+    wait("document.getElementById('announcement').textContent.includes('Nothing to undo for this query')")
+    show("/pool?topic_set=mine&qid=" + browser.execute_script(SEARCH_QID, "sleep apnea"))
+    judged(1)
+
+
+# The qid of the topic with a text, of the set `mine`.
+SEARCH_QID = """const request = new XMLHttpRequest();
+request.open('GET', '/api/topics?topic_set=mine', false); request.send();
+return JSON.parse(request.responseText).topics.find(topic => topic.text === arguments[0]).qid"""
+
+
+def test_at_high_latency_no_key_press_is_lost_and_judgments_are_queued_visibly(browser, press, wait, judged, topic):
+    topic("bone marrow")
+    judged(0)
+    # The next documents are loaded ahead.
+    wait("performance.getEntriesByType('resource').filter(each => each.name.includes('/pool?')).length >= 3")
+    slow = {"offline": False, "latency": 800, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", slow)
+    try:
+        press("2", "1", "0")
+        assert "Saving" in browser.execute_script("return document.getElementById('saving').textContent")
+        judged(3)
+        wait("document.getElementById('saving').textContent === ''")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", slow | {"latency": 0})
+        browser.execute_cdp_cmd("Network.disable", {})
+    browser.refresh()
+    judged(3)
+    marks = browser.execute_script("return [...document.querySelectorAll('.dot')].map(dot => dot.textContent).join('')")
+    assert marks.startswith("210·")
+
+
+def test_a_lost_connection_loses_no_judgment(browser, press, wait, judged, topic):
+    topic("heart attack")
+    judged(0)
+    wait("performance.getEntriesByType('resource').filter(each => each.name.includes('/pool?')).length >= 3")
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        press("2")
+        wait("document.getElementById('saving').textContent.includes('Connection lost, trying again: 1 judgment')")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+        browser.execute_cdp_cmd("Network.disable", {})
+    wait("document.getElementById('saving').textContent === ''")
+    browser.get_log("browser")  # the failed requests
+    browser.refresh()
+    judged(1)
+
+
+def test_a_page_that_is_looked_at_again_shows_what_another_tab_has_judged(browser, address, wait, judged, topic):
+    topic("skin cancer")
+    docno = judged(0)
+    qid = browser.execute_script("return new URLSearchParams(location.search).get('qid')")
+    send(address, "/api/judgments", topic_set="mine", qid=qid, docno=docno, grade=2, judge="me")
+    browser.execute_script("window.dispatchEvent(new Event('focus'))")
+    judged(1)
+    assert browser.execute_script("return document.querySelector('.dot').textContent") == "2"
 
 
 def test_an_unsaved_note_is_kept_while_other_documents_are_shown(browser, press, wait, judged, topic):
@@ -148,7 +229,7 @@ def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
         find('[form="undoing"]').click()
         until(judged(0))
         assert find("#judging").get_attribute("data-docno") == first
-        assert "undone" in find(".notice").text
+        assert "Undone" in find(".notice").text
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 

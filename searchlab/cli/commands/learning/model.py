@@ -13,7 +13,7 @@ from searchlab.cli.printing.model_printing import print_model
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.errors import SettingError, SourceError
 
-model_app = add_group("model", "Describe a trained model, or choose the default ranker of an index.")
+model_app = add_group("model", "Describe a model; choose the default ranker.")
 
 
 @model_app.command("show")
