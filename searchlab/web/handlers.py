@@ -47,11 +47,13 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
 
     async def respond(request: Request) -> Response:
         try:
-            if endpoint.method == "POST":
+            if endpoint.method == "POST" and not endpoint.takes_file:
                 parsed = parse_body(endpoint.parameters, _read_json(await request.body()))
             else:
                 items = [*request.query_params.multi_items(), *request.path_params.items()]
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
+            if endpoint.takes_file:
+                parsed["content"] = await request.body()
             if endpoint.is_write:
                 parsed = _as_judge_of_login(request, parsed)
             state, index, values = _take_state(app_state, parsed)

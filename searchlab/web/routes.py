@@ -11,6 +11,7 @@ from searchlab.web.api import (
     compare,
     explain,
     export_results,
+    import_tables,
     judge,
     measure,
     models,
@@ -18,6 +19,7 @@ from searchlab.web.api import (
     saved_searches,
     search,
     train,
+    uploads,
 )
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
@@ -51,6 +53,7 @@ from searchlab.web.pages import forms, judge_page, measure_page, pool_page, sear
 from searchlab.web.pages.model_page import model_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import DELETED_MODEL, train_page
+from searchlab.web.pages.upload_page import upload_page
 from searchlab.web.state.app_state import AppState
 
 TRAINING = (
@@ -147,6 +150,19 @@ ENDPOINTS = (
         (INDEX, saved_searches.SAVED_NAME),
     ),
     Endpoint("DELETE", "/api/history", saved_searches.delete_history, "Delete all past queries", (INDEX,)),
+    # Add documents
+    Endpoint("POST", "/api/uploads", uploads.start_upload, "Begin an upload of documents", (uploads.NAME,)),
+    Endpoint(
+        "POST",
+        "/api/uploads/file",
+        uploads.upload_file,
+        "Send a file of an upload, as the body (application/octet-stream)",
+        (uploads.NAME, uploads.PATH),
+        takes_file=True,
+    ),
+    Endpoint("POST", "/api/uploads/index", uploads.index_upload, "Index an upload, in the background", (uploads.NAME,)),
+    Endpoint("GET", "/api/uploads", uploads.get_upload, "How far an upload is, and what was read", (uploads.NAME,)),
+    Endpoint("DELETE", "/api/uploads", uploads.delete_upload, "Delete the files of an upload", (uploads.NAME,)),
     # Judge
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
     Endpoint("GET", "/api/topics", judge.list_set_topics, "The topics of a set", (INDEX, TOPIC_SET)),
@@ -212,6 +228,31 @@ ENDPOINTS = (
         "Import topics and judgments: all of them or, after an error, none",
         (INDEX, TOPIC_SET, judge.TOPICS, judge.QRELS, JUDGE, judge.FROM_COLLECTION),
         slow=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/import/preview",
+        import_tables.preview_import,
+        "What would be imported from a table, a list of queries or a RIS file; changes nothing",
+        (INDEX, TOPIC_SET, import_tables.CONTENT, import_tables.TEXT),
+        slow=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/import/table",
+        import_tables.import_table,
+        "Import topics and judgments from a table (CSV, XLSX), a list of queries, TREC qrels or a RIS file with notes",
+        (INDEX, TOPIC_SET, JUDGE, import_tables.CONTENT, import_tables.TEXT),
+        slow=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/export/judgments",
+        import_tables.export_judgments,
+        "The judgments of a topic set as a table: query, docid, rating, qid, judge, note, when",
+        (INDEX, TOPIC_SET),
+        is_text=True,
+        attachment=import_tables.judgments_file,
     ),
     Endpoint(
         "GET",
@@ -314,6 +355,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
     Page("/next", "judge.html", "judge", judge_page.next_page, JUDGE_PAGE, slow=True),

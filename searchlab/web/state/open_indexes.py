@@ -154,15 +154,24 @@ class OpenIndexes:
     """The indexes that are served, by name; `models` are files offered for all of them, `synonyms` for all queries."""
 
     def __init__(self, folders: Sequence[Path], models: Iterable[Path] = (), synonyms: Synonyms | None = None) -> None:
-        files = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
+        self._shared_models = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
+        self._synonyms = synonyms
+        self._retired = RetiredStates()
         self._watched: dict[str, _WatchedIndex] = {}
-        retired = RetiredStates()
         for folder in folders:
-            watched = self._watched.setdefault(folder.name, _WatchedIndex(folder, files, retired, synonyms))
-            if watched.folder != folder:
-                raise SettingError(f"two indexes are called {folder.name}: {watched.folder} and {folder}")
+            self.add(folder)
         if not self._watched:
             raise SettingError("no index to serve, expected at least one")
+
+    def add(self, folder: Path) -> None:
+        """Serve one more index."""
+        known = self._watched.get(folder.name)
+        if known is None:
+            watched = _WatchedIndex(folder, self._shared_models, self._retired, self._synonyms)
+            # A new dict: other threads may be reading the present one.
+            self._watched = {**self._watched, folder.name: watched}
+        elif known.folder != folder:
+            raise SettingError(f"two indexes are called {folder.name}: {known.folder} and {folder}")
 
     @property
     def names(self) -> tuple[str, ...]:
