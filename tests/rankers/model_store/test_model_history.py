@@ -1,3 +1,4 @@
+# mypy: disable-error-code="attr-defined, union-attr"
 """A model is replaced only by a better one, and what was replaced or deleted can be restored."""
 
 from pathlib import Path
@@ -27,7 +28,7 @@ def model(gain=0.1, kind="not yet", weight=1.0):
     """A model whose nDCG@10 is `gain` above that of RM3, its best baseline."""
     means = {"m": {"nDCG@10": 0.5 + gain}, "BM25": {"nDCG@10": 0.4}, "RM3": {"nDCG@10": 0.5}}
     trial = {"means": means, "advice": {"kind": kind, "sentence": "So."}, "verdict": "So."}
-    return Bundle("linear", {}, LinearModel(np.array([weight])), ("own",), Preprocessor(), trial=trial)
+    return Bundle("linear", {}, LinearModel(np.array([weight])), ("own",), Preprocessor.named(), trial=trial)
 
 
 def weight(path):
@@ -47,7 +48,7 @@ def folder(tmp_path):
         (model(0.1), model(0.2), False),
         (model(0.01, "helps"), model(0.2, "not yet"), True),
         (model(0.2, "hurts"), model(-0.2, "too few"), False),
-        (model(0.0), Bundle("linear", {}, LinearModel(np.ones(1)), ("own",), Preprocessor()), True),
+        (model(0.0), Bundle("linear", {}, LinearModel(np.ones(1)), ("own",), Preprocessor.named()), True),
     ],
 )
 def test_a_better_verdict_or_else_a_larger_gain_over_the_best_baseline(new, former, better):

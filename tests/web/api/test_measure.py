@@ -30,7 +30,12 @@ def model(folder):
     made = []
     topics, qrels = ({str(n): make(n) for n in range(10)} for make in ("w{}".format, title_grades))
     task = TrainingTask(str(folder), "", "mine", topics, qrels, ranker="rsvm", features="table1", k=20)
-    train_model(task, lambda *step: None, lambda bundle: made.append(bundle) or StoredModel(Path(), True, None))
+
+    def keep(bundle):
+        made.append(bundle)
+        return StoredModel(Path(), True, None)
+
+    train_model(task, lambda *step: None, keep)
     return made[0]
 
 
