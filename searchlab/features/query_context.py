@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.errors import unknown_name
-from searchlab.features.counts import StreamCounts, collect_counts
+from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.features.latent_semantics.word_vectors import WordVectors
 from searchlab.indexing.storage.columns import STREAMS
@@ -97,14 +97,14 @@ class QueryContext:
         return QueryCandidates(self)
 
     @cached_property
-    def counts(self) -> StreamCounts:
+    def query_counts(self) -> StreamCounts:
         """The counts of the query's terms in title and body of each candidate."""
         return self._count(self.terms)
 
     @cached_property
     def bm25_scores(self) -> Array:
         """BM25 of each candidate, for the query itself."""
-        return score_stream(self.counts, BM25())
+        return score_stream(self.query_counts, BM25())
 
     @cached_property
     def rm3_scores(self) -> Array:
@@ -112,10 +112,13 @@ class QueryContext:
         weights = {term.text: term.count for term in self.feedback.expanded_query.terms}
         return score_stream(self._count(weights), BM25())
 
+    @cached_property
+    def counts(self) -> CandidateCounts:
+        """The counts of terms in the candidates, which several features share."""
+        return CandidateCounts(self.engine.snapshot, self.documents.shards, self.documents.docs)
+
     def _count(self, weights: Mapping[str, float]) -> StreamCounts:
-        documents = self.documents
-        counts = collect_counts(self.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
-        return counts.streams["both"].known
+        return self.counts.collect(weights, ["both"]).streams["both"].known
 
     def fill(self, number: float) -> Array:
         """The same number for each candidate."""
@@ -155,10 +158,9 @@ class QueryCandidates:
         if stream not in STREAMS:
             raise unknown_name("stream", stream, STREAMS)
         if stream not in self._counts:
-            context, documents = self._context, self._context.documents
-            snapshot = context.engine.snapshot
-            with snapshot.report_damage():
-                counts = collect_counts(snapshot, context.terms, documents.shards, documents.docs, [stream])
+            context = self._context
+            with context.engine.snapshot.report_damage():
+                counts = context.counts.collect(context.terms, [stream])
             found = self._counts[stream] = counts.streams[stream]
             for array in (found.tf, found.lengths, found.uniques, found.query_counts):
                 array.flags.writeable = False  # several features see the same arrays

@@ -38,7 +38,7 @@ class DenseVectors:
         return len(self.rows)
 
     def cosines(self, begin: int, end: int) -> Array:
-        """The products of some rows with all rows."""
+        """The products of some rows with all rows; of all rows, which takes half of the operations."""
         products: Array = self.rows[begin:end] @ self.rows.T
         return products
 
@@ -58,31 +58,26 @@ def neighbour_means(vectors: Vectors, scores: Sequence[Array], sizes: Sequence[i
     the square of the number of rows, memory does not.
     """
     n = len(vectors)
-    widths = [1 if numbers.ndim == 1 else numbers.shape[1] for numbers in scores]
-    columns = np.column_stack(scores)
-    size_of_column = np.repeat(sizes, widths)
-    means = np.full(columns.shape, np.nan)
+    means = [np.full(numbers.shape, np.nan) for numbers in scores]
     n_rows = max(1, MAX_COSINES // max(n, 1))
+    n_largest = min(max(sizes, default=0), n)
     for begin in range(0, n, n_rows):
-        rows = np.arange(begin, min(begin + n_rows, n))
-        cosines = vectors.cosines(begin, begin + len(rows))
-        np.maximum(cosines, 0, out=cosines)
-        cosines[rows - begin, rows] = 0  # a row is no neighbour of its own
-        for k in dict.fromkeys(sizes):
-            nearest = _keep_largest(cosines, k).astype(np.float64)
-            chosen = np.flatnonzero(size_of_column == k)
-            totals = nearest.sum(axis=1)[:, None]
-            sums = nearest @ columns[:, chosen]
-            undefined = np.full(sums.shape, np.nan)
-            means[np.ix_(rows, chosen)] = np.divide(sums, totals, out=undefined, where=totals > 0)
-    parts = np.split(means, np.cumsum(widths)[:-1], axis=1)
-    return [part.reshape(numbers.shape) for part, numbers in zip(parts, scores, strict=True)]
+        end = min(begin + n_rows, n)
+        cosines = np.maximum(vectors.cosines(begin, end), 0)
+        own = np.arange(end - begin)
+        cosines[own, begin + own] = 0  # a row is no neighbour of its own
+        largest = np.sort(np.partition(cosines, n - n_largest, axis=1)[:, n - n_largest :], axis=1)
+        near = np.flatnonzero(cosines >= largest[:, :1])
+        row, other, weights = near // n, near % n, cosines.ravel()[near].astype(float)
+        for mean, numbers, k in zip(means, scores, sizes, strict=True):
+            chosen = weights * (weights >= largest[row, -min(k, n)])
+            totals = np.bincount(row, chosen, end - begin)
+            for of_column, column in zip(_columns(mean[begin:end]), _columns(numbers), strict=True):
+                sums = np.bincount(row, chosen * column[other], end - begin)
+                np.divide(sums, totals, out=of_column, where=totals > 0)
+    return means
 
 
-def _keep_largest(values: Array, k: int) -> Array:
-    """The k largest values of each row, and those equal to the k-th; 0 in place of all others."""
-    n = values.shape[1]
-    if k >= n:
-        return values
-    least = np.partition(values, n - k, axis=1)[:, n - k]
-    return np.where(values >= least[:, None], values, 0)
+def _columns(numbers: Array) -> Array:
+    """The columns of a table, or the one of a list of numbers, as views."""
+    return numbers.T if numbers.ndim == 2 else numbers[None]
