@@ -156,7 +156,7 @@ def test_the_recipe_is_chosen_and_what_is_given_is_named(collection, run_cli):
         ("-o m.json --ranker rsvmir", 2, "unknown ranker 'rsvmir' (did you mean rsvm-ir?)"),
         ("-o m.json --set D=1", 2, "unknown setting of rsvm-ir 'D'"),
         ("-o m.json --set C", 2, "--set C: expected NAME=VALUE, such as C=0.01"),
-        ("-o m.json --set C=NaN", 2, "rsvm-ir: C is nan, expected a number above 0"),
+        ("-o m.json --set C=NaN", 2, "softmax: C is nan, expected a number above 0"),
         ("-o m.json --measure nDGC@10", 2, "unknown measure"),
         ("-o m.json --folds 1", 2, "folds is 1, expected 0, or a whole number from 2"),
         ("-o m.json --seed -1", 2, "seed is -1, expected a whole number from 0"),
