@@ -397,6 +397,7 @@ FORMS = (
     Form("/model/rename", forms.rename_model_form, (INDEX, models.NAME, models.NEW_NAME)),
     Form("/model/delete", forms.delete_model_form, (INDEX, models.NAME)),
     Form("/model/restore", forms.restore_model_form, (INDEX, models.NAME, models.VERSION)),
+    Form("/dismiss", forms.dismiss_form, (INDEX, models.NAME)),
     Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
     Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),

@@ -11,6 +11,7 @@ from typing import Any
 
 from searchlab.web.api import judge, models, train
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.jobs.training_journal import remove_from_journal
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links
 from searchlab.web.state.request_state import RequestState
@@ -87,6 +88,11 @@ def train_form(state: RequestState, session: BrowserSession, values: dict[str, A
     """Start a training job."""
     train.start_training(state, **values)
     return _url(state, "/train", topic_set=values["topic_set"])
+
+
+def dismiss_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
+    """Forget a training job that was interrupted."""
+    remove_from_journal(state.index.folder, values["name"])
 
 
 def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
