@@ -49,7 +49,7 @@ from searchlab.web.handlers import (
     static_handler,
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
-from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
+from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page, topic_page
 from searchlab.web.pages.model_page import model_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import DELETED_MODEL, train_page
@@ -69,6 +69,7 @@ TRAINING = (
 JUDGE_PAGE = (
     *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
     *(judge_page.ANY_LEFT, judge_page.ANY_RIGHT, judge_page.ALL_TOPICS),
+    *(judge_page.WORDS, judge_page.ORDER, topic_page.CHANGE),
 )
 POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH)
 
@@ -367,6 +368,7 @@ PAGES = (
         (INDEX, TOPIC_SET, pool.QID, SYSTEMS, pool.POOL_DEPTH, pool_page.POOLED_DOCNO, pool_page.DID),
         heavy=True,
     ),
+    Page("/topic", "topic.html", "judge", topic_page.topic_page, (INDEX, TOPIC_SET, pool.QID)),
     Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL)),
     Page("/model", "model.html", "train", model_page, (INDEX, models.NAME, models.VERSION)),
     Page(
@@ -390,7 +392,17 @@ FORMS = (
     ),
     Form("/undo", forms.undo_form, POOL_FORM),
     Form("/redo", forms.redo_form, POOL_FORM),
-    Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, judge.TOPIC_TEXT)),
+    Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, forms.TOPIC_LINES)),
+    Form(
+        "/topic/edit",
+        topic_page.edit_form,
+        (INDEX, TOPIC_SET, pool.QID, judge.TOPIC_TEXT, topic_page.CRITERIA, topic_page.HIGHLIGHT),
+    ),
+    Form("/topics/delete", topic_page.delete_form, (INDEX, TOPIC_SET, topic_page.QIDS)),
+    Form("/topics/merge", topic_page.merge_form, (INDEX, TOPIC_SET, topic_page.QIDS, topic_page.INTO)),
+    Form("/set/rename", topic_page.rename_set_form, (INDEX, TOPIC_SET, topic_page.NEW_SET_NAME)),
+    Form("/set/delete", topic_page.delete_set_form, (INDEX, TOPIC_SET)),
+    Form("/change/undo", topic_page.undo_change_form, (INDEX, judge.ANY_TOPIC_SET, topic_page.CHANGE)),
     Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
     Form("/train", forms.train_form, TRAINING),
     Form("/use", forms.use_form, (INDEX, models.RANKER_IN_USE)),

@@ -24,6 +24,7 @@ NEXT_DOCNO = Parameter("next", "string", "docno of the document of the pool to s
 NEXT_PATH = Parameter(
     "then", "string", "the page to show next", default="/judge", choices=("/judge", "/train", "/measure")
 )
+TOPIC_LINES = replace(judge.TOPIC_TEXT, description="texts of topics, one a line", max_length=20_000)
 SEARCHED_QUERY = Parameter("q", "string", "the query that a document is judged for", default="")
 
 
@@ -72,9 +73,12 @@ def _change_last(
 
 
 def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Add a topic, and show its pool."""
-    topic = judge.create_topic(state, topic_set=values["topic_set"].strip(), text=values["text"])
-    return _url(state, "/pool", topic_set=topic["topic_set"], qid=topic["qid"])
+    """Add topics, one a line; of a single one, show its pool."""
+    topic_set, lines = values["topic_set"].strip(), [line for line in values["text"].splitlines() if line.strip()]
+    added = [judge.create_topic(state, topic_set=topic_set, text=line) for line in lines or [values["text"]]]
+    if len(added) > 1:
+        return _url(state, "/judge", topic_set=topic_set)
+    return _url(state, "/pool", topic_set=topic_set, qid=added[0]["qid"])
 
 
 def import_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:

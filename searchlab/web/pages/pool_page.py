@@ -30,7 +30,9 @@ def pool_page(state: RequestState, session: BrowserSession, values: dict[str, An
     docnos = [document["docno"] for document in documents]
     first_unjudged = answer["first_unjudged"]
     position = docnos.index(values["docno"]) if values["docno"] in docnos else first_unjudged or 0
+    details = state.judgments.editor.topic(values["topic_set"], values["qid"])
     context = {
+        "criteria": details.criteria if details else "",
         "answer": answer,
         "pooled": systems,
         "position": position,
@@ -45,7 +47,9 @@ def pool_page(state: RequestState, session: BrowserSession, values: dict[str, An
     following = documents[position + 1 :] + documents[:position]
     return context | {
         "current": documents[position],
-        "document": _whole_document(state.index, docnos[position], answer["topic"]["text"]),
+        "document": _whole_document(
+            state.index, docnos[position], f"{answer['topic']['text']} {details.highlight if details else ''}"
+        ),
         "previous": docnos[position - 1] if position else None,
         "next": docnos[position + 1] if position + 1 < len(docnos) else None,
         "unjudged": None if first_unjudged in (None, position) else docnos[first_unjudged],
