@@ -49,6 +49,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "features": [(name, len(names)) for name, names in offered_sets().items()],
         "default_features": DEFAULT_SET,
         "job": shown,
+        "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
         "interrupted": list_interrupted(state.index.folder),
         "waiting": [job for job in waiting if job is not shown],
         "models": models["models"],
