@@ -58,20 +58,20 @@ export async function grade(form, chosen) {
 }
 
 // Undo or redo the last judgment for the query of this page: never one of another query.
-async function takeBack(path, name, words) {
+async function takeBack(path, name, verb, words) {
   const query = document.querySelector("form.grades")?.dataset.query;
   if (!query) return;
   try {
     const changed = (await save(() => send(path, { index, judge, query })))[name];
-    if (!changed) return announce(`Nothing to ${words.toLowerCase()} for this query`);
+    if (!changed) return announce(`Nothing to ${verb} for this query`);
     for (const form of formsOf(changed.docno)) showGrade(form, changed.present_grade);
     announce(`${words}: “${changed.title || changed.docno}” for “${changed.topic}” (${changed.topic_set})`);
   } catch (error) {
     announce(`Not possible: ${error.message}`);
   }
 }
-export const undo = () => takeBack("/api/judgments/undo", "undone", "Undo");
-export const redo = () => takeBack("/api/judgments/redo", "redone", "Redo");
+export const undo = () => takeBack("/api/judgments/undo", "undone", "undo", "Undone");
+export const redo = () => takeBack("/api/judgments/redo", "redone", "redo", "Done again");
 
 // Another tab or judge may have changed grades: a page that is looked at again shows what is true now.
 async function refreshGrades() {
