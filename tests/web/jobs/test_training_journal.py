@@ -5,7 +5,6 @@ import sys
 
 import pytest
 
-from searchlab.web.jobs import training_journal
 from searchlab.web.jobs.training_journal import add_to_journal, journal_file, list_interrupted, remove_from_journal
 
 SETTINGS = {"topic_set": "mine", "ranker": "rsvm", "features": "table1", "recipe": "tuned", "prior": "auto", "k": 20}
@@ -32,7 +31,7 @@ def test_a_job_of_a_process_that_runs_is_not_interrupted(folder):
 
 
 def test_jobs_of_a_process_that_is_gone_were_interrupted(folder, gone, monkeypatch):
-    monkeypatch.setattr(training_journal.os, "getpid", lambda: gone)
+    monkeypatch.setattr("os.getpid", lambda: gone)
     add_to_journal(folder, "one", SETTINGS)
     add_to_journal(folder, "two", SETTINGS | {"k": 7})
     monkeypatch.undo()
