@@ -8,6 +8,7 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from searchlab.web.api import (
+    batches,
     compare,
     explain,
     export_results,
@@ -49,6 +50,7 @@ from searchlab.web.handlers import (
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
+from searchlab.web.pages.api_page import api_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import train_page
 from searchlab.web.pages.upload_page import upload_page
@@ -82,6 +84,14 @@ ENDPOINTS = (
         brief=True,
     ),
     Endpoint(
+        "POST",
+        "/api/search/batch",
+        batches.search_batch,
+        "The best documents for each of several queries; changes nothing",
+        (batches.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
+        slow=True,
+    ),
+    Endpoint(
         "GET",
         "/api/export/results",
         export_results.export_results,
@@ -107,7 +117,7 @@ ENDPOINTS = (
         "/api/document",
         search.get_document,
         "A whole document",
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS),
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS, search.START, search.LENGTH),
     ),
     Endpoint(
         "GET",
@@ -187,6 +197,20 @@ ENDPOINTS = (
             *(INDEX, DOCNO, judge.GRADE, JUDGE, judge.NOTE),
             *(judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
         ),
+    ),
+    Endpoint(
+        "POST",
+        "/api/judgments/batch",
+        batches.judge_batch,
+        "Grade several documents for one topic or query",
+        (INDEX, batches.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, batches.BATCH_QUERY),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/judgments",
+        batches.withdraw_grade,
+        "Withdraw the grade of a document",
+        (INDEX, TOPIC_SET, pool.QID, DOCNO, JUDGE),
     ),
     Endpoint("POST", "/api/judgments/undo", judge.undo_judgment, "Undo the last judgment of a judge", (INDEX, JUDGE)),
     Endpoint("GET", "/api/agreement", judge.agreement, "The agreement of judges", (INDEX, TOPIC_SET)),
@@ -305,7 +329,7 @@ PAGES = (
         "document.html",
         "search",
         search_pages.document_page,
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS),
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search_pages.PART),
     ),
     Page(
         "/compare",
@@ -322,6 +346,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,)),
     Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),

@@ -11,6 +11,7 @@ import numpy as np
 
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import SettingError, StoreError
+from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.rankers.systems import System
 from searchlab.records import Document
 from searchlab.retrieval.expansion import similar_query
@@ -32,9 +33,16 @@ MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 # Unknown words are completed if they have this many letters, with at most so many words each.
 MIN_BEGINNING, MAX_COMPLETED_WORDS, MAX_BEGUN_WORDS = 3, 3, 6
 
+# A part of a document begins and ends at a blank, if one comes within this many characters.
+MAX_WORD_LENGTH = 200
+_BLANK = re.compile(r"\s")
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
 PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
+START = Parameter("start", "integer", "where in the text to begin, in characters", default=0, minimum=0)
+LENGTH = Parameter(
+    "length", "integer", "characters of the text; by default all", default=None, minimum=1, nullable=True
+)
 MARKED_QUERY = Parameter("q", "string", "a query whose words are marked", default="")
 
 
@@ -104,7 +112,7 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     chosen = index.system(system)
     if chosen.kind == "model":
         chosen = index.system("bm25")
-    document = find_document(index, docno)
+    document = find_stored(index, docno)
     hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
     answer = result_page(index, chosen, hits.without(docno), f"like {docno}", k, page, [])
     answer |= {"suggestions": {}, "corrected_query": None, "topic": None, "sort": "", "facets": {}, "other_fields": []}
@@ -113,10 +121,17 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     return answer | {"seconds": time.perf_counter() - start}
 
 
-def get_document(state: RequestState, *, docno: str, q: str, system: str) -> dict[str, Any]:
-    """A whole document, with the words of a query marked."""
+def get_document(
+    state: RequestState, *, docno: str, q: str, system: str, start: int = 0, length: int | None = None
+) -> dict[str, Any]:
+    """A document, with the words of a query marked; of a long text, perhaps a part, which begins and ends at blanks."""
     index = state.index
-    document = find_document(index, docno)
+    stored = find_stored(index, docno)
+    with index.engine.snapshot.report_damage():
+        full_length = len(stored.body)
+        first = _next_blank(stored, start)
+        last = full_length if length is None else _next_blank(stored, start + length)
+        document = Document(stored.docno, stored.title, stored.read_body(first, last), stored.fields)
     terms = index.system(system).parse(check_query(q, state.limits)).to_mark if q.strip() else frozenset()
     analyzer = index.engine.snapshot.analyzer.for_document(document)
     return {
@@ -124,7 +139,17 @@ def get_document(state: RequestState, *, docno: str, q: str, system: str) -> dic
         "docno": document.docno,
         **texts_as_json(title=mark_all(document.title, terms, analyzer), body=mark_all(document.body, terms, analyzer)),
         "fields": dict(document.fields),
+        "start": first,
+        "full_length": full_length,
     }
+
+
+def _next_blank(stored: StoredDocument, position: int) -> int:
+    """The first blank of a body from a position on, so that no word is cut; the position itself if none is near."""
+    if position <= 0 or position >= len(stored.body):
+        return max(0, min(position, len(stored.body)))
+    blank = _BLANK.search(stored.read_body(position, position + MAX_WORD_LENGTH))
+    return position + (blank.start() if blank else 0)
 
 
 def suggest_queries(state: RequestState, *, q: str) -> dict[str, Any]:
@@ -154,10 +179,13 @@ def system_record(system: System) -> dict[str, str]:
     return {"name": system.name, "label": system.label, "kind": system.kind}
 
 
-def find_document(index: OpenIndex, docno: str) -> Document:
-    """A document by its docno; HTTP error 404 if there is none."""
+def find_stored(index: OpenIndex, docno: str) -> StoredDocument:
+    """A document by its docno, whose body is read when it is asked for; HTTP error 404 if there is none."""
     require_document(index, docno)
-    return index.engine.document(docno)
+    snapshot = index.engine.snapshot
+    with snapshot.report_damage():
+        shard, number = snapshot.locate(docno)
+        return snapshot.shards[shard].stored.read(number)
 
 
 def require_document(index: OpenIndex, docno: str) -> None:

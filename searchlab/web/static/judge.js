@@ -3,7 +3,7 @@
 // The pool of the page that the server sends next replaces the present one: pages are made in one way, with or without
 // scripts. While a request is under way keys do nothing: one cannot judge a document that is not yet shown.
 
-import { announce, withoutAction } from "./page.js";
+import { announce, keysAct, withoutAction } from "./page.js";
 
 const main = document.getElementById("main");
 const pool = () => main.querySelector("[data-pool]");
@@ -66,6 +66,7 @@ const KEYS = {
 function handleKeysAndForms() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target.id === "note") document.getElementById("paper-title").focus();
+    if (!keysAct()) return;
     const typing = event.target.closest?.("input, select, textarea, [contenteditable], dialog");
     if (typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
     const act = Object.hasOwn(KEYS, event.key) && KEYS[event.key];

@@ -228,6 +228,7 @@ def test_only_writes_are_posted():
     posted = {each.path for each in ENDPOINTS if each.method == "POST"}
     judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/import"}
     judging |= {"/api/import/preview", "/api/import/table"}
+    judging |= {"/api/judgments/batch", "/api/search/batch"}
     uploading = {"/api/uploads", "/api/uploads/file", "/api/uploads/index"}
     assert posted == judging | {"/api/train", "/api/jobs/cancel", "/api/searches"} | uploading
     assert {each.method for each in ENDPOINTS if not each.is_write} == {"GET"}
