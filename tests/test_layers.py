@@ -55,6 +55,7 @@ SHARED = {
     "json_numbers",
     "json_records",
     "notebook_html",
+    "processors",
     "records",
     "row_groups",
     "types",

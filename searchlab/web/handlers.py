@@ -80,7 +80,9 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
 
         def make_page(state: RequestState, parsed: dict[str, Any], values: dict[str, Any]) -> str:
             index = state.index
-            context = base_context(index.name, state.index_names, session, page.menu, parsed)
+            if "system" in parsed and not request.query_params.get("system"):
+                parsed, values = (each | {"system": index.default_system} for each in (parsed, values))
+            context = base_context(index, state.index_names, session, page.menu, parsed)
             context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
             return render(page.template, context | page.make_context(state, session, values))
 

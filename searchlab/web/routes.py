@@ -15,6 +15,7 @@ from searchlab.web.api import (
     import_tables,
     judge,
     measure,
+    models,
     pool,
     saved_searches,
     search,
@@ -51,8 +52,9 @@ from searchlab.web.handlers import (
 from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
 from searchlab.web.pages.api_page import api_page
+from searchlab.web.pages.model_page import model_page
 from searchlab.web.pages.page import Form, Page
-from searchlab.web.pages.train_page import train_page
+from searchlab.web.pages.train_page import DELETED_MODEL, train_page
 from searchlab.web.pages.upload_page import upload_page
 from searchlab.web.state.app_state import AppState
 
@@ -212,7 +214,20 @@ ENDPOINTS = (
         "Withdraw the grade of a document",
         (INDEX, TOPIC_SET, pool.QID, DOCNO, JUDGE),
     ),
-    Endpoint("POST", "/api/judgments/undo", judge.undo_judgment, "Undo the last judgment of a judge", (INDEX, JUDGE)),
+    Endpoint(
+        "POST",
+        "/api/judgments/undo",
+        judge.undo_judgment,
+        "Undo the last judgment of a judge: for a topic, for a query, or of all",
+        (INDEX, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
+    ),
+    Endpoint(
+        "POST",
+        "/api/judgments/redo",
+        judge.redo_judgment,
+        "Do the judgment again that was undone last",
+        (INDEX, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
+    ),
     Endpoint("GET", "/api/agreement", judge.agreement, "The agreement of judges", (INDEX, TOPIC_SET)),
     Endpoint(
         "GET",
@@ -280,7 +295,25 @@ ENDPOINTS = (
         slow=True,
     ),
     # Train
-    Endpoint("GET", "/api/models", train.list_models, "The models of an index, and how well they do", (INDEX,)),
+    Endpoint("GET", "/api/models", models.list_models, "The models of an index, and how well they do", (INDEX,)),
+    Endpoint(
+        "POST",
+        "/api/models/use",
+        models.use_ranker,
+        "Make a system the default ranker of the index, or BM25 again",
+        (INDEX, models.RANKER_IN_USE, JUDGE),
+    ),
+    Endpoint(
+        "POST", "/api/models/rename", models.rename_model, "Rename a model", (INDEX, models.NAME, models.NEW_NAME)
+    ),
+    Endpoint("POST", "/api/models/delete", models.delete_model, "Move a model to the history", (INDEX, models.NAME)),
+    Endpoint(
+        "POST",
+        "/api/models/restore",
+        models.restore_model,
+        "Make a version of a model's history the model again",
+        (INDEX, models.NAME, models.VERSION),
+    ),
     Endpoint(
         "GET",
         "/api/readiness",
@@ -359,7 +392,8 @@ PAGES = (
         (INDEX, TOPIC_SET, pool.QID, SYSTEMS, pool.POOL_DEPTH, pool_page.POOLED_DOCNO, pool_page.DID),
         heavy=True,
     ),
-    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET)),
+    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL)),
+    Page("/model", "model.html", "train", model_page, (INDEX, models.NAME, models.VERSION)),
     Page(
         "/measure",
         "measure.html",
@@ -380,9 +414,14 @@ FORMS = (
         ),
     ),
     Form("/undo", forms.undo_form, POOL_FORM),
+    Form("/redo", forms.redo_form, POOL_FORM),
     Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, judge.TOPIC_TEXT)),
     Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
     Form("/train", forms.train_form, TRAINING),
+    Form("/use", forms.use_form, (INDEX, models.RANKER_IN_USE)),
+    Form("/model/rename", forms.rename_model_form, (INDEX, models.NAME, models.NEW_NAME)),
+    Form("/model/delete", forms.delete_model_form, (INDEX, models.NAME)),
+    Form("/model/restore", forms.restore_model_form, (INDEX, models.NAME, models.VERSION)),
     Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
     Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),

@@ -2,7 +2,8 @@
 
 Each request compares the stamps of a few files. An index that has changed on disk is opened again, by one thread,
 while other requests use the previous state; a request keeps the state that it has taken. Models lie beside the index:
-`NAME.model.json` and the folder `NAME.models`, into which the server writes the models that it trains.
+`NAME.model.json` and the folder `NAME.models`, into which the server writes the models that it trains; so does the
+default ranker.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER as SPACE
 from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.rankers.model_store.default_ranker import default_ranker_file
+from searchlab.rankers.model_store.model_files import list_model_files, models_folder, trained_model_file
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
@@ -35,16 +38,6 @@ FileStamp = tuple[int, int, int]
 log = logging.getLogger(__name__)
 
 
-def models_folder(folder: Path) -> Path:
-    """The folder of the models that the server has trained for an index."""
-    return folder.with_name(f"{folder.name}.models")
-
-
-def _default_model(folder: Path) -> Path:
-    """The model that `searchlab train` writes for an index."""
-    return folder.with_name(f"{folder.name}.model.json")
-
-
 class _WatchedIndex:
     """The folder of one index, and its latest state."""
 
@@ -54,7 +47,8 @@ class _WatchedIndex:
         self.folder = folder
         self._synonyms = synonyms
         self._shared_models = models
-        watched = (folder / MANIFEST, _default_model(folder), folder / TOPICS, folder / SPACE, *models.values())
+        beside = (trained_model_file(folder), default_ranker_file(folder))
+        watched = (folder / MANIFEST, *beside, folder / TOPICS, folder / SPACE, *models.values())
         self._watched_files, self._models_folder = tuple(map(str, watched)), str(models_folder(folder))
         self._retired = retired
         self._lock = threading.Lock()
@@ -102,10 +96,8 @@ class _WatchedIndex:
 
     def _open(self, stamps: tuple[FileStamp | None, ...]) -> OpenIndex:
         """A new state; it keeps the engine if only models have changed, or if the index cannot be opened now."""
-        previous, default = self._latest, _default_model(self.folder)
-        models = {"model": default} if default.is_file() else {}
-        trained = sorted(models_folder(self.folder).glob("*.json"))
-        models |= {path.stem: path for path in trained} | dict(self._shared_models)
+        previous = self._latest
+        models = list_model_files(self.folder) | dict(self._shared_models)
         if previous is not None and self._stamps[0] == stamps[0] and not self._problem:
             return OpenIndex(self.folder, models, previous.engine)
         try:

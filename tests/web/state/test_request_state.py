@@ -23,6 +23,7 @@ VALUES = {
     "left": "bm25",
     "right": "jm",
     "format": "ris",
+    "name": "builtin",
 }
 
 
