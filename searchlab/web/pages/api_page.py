@@ -62,7 +62,8 @@ def _type_of(schema: dict[str, Any]) -> str:
         words = ", ".join(schema["enum"])
     if "minimum" in schema and "maximum" in schema:
         words += f", {schema['minimum']:g} to {schema['maximum']:g}"
-    return words + (f"; default {schema['default']}" if schema.get("default") not in (None, "", []) else "")
+    default = schema.get("default")
+    return words if default in (None, "", []) else f"{words}; default {str(default).lower()}"
 
 
 def shape_of(schema: dict[str, Any], depth: int = 0) -> str:
