@@ -118,7 +118,7 @@ ENDPOINTS = (
         "GET",
         "/api/document",
         search.get_document,
-        "A whole document",
+        "A whole document, or a part of its text",
         (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS, search.START, search.LENGTH),
     ),
     Endpoint(
@@ -362,7 +362,7 @@ PAGES = (
         "document.html",
         "search",
         search_pages.document_page,
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search_pages.PART),
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search.START),
     ),
     Page(
         "/compare",

@@ -74,9 +74,9 @@ class StoredDocument:
 
     def beginning(self, length: int) -> Document:
         """The document with at most this many characters of its body."""
-        return Document(self.docno, self.title, self.read_body(0, length), self.fields)
+        return Document(self.docno, self.title, self.part(0, length), self.fields)
 
-    def read_body(self, start: int, stop: int) -> str:
+    def part(self, start: int, stop: int) -> str:
         """The characters of the body from `start` up to `stop`, of which there may be fewer."""
         return self.body[start:stop] if isinstance(self.body, str) else self.body.read(start, stop)
 

@@ -122,7 +122,7 @@ ANSWERS: dict[tuple[str, str], Schema] = {
         marks=MARKS,
         fields=ANY_OBJECT,
         start=INTEGER,
-        full_length=INTEGER,
+        n_characters=INTEGER,
     ),
     ("GET", "/api/suggest"): record(query=TEXT, suggestions=list_of(record(text=TEXT, kind=TEXT))),
     ("GET", "/api/compare"): record(

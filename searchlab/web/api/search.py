@@ -13,10 +13,10 @@ from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import SettingError, StoreError
 from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.rankers.systems import System
-from searchlab.records import Document
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.fields.facets import parse_fields
 from searchlab.retrieval.highlight.full_text import mark_all
+from searchlab.retrieval.highlight.long_texts import analyzer_of, best_part
 from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.retrieval.near_duplicates import examined_depth
 from searchlab.retrieval.results import Hits, Query
@@ -33,17 +33,21 @@ MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
 # Unknown words are completed if they have this many letters, with at most so many words each.
 MIN_BEGINNING, MAX_COMPLETED_WORDS, MAX_BEGUN_WORDS = 3, 3, 6
 
-# A part of a document begins and ends at a blank, if one comes within this many characters.
-MAX_WORD_LENGTH = 200
-_BLANK = re.compile(r"\s")
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
 PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
-START = Parameter("start", "integer", "where in the text to begin, in characters", default=0, minimum=0)
-LENGTH = Parameter(
-    "length", "integer", "characters of the text; by default all", default=None, minimum=1, nullable=True
-)
 MARKED_QUERY = Parameter("q", "string", "a query whose words are marked", default="")
+START = Parameter(
+    "start",
+    "integer",
+    "the first character of the text; by default a part of a long text begins with the best passage for the query",
+    default=None,
+    minimum=0,
+    nullable=True,
+)
+LENGTH = Parameter(
+    "length", "integer", "at most this many characters of the text", default=None, minimum=1, nullable=True
+)
 
 
 def describe_indexes(state: RequestState) -> dict[str, Any]:
@@ -122,34 +126,31 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
 
 
 def get_document(
-    state: RequestState, *, docno: str, q: str, system: str, start: int = 0, length: int | None = None
+    state: RequestState, *, docno: str, q: str, system: str, start: int | None = None, length: int | None = None
 ) -> dict[str, Any]:
-    """A document, with the words of a query marked; of a long text, perhaps a part, which begins and ends at blanks."""
+    """A document, or `length` characters of its text from `start`, with the words of a query marked.
+
+    Without a start, a part of a long text begins where a query has its best passage.
+    """
     index = state.index
-    stored = find_stored(index, docno)
-    with index.engine.snapshot.report_damage():
-        full_length = len(stored.body)
-        first = _next_blank(stored, start)
-        last = full_length if length is None else _next_blank(stored, start + length)
-        document = Document(stored.docno, stored.title, stored.read_body(first, last), stored.fields)
-    terms = index.system(system).parse(check_query(q, state.limits)).to_mark if q.strip() else frozenset()
-    analyzer = index.engine.snapshot.analyzer.for_document(document)
+    snapshot = index.engine.snapshot
+    stored, shard, number = _locate_stored(index, docno)
+    with snapshot.report_damage():
+        query = index.system(system).parse(check_query(q, state.limits)) if q.strip() else None
+        terms = query.to_mark if query is not None else frozenset()
+        begin, n_characters = start or 0, len(stored.body)
+        if start is None and length is not None and n_characters > length and query is not None:
+            begin = best_part(snapshot, shard, number, stored, terms, query.stream_to_mark).start
+        body = stored.part(begin, n_characters if length is None else begin + length)
+    analyzer = analyzer_of(snapshot, stored, "both")
     return {
         "index": index.name,
-        "docno": document.docno,
-        **texts_as_json(title=mark_all(document.title, terms, analyzer), body=mark_all(document.body, terms, analyzer)),
-        "fields": dict(document.fields),
-        "start": first,
-        "full_length": full_length,
+        "docno": stored.docno,
+        **texts_as_json(title=mark_all(stored.title, terms, analyzer), body=mark_all(body, terms, analyzer)),
+        "fields": dict(stored.fields),
+        "start": begin,
+        "n_characters": n_characters,
     }
-
-
-def _next_blank(stored: StoredDocument, position: int) -> int:
-    """The first blank of a body from a position on, so that no word is cut; the position itself if none is near."""
-    if position <= 0 or position >= len(stored.body):
-        return max(0, min(position, len(stored.body)))
-    blank = _BLANK.search(stored.read_body(position, position + MAX_WORD_LENGTH))
-    return position + (blank.start() if blank else 0)
 
 
 def suggest_queries(state: RequestState, *, q: str) -> dict[str, Any]:
@@ -181,11 +182,16 @@ def system_record(system: System) -> dict[str, str]:
 
 def find_stored(index: OpenIndex, docno: str) -> StoredDocument:
     """A document by its docno, whose body is read when it is asked for; HTTP error 404 if there is none."""
+    return _locate_stored(index, docno)[0]
+
+
+def _locate_stored(index: OpenIndex, docno: str) -> tuple[StoredDocument, int, int]:
+    """A document, with its shard and its number there."""
     require_document(index, docno)
     snapshot = index.engine.snapshot
     with snapshot.report_damage():
         shard, number = snapshot.locate(docno)
-        return snapshot.shards[shard].stored.read(number)
+        return snapshot.shards[shard].stored.read(number), shard, number
 
 
 def require_document(index: OpenIndex, docno: str) -> None:

@@ -22,7 +22,7 @@ WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
 CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "synonyms", "k")
 # Values that are left out of URLs.
-DEFAULTS = {"synonyms": "on", "k": 10, "page": 1, "part": 1}
+DEFAULTS = {"synonyms": "on", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
 ONE_TIME = ("did",)
 _STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d")

@@ -15,7 +15,7 @@ from searchlab.web.api.explain import explain_score
 from searchlab.web.api.parameters import QUERY, Parameter
 from searchlab.web.api.query_measure import find_judged_query
 from searchlab.web.api.search import find_similar, get_document, search_documents
-from searchlab.web.http_errors import NotFound, to_http_error
+from searchlab.web.http_errors import to_http_error
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.request_state import RequestState
 
@@ -24,12 +24,11 @@ _RESTRICTIONS = re.compile(r'["+:]|(^|\s)-|\b(AND|NOT)\b')
 
 # Facets beside the results, and fields of numbers to sort by.
 MAX_FACETS, MAX_SORT_FIELDS = 4, 6
+# Characters of a document that are shown at once.
+SHOWN_LENGTH = 100_000
 
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
-# Characters of a document that are shown at once.
-PART_LENGTH = 40_000
-PART = Parameter("part", "integer", "which part of a long document to show", default=1, minimum=1, maximum=100_000)
 YEAR = "year"
 YEAR_FROM = Parameter(
     "year_from", "integer", "the first year", default=None, minimum=-9999, maximum=9999, nullable=True
@@ -119,20 +118,16 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
 
 
 def document_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
-    """A document, with the judge's grade if it was reached from a query."""
-    part = values["part"]
-    start = (part - 1) * PART_LENGTH
-    answer = get_document(state, **_select(values, "docno", "q", "system"), start=start, length=PART_LENGTH)
-    n_parts = max(-(-answer["full_length"] // PART_LENGTH), 1)
-    if part > n_parts:
-        raise NotFound(f"the document has {n_parts} parts, there is no part {part}")
+    """A document, or a part of a long one, with the judge's grade if it was reached from a query."""
+    answer = get_document(state, **_select(values, "docno", "q", "system", "start"), length=SHOWN_LENGTH)
     judged = find_judged_query(state, values["q"]) if values["q"].strip() else None
     grade = judged.grades_of(session.judge).get(answer["docno"]) if judged else None
+    start, after = answer["start"], answer["start"] + SHOWN_LENGTH
     return _query_context(values) | {
         "answer": answer | {"grade": grade},
         "page": values["page"],
-        "part": part,
-        "n_parts": n_parts,
+        "previous": max(start - SHOWN_LENGTH, 0) if start else None,
+        "next": after if after < answer["n_characters"] else None,
     }
 
 

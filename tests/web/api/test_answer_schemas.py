@@ -130,30 +130,3 @@ def test_a_batch_of_searches_is_bounded_and_k_goes_to_a_thousand(client):
     assert client.post("/api/search/batch", json={"queries": ["a"] * 101}).status_code == 400
     assert client.get("/api/search", params={"q": "wings", "k": 1000}).json()["k"] == 1000
     assert client.get("/api/search", params={"q": "wings", "k": 1001}).status_code == 400
-
-
-def test_a_long_document_is_read_in_parts(build, tmp_path):
-    from searchlab.records import Document
-
-    body = " ".join(f"word{number}" for number in range(60_000))
-    with client_for(
-        build([Document("long", "Long", body), Document("d", "Short", "text")], folder=tmp_path / "it")
-    ) as long:
-        parts, start = [], 0
-        while start < len(body):
-            part = long.get("/api/document", params={"docno": "long", "start": start, "length": 50_000}).json()
-            assert part["full_length"] == len(body)
-            assert part["start"] - start < 200
-            parts.append(part["body"])
-            start += 50_000
-        assert "".join(parts) == body
-        assert all(part.split()[0].startswith("word") for part in parts)
-        whole = long.get("/api/document", params={"docno": "long"}).json()
-        assert whole["body"] == body
-        page = long.get("/document", params={"docno": "long", "q": "word59999"}).text
-        assert len(page) < 60_000
-        assert 'rel="next"' in page
-        last = long.get("/document", params={"docno": "long", "q": "word59999", "part": 15}).text
-        assert "<mark>word59999</mark>" in last
-        assert long.get("/document", params={"docno": "long", "part": 16}).status_code == 404
-        assert 'rel="next"' not in long.get("/document", params={"docno": "d"}).text
