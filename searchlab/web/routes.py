@@ -8,6 +8,7 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from searchlab.web.api import (
+    batches,
     compare,
     explain,
     export_results,
@@ -50,6 +51,7 @@ from searchlab.web.handlers import (
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page, topic_page
+from searchlab.web.pages.api_page import api_page
 from searchlab.web.pages.model_page import model_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import DELETED_MODEL, train_page
@@ -83,6 +85,14 @@ ENDPOINTS = (
         "The best documents for a query",
         (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, GROUP, SYNONYMS, JUDGE),
         brief=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/search/batch",
+        batches.search_batch,
+        "The best documents for each of several queries; changes nothing",
+        (batches.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
+        slow=True,
     ),
     Endpoint(
         "GET",
@@ -190,6 +200,20 @@ ENDPOINTS = (
             *(INDEX, DOCNO, judge.GRADE, JUDGE, judge.NOTE),
             *(judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
         ),
+    ),
+    Endpoint(
+        "POST",
+        "/api/judgments/batch",
+        batches.judge_batch,
+        "Grade several documents for one topic or query",
+        (INDEX, batches.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, batches.BATCH_QUERY),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/judgments",
+        batches.withdraw_grade,
+        "Withdraw the grade of a document",
+        (INDEX, TOPIC_SET, pool.QID, DOCNO, JUDGE),
     ),
     Endpoint(
         "POST",
@@ -356,6 +380,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,)),
     Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),

@@ -109,6 +109,18 @@ export function withoutAction(href) {
 }
 history.replaceState(history.state, "", withoutAction(location.href));
 
+// Speech input and unsteady hands press keys by mistake (WCAG 2.1.4): single keys can be switched off, in this browser.
+const SINGLE_KEYS = "searchlab.single-keys";
+const singleKeys = document.getElementById("single-keys");
+export const keysAct = () => localStorage.getItem(SINGLE_KEYS) !== "off";
+if (singleKeys) {
+  singleKeys.checked = keysAct();
+  singleKeys.addEventListener("change", () => {
+    if (singleKeys.checked) localStorage.removeItem(SINGLE_KEYS);
+    else localStorage.setItem(SINGLE_KEYS, "off");
+  });
+}
+
 // A menu closes when the user clicks or moves the focus elsewhere.
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
