@@ -58,6 +58,7 @@ def base_context(
         "csrf": session.csrf,
         "judge": session.judge,
         "judge_is_fixed": session.judge_is_fixed,
+        "workflow": None,
         "default_system": index.default_system,
         "url": Links(url_state, index.default_system),
     }
