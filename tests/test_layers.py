@@ -63,6 +63,7 @@ ALLOWED_IMPORTERS = {
         "corpus/trec/line_kernels.py",
         "indexing/building/inversion_kernel.py",
         "indexing/docno_kernels.py",
+        "indexing/storage/arrays/bit_packing_kernels.py",
         "indexing/whoosh/compiled_encoding.py",
         "retrieval/topk_kernels.py",
         "retrieval/highlight/snippet_kernels.py",

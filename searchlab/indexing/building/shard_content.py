@@ -10,7 +10,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
-from searchlab.indexing.building.stream_columns import stream_columns
+from searchlab.indexing.building.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.indexing.storage.file_sync import sync_tree
@@ -51,7 +51,7 @@ class ShardContent:
 
         columns = self.docnos.columns("docnos") | self.terms.columns("terms")
         columns |= _word_columns(self.words, mixed=settings.is_mixed)
-        columns |= {"tokens": both.tokens.astype(np.uint32), "tokens.offsets": both.starts}
+        columns |= token_columns("tokens", both, n_terms)
         columns |= self.fields
         columns["digests"] = self.digests
         for name, postings in inverted.items():

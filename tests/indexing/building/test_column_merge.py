@@ -98,7 +98,7 @@ def test_columns_that_do_not_fit_are_named(tmp_path):
     path = folder / record.name / COLUMNS
     arrays = arrays_of(path)
     path.unlink()
-    write_arrays(path, arrays | {"tokens": arrays["tokens"] + 7})  # with a sound checksum
+    write_arrays(path, arrays | {"title.lengths": arrays["title.lengths"] + 7})  # with a sound checksum
     with (
         closing(Snapshot(folder)) as snapshot,
         pytest.raises(IndexCorrupt, match=f"{record.name}: columns that do not fit"),
