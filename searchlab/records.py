@@ -14,12 +14,6 @@ from typing import Any
 Judgments = Mapping[str, Mapping[str, int]]
 # Between the pages of a body, where a document has pages; readers remove it from all other texts.
 PAGE_BREAK = "\f"
-
-
-# Between the terms of a phrase; no term has it.
-PHRASE_SEPARATOR = "\x1f"
-
-
 # Between the terms of a phrase; no term has it.
 PHRASE_SEPARATOR = "\x1f"
 

@@ -243,7 +243,7 @@ class PipelineSearch(BaseSearch):
         matching = self.first(self.pipeline.model.n_candidates).matching
         return [one | other for one, other in zip(marked, matching, strict=True)]
 
-    def search_fields(self, found: Marks) -> tuple[OtherField, ...]:
+    def search_fields(self, found: Callable[[], Marks]) -> tuple[OtherField, ...]:
         """The fields in which documents have words of the query, apart from those found."""
         pipeline = self.pipeline
         return find_other_fields(pipeline.engine, self.query, pipeline.scorer, pipeline.stream, self.filters, found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -14,12 +14,13 @@ import numpy as np
 from searchlab.errors import SettingError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS
+from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.notebook_html import MAX_ROWS, Cell, Markup, html_bar, html_block, html_table, marked_html
 from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
-from searchlab.retrieval.fields.matches import Marks, Matches, mark_documents
+from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
-from searchlab.retrieval.highlight.long_texts import MAX_LENGTH, add_ellipses, choose_part
+from searchlab.retrieval.highlight.long_texts import TextPart, choose_part
 from searchlab.retrieval.highlight.snippets import (
     SNIPPET_NGRAMS,
     SNIPPET_WORDS,
@@ -29,11 +30,12 @@ from searchlab.retrieval.highlight.snippets import (
     texts_as_json,
 )
 from searchlab.retrieval.hits_export import HitsExport
-from searchlab.retrieval.near_duplicates import DuplicateGroup, group_duplicates
+from searchlab.retrieval.near_duplicates import MAX_COMPARED, DuplicateGroup, group_duplicates
 from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
 
 if TYPE_CHECKING:
+    from searchlab.analysis.analyzer import TextAnalyzer
     from searchlab.retrieval.fields.other_fields import OtherField
 
 # Unknown words that are corrected, and the longest of them.
@@ -87,19 +89,29 @@ class Hit:
 
     rank: int
     score: float
-    document: Document
+    stored: StoredDocument
     snippet: Snippet
     marked_title: Snippet
+
+    @cached_property
+    def document(self) -> Document:
+        """The document; a long body is read now."""
+        return self.stored.whole()
 
     @property
     def docno(self) -> str:
         """The docno of the document."""
-        return self.document.docno
+        return self.stored.docno
 
     @property
     def title(self) -> str:
         """The document's title."""
-        return self.document.title
+        return self.stored.title
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The document's other fields."""
+        return self.stored.fields
 
     @property
     def page(self) -> int | None:
@@ -113,7 +125,7 @@ class Hit:
             "score": self.score,
             "docno": self.docno,
             **texts_as_json(title=self.marked_title, snippet=self.snippet),
-            "fields": dict(self.document.fields),
+            "fields": dict(self.fields),
         }
 
 
@@ -149,7 +161,7 @@ class Hits(HitsExport, Sequence[Hit]):
 
         It is exact, and computed when it is first asked for.
         """
-        return self._matches.count()
+        return count_marks(self.matching) if "matching" in self.__dict__ else self._matches.count()
 
     @cached_property
     def matching(self) -> Marks:
@@ -164,7 +176,7 @@ class Hits(HitsExport, Sequence[Hit]):
     @cached_property
     def other_fields(self) -> tuple[OtherField, ...]:
         """Fields in which further documents have the words of the query, which searches title and body only."""
-        return self._matches.search_fields(self.matching)
+        return self._matches.search_fields(lambda: self.matching)
 
     def facets(self, *fields: str, n: int = N_VALUES) -> dict[str, Facet]:
         """The n most frequent values of some fields, over all documents that the search finds, whatever k."""
@@ -176,10 +188,11 @@ class Hits(HitsExport, Sequence[Hit]):
 
         require_k(k)
         with self._snapshot.report_damage():
-            return group_duplicates(map(self._document, range(len(self))), k)
+            beginnings = (self._stored(row).beginning(MAX_COMPARED) for row in range(len(self)))
+            return group_duplicates(beginnings, k)
 
-    def _document(self, row: int) -> Document:
-        return self._snapshot.shards[int(self.shards[row])].document(int(self.docs[row]))
+    def _stored(self, row: int) -> StoredDocument:
+        return self._snapshot.shards[int(self.shards[row])].stored.read(int(self.docs[row]))
 
     def sorted_by(self, order: SortOrder | str) -> Self:
         """These hits in the order of a field, such as `year:desc` (see `searchlab.retrieval.fields.sorting`)."""
@@ -211,43 +224,51 @@ class Hits(HitsExport, Sequence[Hit]):
         for start in range(0, len(positions), READ_BATCH_SIZE):
             batch = positions[start : start + READ_BATCH_SIZE]
             with self._snapshot.report_damage():
-                documents = list(map(self._document, batch))
-            for i, document, marked in zip(batch, documents, self._mark(documents), strict=True):
+                stored = list(map(self._stored, batch))
+                parts = [self._choose_part(i, document) for i, document in zip(batch, stored, strict=True)]
+            for i, document, marked in zip(batch, stored, self._mark(stored, parts), strict=True):
                 yield Hit(i + 1, float(self.scores[i]), document, *marked)
 
     def scored_documents(self) -> Iterator[tuple[Document, float]]:
         """The documents with their scores, best first, without snippets."""
         for i in range(len(self)):
             with self._snapshot.report_damage():
-                document = self._document(i)
+                document = self._stored(i).whole()
             yield document, float(self.scores[i])
 
-    def _mark(self, documents: list[Document]) -> Iterator[tuple[Snippet, Snippet]]:
-        """The snippet of the body and the title of each document, with matching words marked."""
+    def _choose_part(self, row: int, document: StoredDocument) -> TextPart:
+        """The part of a document's body to make a snippet from."""
+        body = document.body
+        if isinstance(body, str):
+            return TextPart.whole(body)
+        stream, shard = self.query.stream_to_mark, int(self.shards[row])
+        numbers = [self._snapshot.term_numbers(stream, term)[shard] for term in self.query.to_mark]
+        tokens = self._snapshot.shards[shard].columns.document_tokens(stream).body(int(self.docs[row]))
+        analyzer = self._analyzer_of(document)
+        return choose_part(body, tokens, np.array([n for n in numbers if n >= 0]), self.query.to_mark, analyzer)
+
+    def _analyzer_of(self, document: StoredDocument) -> TextAnalyzer:
+        # A field names the language of a text; the text itself is not needed.
+        return self._snapshot.analyzer_of(self.query.stream_to_mark).for_document(document.beginning(0))
+
+    def _mark(self, documents: list[StoredDocument], parts: list[TextPart]) -> Iterator[tuple[Snippet, Snippet]]:
+        """The snippet of a part of the body and the title of each document, with matching words marked."""
         terms, stream = self.query.to_mark, self.query.stream_to_mark
-        bodies, titles = [document.body for document in documents], [document.title for document in documents]
-        parts = [choose_part(body, self._forms if len(body) > MAX_LENGTH else {}) for body in bodies]
-        shown = [body[part] for body, part in zip(bodies, parts, strict=True)]
+        bodies, titles = [part.text for part in parts], [document.title for document in documents]
         marked: Iterable[tuple[Snippet, Snippet]]
         if self.compiled and stream != NGRAMS and self._snapshot.analyzer.has_standard_words:
             from searchlab.retrieval.highlight.compiled_snippets import SnippetMaker
 
-            marked = SnippetMaker(self._snapshot, terms).make(shown, titles)
+            marked = SnippetMaker(self._snapshot, terms).make(bodies, titles)
         else:
             width = SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
-            analyzers = map(self._snapshot.analyzer_of(stream).for_document, documents)
+            analyzers = map(self._analyzer_of, documents)
             marked = (
                 (make_snippet(body, terms, analyzer, width), mark_line(title, terms, analyzer))
-                for body, title, analyzer in zip(shown, titles, analyzers, strict=True)
+                for body, title, analyzer in zip(bodies, titles, analyzers, strict=True)
             )
-        for (snippet, title), body, part in zip(marked, bodies, parts, strict=True):
-            yield add_ellipses(snippet, body, part), title
-
-    @cached_property
-    def _forms(self) -> dict[str, tuple[str, ...]]:
-        """The terms to mark, each with the words that have it; n-grams are as they are."""
-        ngrams = self.query.stream_to_mark == NGRAMS
-        return {term: (term,) if ngrams else self._snapshot.words_of(term) for term in self.query.to_mark}
+        for (snippet, title), part in zip(marked, parts, strict=True):
+            yield part.place(snippet), title
 
     def __iter__(self) -> Iterator[Hit]:
         return self._read(slice(None))
@@ -264,7 +285,7 @@ class Hits(HitsExport, Sequence[Hit]):
     def _with(self, query: Query, shards: Array, docs: Array, scores: Array, matches: Matches) -> Self:
         """Other hits of the same search."""
         changed = copy(self)
-        for name in ("docnos", "n_matches", "matching", "other_fields", "_forms"):
+        for name in ("docnos", "n_matches", "matching", "other_fields"):
             changed.__dict__.pop(name, None)
         changed.query, changed._matches = query, matches
         changed.shards, changed.docs, changed.scores = shards, docs, scores
@@ -288,7 +309,7 @@ class Hits(HitsExport, Sequence[Hit]):
         for name in wanted:
             if name not in self._snapshot.field_names:
                 raise unknown_name("field", name, self._snapshot.field_names)
-        further = {name: [hit.document.fields.get(name) for hit in hits] for name in wanted}
+        further = {name: [hit.fields.get(name) for hit in hits] for name in wanted}
         return make_dataframe(columns | further, polars=polars)
 
     def _repr_html_(self) -> str:

@@ -2,11 +2,23 @@ import numpy as np
 import pytest
 
 import searchlab
+from searchlab.indexing import phrases
 from searchlab.indexing.phrases import count_phrase, find_phrase
+from searchlab.indexing.storage import streams
+from searchlab.indexing.storage.streams import PassageRanges
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_phrases_are_counted_as_by_reading_every_text(tmp_path, seed):
+@pytest.fixture(params=["at once", "in small pieces", "one by one"])
+def reading(request, monkeypatch):
+    """Texts are so short that they would all be read at once."""
+    if request.param != "at once":
+        monkeypatch.setattr(phrases, "PIECE_TOKENS", 7)
+    if request.param == "one by one":
+        monkeypatch.setattr(streams, "SCAN_RATIO", 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_phrases_are_counted_as_by_reading_every_text(tmp_path, seed, reading):
     rng = np.random.default_rng(seed)
     texts = [[" ".join(rng.choice(["xa", "xb", "xc"], size)) for size in rng.integers(0, 12, 2)] for _ in range(30)]
     documents = [{"docno": f"{n:02}", "title": title, "body": body} for n, (title, body) in enumerate(texts)]
@@ -21,7 +33,21 @@ def test_phrases_are_counted_as_by_reading_every_text(tmp_path, seed):
                 n: count for n, count in enumerate(expected) if count
             }
             assert find_phrase(both, [columns.terms.find(term) for term in phrase], 1).tolist() == docs.tolist()
+            near = [n for n, text in enumerate(texts) if any(_is_near(part.split(), phrase, 2) for part in text)]
+            assert find_phrase(both, [columns.terms.find(term) for term in phrase], 2).tolist() == near
 
 
 def _count(words, phrase):
     return sum(words[n : n + len(phrase)] == phrase for n in range(len(words)))
+
+
+def _is_near(words, phrase, slop, at=None):
+    """Whether each word of the phrase follows the one before it at most `slop` words later."""
+    begins = range(len(words)) if at is None else range(at + 1, min(at + slop + 1, len(words)))
+    return not phrase or any(words[n] == phrase[0] and _is_near(words, phrase[1:], slop, n) for n in begins)
+
+
+@pytest.mark.parametrize(("starts", "ends"), [([0, 2], [3, 4]), ([4, 0], [5, 2]), ([3], [2])])
+def test_passages_that_overlap_or_go_back_are_damage(starts, ends):
+    with pytest.raises(IndexError, match="overlap or go back"):
+        PassageRanges(np.arange(len(starts)), np.array(starts), np.array(ends))

@@ -7,12 +7,14 @@ once: the columns, and the same postings as a Whoosh index.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer
+from searchlab.analysis.word_rules import STANDARD
 from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
@@ -23,8 +25,9 @@ from searchlab.indexing.building.shard_content import ShardContent
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import STOP_WORD
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
+from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
 from searchlab.indexing.storage.shard import ShardRecord
-from searchlab.indexing.storage.stored_documents import pack_documents
+from searchlab.indexing.storage.stored_documents import join_documents, pack_document
 from searchlab.records import Document
 from searchlab.types import Array
 
@@ -67,6 +70,16 @@ class _Tokens:
         self.numbers.extend(map(vocabulary.__getitem__, vocabulary.split(text)))
         self.ends.append(len(self.numbers))
 
+    def add_blocks(self, blocks: Sequence[str], vocabulary: _Vocabulary) -> list[int]:
+        """Add a text block by block, which takes less memory; returns the number of terms of each block."""
+        n_terms = []
+        for block in blocks:
+            numbers = [*map(vocabulary.__getitem__, vocabulary.split(block))]
+            self.numbers.extend(numbers)
+            n_terms.append(len(numbers) - numbers.count(STOP_WORD))
+        self.ends.append(len(self.numbers))
+        return n_terms
+
     def as_stream(self, ranks: Array) -> TokenStream:
         """The terms without stop words, renumbered by `ranks`."""
         numbers = np.frombuffer(self.numbers, np.int32) if self.numbers else np.zeros(0, np.int32)
@@ -84,7 +97,8 @@ class ShardWriter:
         self._terms: dict[str, int] = {}
         # By language: a word may have another term in another language.
         self._vocabularies: dict[str, _Vocabulary] = {}
-        self._documents: list[Document] = []
+        self._docnos: list[str] = []
+        self._packed: list[bytes] = []
         self._title = _Tokens()
         self._body = _Tokens()
         self._ngrams = NgramBuilder(analyzer.settings.ngrams) if analyzer.settings.ngrams else None
@@ -92,7 +106,7 @@ class ShardWriter:
         self._digests = bytearray()
 
     def __len__(self) -> int:
-        return len(self._documents)
+        return len(self._docnos)
 
     @property
     def n_words(self) -> int:
@@ -115,24 +129,28 @@ class ShardWriter:
             vocabulary = _Vocabulary(analyzer, self._terms)
             self._vocabularies[analyzer.settings.language] = vocabulary
         self._title.add(document.title, vocabulary)
-        self._body.add(document.body, vocabulary)
+        n_terms: list[int] = []
+        # The words of an analyzer of a user's own may depend on the whole text.
+        if len(document.body) > MAX_WHOLE_LENGTH and analyzer.settings.analyzer == STANDARD:
+            n_terms = self._body.add_blocks(cut_body(document.body), vocabulary)
+        else:
+            self._body.add(document.body, vocabulary)
         if self._ngrams is not None:
             self._ngrams.add(document)
-        self._fields.add(len(self._documents), document.fields, analyzer)
+        self._fields.add(len(self._docnos), document.fields, analyzer)
         self._digests += digest(document)
-        self._documents.append(document)
+        self._docnos.append(document.docno)
+        self._packed.append(pack_document(document, n_terms))
 
     def write(self, folder: Path) -> ShardRecord:
         """Write the shard into a new folder; no document can be added afterwards."""
-        documents = self._documents
-        order = np.array(sorted(range(len(documents)), key=lambda i: documents[i].docno), np.int64)
-        ordered = [documents[i] for i in order.tolist()]
+        order = np.array(sorted(range(len(self)), key=self._docnos.__getitem__), np.int64)
         terms = sorted(self._terms)
         ranks = np.empty(len(terms), np.int32)
         ranks[[self._terms[term] for term in terms]] = np.arange(len(terms))
         title, body = (combine_streams([text.as_stream(ranks)], order) for text in (self._title, self._body))
         content = ShardContent(
-            PackedStrings.pack(document.docno for document in ordered),
+            PackedStrings.pack(map(self._docnos.__getitem__, order.tolist())),
             PackedStrings.pack(terms),
             title,
             body,
@@ -140,7 +158,7 @@ class ShardWriter:
             self._fields.columns(np.argsort(order)),
             {} if self._ngrams is None else self._ngrams.columns(order),
             np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
-            pack_documents(ordered),
+            join_documents(map(self._packed.__getitem__, order.tolist())),
             self.n_words,
         )
         return content.write(folder, self._analyzer.settings)

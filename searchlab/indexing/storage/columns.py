@@ -48,7 +48,7 @@ from searchlab.indexing.storage.arrays.packed_columns import open_numbers, open_
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
-from searchlab.indexing.storage.streams import Passages, Stream, Text
+from searchlab.indexing.storage.streams import PassageRanges, Passages, Stream, Text
 from searchlab.types import Array
 
 # The streams of words, which every index has.
@@ -109,20 +109,43 @@ class DocumentTokens:
             and len(self.title_lengths) == n_docs
         )
 
+    def body(self, doc: int) -> Array:
+        """The terms of a document's body."""
+        start, end = self.offsets[doc : doc + 2].tolist()
+        start += int(self.title_lengths[doc])
+        if not 0 <= start <= end <= len(self.tokens):
+            raise self.offsets.damaged(f"document {doc} has wrong offsets")
+        terms: Array = self.tokens[start:end]
+        return terms
+
     def passages(self) -> dict[str, Passages]:
         """Title, body and both; title and body are separate passages: no phrase begins in one and ends in the other."""
-        docs, starts, ends = np.arange(len(self.title_lengths)), self.offsets[:-1], self.offsets[1:]
-        middles = starts + self.title_lengths.whole
-        return {
-            "title": Passages(self.tokens, docs, starts, middles),
-            "body": Passages(self.tokens, docs, middles, ends),
-            "both": Passages(
-                self.tokens,
-                np.repeat(docs, 2),
-                np.column_stack([starts, middles]).ravel(),
-                np.column_stack([middles, ends]).ravel(),
-            ),
-        }
+
+        def titles(docs: Array) -> PassageRanges:
+            starts, middles, _ = self._bounds(docs)
+            return PassageRanges(docs, starts, middles)
+
+        def bodies(docs: Array) -> PassageRanges:
+            _, middles, ends = self._bounds(docs)
+            return PassageRanges(docs, middles, ends)
+
+        def titles_and_bodies(docs: Array) -> PassageRanges:
+            starts, middles, ends = self._bounds(docs)
+            pairs = np.column_stack([starts, middles]).ravel(), np.column_stack([middles, ends]).ravel()
+            return PassageRanges(np.repeat(docs, 2), *pairs)
+
+        selections = {"title": titles, "body": bodies, "both": titles_and_bodies}
+        return {name: Passages(self.tokens, select) for name, select in selections.items()}
+
+    def _bounds(self, docs: Array) -> tuple[Array, Array, Array]:
+        """Where the title of each document begins and ends, and where its body ends; the documents are ascending."""
+        if not len(docs):
+            return self.offsets[:0], self.offsets[:0], self.offsets[:0]
+        first, last = int(docs[0]), int(docs[-1])
+        rows = docs - first
+        offsets = self.offsets[first : last + 2]
+        starts = offsets[rows]
+        return starts, starts + self.title_lengths[first : last + 1][rows], offsets[rows + 1]
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,11 +29,12 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.field_values import normalise_value, years_of
-from searchlab.indexing.storage.streams import Passages, Text, make_stream
+from searchlab.indexing.storage.streams import PassageRanges, Passages, Text, make_stream
 from searchlab.types import Array
 
 # Between two values of a field: no phrase crosses it.
@@ -115,8 +116,13 @@ class FieldColumns:
         postings = slice(int(offsets[0]), int(offsets[-1]))
         stream = make_stream(offsets - postings.start, self.docs[postings], self.tfs[postings], lengths)
         bounds = self.token_offsets[entries.start : entries.stop + 1]
-        passages = Passages(self.tokens, docs, bounds[:-1], bounds[1:])
-        return Text(self.terms, name + SEPARATOR, range(first, last), stream, passages)
+
+        def select(wanted: Array) -> PassageRanges:
+            begins, ends = np.searchsorted(docs, wanted), np.searchsorted(docs, wanted, "right")
+            rows = concatenate_ranges(begins, ends, len(docs))
+            return PassageRanges(docs[rows], bounds[rows], bounds[rows + 1])
+
+        return Text(self.terms, name + SEPARATOR, range(first, last), stream, Passages(self.tokens, select))
 
     @cached_property
     def numbers_of(self) -> Callable[[str], Array | None]:

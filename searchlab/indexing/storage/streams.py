@@ -6,13 +6,18 @@ phrases.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.types import Array
+
+# Passages are read from end to end, not one by one, if at least one token in this many is needed.
+SCAN_RATIO = 16
 
 
 @dataclass(frozen=True)
@@ -32,16 +37,52 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Passages:
-    """The terms of documents in the order of their texts: passage i, of docs[i], is tokens[starts[i]:ends[i]].
+class PassageRanges:
+    """Some passages in the order of the tokens: passage i, of docs[i], has those from starts[i] to before ends[i]."""
 
-    Passages are in the order of their documents; a document can have none or several.
-    """
-
-    tokens: Column
     docs: Array
     starts: Array
     ends: Array
+
+    def __post_init__(self) -> None:
+        if (self.ends < self.starts).any() or (self.starts[1:] < self.ends[:-1]).any():
+            raise IndexError("passages that overlap or go back")
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+    def __getitem__(self, rows: slice) -> PassageRanges:
+        return PassageRanges(self.docs[rows], self.starts[rows], self.ends[rows])
+
+
+@dataclass(frozen=True)
+class Passages:
+    """The terms of documents in the order of their texts; no phrase begins in one passage and ends in another.
+
+    `select` gives the passages of some documents, which are ascending; a document can have none or several.
+    """
+
+    tokens: Column
+    select: Callable[[Array], PassageRanges]
+
+    def read(self, ranges: PassageRanges) -> tuple[Array, Array]:
+        """The terms of some passages, perhaps also those between them, and where each passage begins in these.
+
+        Passages that are close to each other are read from end to end.
+        """
+        lengths = ranges.ends - ranges.starts
+        begin, end = int(ranges.starts[0]), int(ranges.ends[-1])
+        if end > len(self.tokens):
+            raise IndexError("a passage reaches beyond the tokens")
+        if lengths.sum() * SCAN_RATIO > end - begin:
+            return self.tokens[begin:end], ranges.starts - begin
+        self.tokens.verify_ranges(ranges.starts, ranges.ends)
+        positions = concatenate_ranges(ranges.starts, ranges.ends, len(self.tokens))
+        return self.tokens.memory[positions], np.cumsum(lengths) - lengths
+
+    def release(self, ranges: PassageRanges) -> None:
+        """Let the tokens of passages that were read leave the memory of the process."""
+        self.tokens.release(int(ranges.starts[0]), int(ranges.ends[-1]))
 
 
 @dataclass(frozen=True, eq=False)

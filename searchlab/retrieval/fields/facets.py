@@ -107,7 +107,7 @@ def _shown(snapshot: Snapshot, marks: Marks, field: str, ranks: list[Array], ran
 
 
 def _as_written(shard: Shard, doc: int, field: str, value: str) -> str:
-    stored = shard.document(doc).fields.get(field)
+    stored = shard.stored.read(doc).fields.get(field)
     written = (value_text(scalar) for scalar in scalar_values(stored))
     return next((" ".join(text.split()) for text in written if normalise_value(text) == value), value)
 

@@ -22,13 +22,13 @@ Marks = list[Array]
 class Matches:
     """What is computed about all documents that a search finds, when it is first asked for.
 
-    `count` gives their number, `mark` the documents, and `search_fields`, given these, the fields in which other
-    documents have the words of the query.
+    `count` gives their number, `mark` the documents, and `search_fields`, given a function for these, the fields in
+    which other documents have the words of the query.
     """
 
     count: Callable[[], int]
     mark: Callable[[], Marks]
-    search_fields: Callable[[Marks], tuple[OtherField, ...]]
+    search_fields: Callable[[Callable[[], Marks]], tuple[OtherField, ...]]
 
 
 def mark_documents(snapshot: Snapshot, shards: Array, docs: Array) -> Marks:

@@ -6,7 +6,7 @@ found, and scores do not depend on them. Here they are counted, and the query is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -47,9 +47,14 @@ class OtherField:
 
 
 def find_other_fields(
-    engine: SearchEngine, query: Query, scorer: Scorer, stream: str, filters: Sequence[Filter], found: Marks
+    engine: SearchEngine,
+    query: Query,
+    scorer: Scorer,
+    stream: str,
+    filters: Sequence[Filter],
+    found: Callable[[], Marks],
 ) -> tuple[OtherField, ...]:
-    """The fields with the most further documents; `found` are those that the query finds.
+    """The fields with the most further documents; `found` gives those that the query finds, if there are others.
 
     Fields of numbers are left out, and so are queries that are more than words: these name their fields.
     """
@@ -69,7 +74,7 @@ def find_other_fields(
             leaves = [Word(word, field) for word in wanted.values()]
             node: Node = And(tuple(leaves)) if len(leaves) > 1 else leaves[0]
             marks = engine.matching(engine.interpret(node, stream), scorer, stream, filters)
-            n_docs = sum(int(np.count_nonzero(more & ~known)) for more, known in zip(marks, found, strict=True))
+            n_docs = sum(int(np.count_nonzero(more & ~known)) for more, known in zip(marks, found(), strict=True))
             if n_docs:
                 offered.append(OtherField(field, n_docs, format_tree(node)))
     return tuple(sorted(offered, key=lambda each: -each.n_docs)[:MAX_OFFERED])

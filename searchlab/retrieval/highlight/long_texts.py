@@ -1,82 +1,139 @@
 """Long texts: the part of a text that a snippet is made from, so that a book takes no longer than an abstract.
 
-Splitting all of a text into words takes a tenth of a second for each megabyte. Of a long text, only the surroundings of
-the first occurrence of each term are considered, which is found by comparing characters. The part with the most terms
-is taken; of several, the one that comes first.
+Of a body that is stored in blocks, one is read, with its neighbours if needed. Which one is known from the terms of the
+document in their order, which the index has: the passage with the most different terms of the query, then the most
+matches, then the earliest, as in a snippet. Where the words of an index do not say which block a term is in
+(`LongBody.locate_term`), blocks are read from the estimated one on, to both sides, until one has a term.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, replace
 
-from searchlab.analysis.tokenizer import fold_text
-from searchlab.retrieval.highlight.snippets import Snippet
+import numpy as np
 
-# Texts of more characters are long.
-MAX_LENGTH = 200_000
-# How much of a long text is considered, before and after an occurrence.
-BEFORE, AFTER = 2_000, 8_000
-# Occurrences within longer words that are skipped before a form of a term is given up.
-MAX_SKIPPED = 1_000
-# Texts with accents are folded in pieces of this length.
-SEGMENT_LENGTH = 100_000
+from searchlab.analysis.analyzer import TextAnalyzer
+from searchlab.array_ranges import offsets_of
+from searchlab.indexing.storage.long_body import LongBody
+from searchlab.records import PAGE_BREAK
+from searchlab.retrieval.highlight.snippets import SNIPPET_WORDS, Snippet
+from searchlab.types import Array
 
-
-def choose_part(text: str, forms: Mapping[str, Collection[str]]) -> slice:
-    """The part of a text to make a snippet from; `forms` has the words of each term as the index has seen them."""
-    if len(text) <= MAX_LENGTH:
-        return slice(0, len(text))
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a few capitals have two small letters
-        lowered = text
-    starts = [position for words in forms.values() if (position := _first(text, lowered, words)) >= 0]
-    parts = [_part(text, position) for position in sorted(set(starts) or {0})]
-    return max(parts, key=lambda part: _count_terms(lowered[part], forms))
+# A passage that begins or ends so near to the border of a block, in terms, may go on in the next one.
+NEAR_BORDER = 2 * SNIPPET_WORDS
+# How many terms of a text are compared at once.
+TERMS_AT_ONCE = 1 << 18
+# More terms of a query are looked up in a table.
+MAX_COMPARISONS = 4
 
 
-def add_ellipses(snippet: Snippet, text: str, part: slice) -> Snippet:
-    """A snippet of a part of a text, with an ellipsis where the text goes on beyond the part."""
-    before = "… " if part.start and snippet.text and not snippet.text.startswith("… ") else ""
-    after = " …" if part.stop < len(text) and snippet.text and not snippet.text.endswith(" …") else ""
-    marks = tuple((start + len(before), end + len(before)) for start, end in snippet.marks)
-    return replace(snippet, text=f"{before}{snippet.text}{after}", marks=marks) if before or after else snippet
+@dataclass(frozen=True)
+class TextPart:
+    """A part of a text: whether it is cut at its beginning and its end, and the number of its first page, if any."""
+
+    text: str
+    is_cut_before: bool = False
+    is_cut_after: bool = False
+    first_page: int | None = None
+
+    @classmethod
+    def whole(cls, text: str) -> TextPart:
+        """A text that is short enough to be considered as a whole."""
+        return cls(text, first_page=1 if PAGE_BREAK in text else None)
+
+    def place(self, snippet: Snippet) -> Snippet:
+        """A snippet of the part as one of the text: with its page, and ellipses where the text goes on."""
+        page = snippet.page or 1
+        if self.first_page is not None:
+            snippet = replace(snippet, page=self.first_page + page - 1)
+        before = "… " if self.is_cut_before and snippet.text and not snippet.text.startswith("… ") else ""
+        after = " …" if self.is_cut_after and snippet.text and not snippet.text.endswith(" …") else ""
+        if not before and not after:
+            return snippet
+        marks = tuple((start + len(before), end + len(before)) for start, end in snippet.marks)
+        return replace(snippet, text=f"{before}{snippet.text}{after}", marks=marks)
 
 
-def _first(text: str, lowered: str, words: Collection[str]) -> int:
-    """The position of the first of some words in a text, -1 if none is there."""
-    found = [position for word in words if (position := _find_word(lowered, word)) >= 0]
-    if found or text.isascii():
-        return min(found, default=-1)
-    # Accents are removed from the words of an index. Positions may be off by a few characters.
-    for start in range(0, len(text), SEGMENT_LENGTH):
-        folded = fold_text(text[start : start + SEGMENT_LENGTH])
-        if near := [position for word in words if (position := _find_word(folded, word)) >= 0]:
-            return start + min(near)
-    return -1
+def choose_part(body: LongBody, tokens: Array, wanted: Array, terms: Set[str], analyzer: TextAnalyzer) -> TextPart:
+    """The part of a body to make a snippet from.
+
+    `tokens` are the numbers of its terms in their order, and `wanted` those of `terms`, the terms of the query.
+    """
+    position = find_best_position(tokens, wanted)
+    if position is None:
+        return _read_part(body, 0, 1)
+    block = body.locate_term(position, len(tokens))
+    if not body.knows_terms(len(tokens)):
+        nearest = (
+            near for near in _outwards(block, body.n_blocks) if _has_term(body.read_block(near), terms, analyzer)
+        )
+        block = next(nearest, block)
+        return _read_part(body, block, block + 1)
+    begins = offsets_of(body.measures.n_terms)
+    starts_early = position - begins[block] < NEAR_BORDER
+    ends_late = begins[block + 1] - position <= NEAR_BORDER
+    return _read_part(body, max(block - starts_early, 0), min(block + 1 + ends_late, body.n_blocks))
 
 
-def _find_word(text: str, word: str) -> int:
-    """The position of a word; within a longer word only if it is not of ASCII letters, as in Chinese."""
-    position = text.find(word)
-    for _ in range(MAX_SKIPPED if word.isascii() else 0):
-        end = position + len(word)
-        if position < 0 or not (text[position - 1 : position].isalnum() or text[end : end + 1].isalnum()):
-            return position
-        position = text.find(word, end)
-    return position
+def find_best_position(tokens: Array, wanted: Array, width: int = SNIPPET_WORDS) -> int | None:
+    """The last match of the best run of `width` terms; None if there is no match.
+
+    The best one has the most different terms, then the most matches, then it is the earliest. The rest of the text is
+    not looked at when a run has all terms. O(tokens · wanted).
+    """
+    best, best_value = None, 0
+    for start in range(0, len(tokens), TERMS_AT_ONCE):
+        # Runs that begin in the piece before this one are looked at here.
+        begin = max(start - width, 0)
+        position, n_different, value = _best_run(tokens[begin : start + TERMS_AT_ONCE], wanted, width)
+        if value > best_value:
+            best, best_value = begin + position, value
+        if n_different == len(wanted):
+            break
+    return best
 
 
-def _part(text: str, position: int) -> slice:
-    """The surroundings of a position, from blank to blank."""
-    start, stop = max(position - BEFORE, 0), min(position + AFTER, len(text))
-    if start:
-        start = max(text.find(" ", start, position) + 1, start)
-    if stop < len(text):
-        blank = text.rfind(" ", position, stop)
-        stop = blank if blank > 0 else stop
-    return slice(start, stop)
+def _best_run(tokens: Array, wanted: Array, width: int) -> tuple[int, int, int]:
+    """The last match of the best run, its number of different terms, and its value; zeros if there is no match."""
+    matches = np.flatnonzero(_is_wanted(tokens, wanted))
+    if not len(matches):
+        return 0, 0, 0
+    matching = tokens[matches]
+    # A run ends with each match, and begins with the first match that is near enough.
+    first, after = np.searchsorted(matches, matches - width, "right"), np.arange(1, len(matches) + 1)
+    n_different = np.zeros(len(matches), np.int64)
+    for number in wanted.tolist():
+        before = offsets_of(matching == number)
+        n_different += before[after] > before[first]
+    values = n_different * (width + 1) + (after - first)
+    best = int(np.argmax(values))
+    return int(matches[best]), int(n_different[best]), int(values[best])
 
 
-def _count_terms(part: str, forms: Mapping[str, Collection[str]]) -> int:
-    return sum(any(_find_word(part, word) >= 0 for word in words) for words in forms.values())
+def _is_wanted(tokens: Array, wanted: Array) -> Array:
+    """For each token whether it is one of a few numbers; faster than `np.isin`."""
+    if len(wanted) > MAX_COMPARISONS:
+        table = np.zeros(wanted.max() + 2, bool)
+        table[wanted] = True
+        looked_up: Array = table[np.minimum(tokens, wanted.max() + 1)]
+        return looked_up
+    found = np.zeros(len(tokens), bool)
+    for number in wanted.tolist():
+        found |= tokens == number
+    return found
+
+
+def _read_part(body: LongBody, first: int, after: int) -> TextPart:
+    return TextPart(body.read_blocks(first, after), first > 0, after < body.n_blocks, body.first_page(first))
+
+
+def _outwards(start: int, n_blocks: int) -> Iterator[int]:
+    """All blocks, those near to the first one first."""
+    yield start
+    for distance in range(1, n_blocks):
+        yield from (block for block in (start - distance, start + distance) if 0 <= block < n_blocks)
+
+
+def _has_term(text: str, terms: Set[str], analyzer: TextAnalyzer) -> bool:
+    return not terms.isdisjoint(analyzer.terms(text))

@@ -49,7 +49,7 @@ def build_pool(
         {
             "docno": hit.docno,
             **texts_as_json(title=hit.marked_title, snippet=hit.snippet),
-            "fields": dict(hit.document.fields),
+            "fields": dict(hit.fields),
             "grade": judged[hit.docno].grade if hit.docno in judged else None,
             "note": judged[hit.docno].note if hit.docno in judged else "",
         }

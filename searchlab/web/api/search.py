@@ -75,11 +75,13 @@ def search_documents(
     hits = chosen.search(check_query(q, state.limits), k=depth, filters=filter, sort=sort or None)
     groups = hits.group_duplicates(n_wanted) if group_duplicates else []
     shown = hits.take(np.array([group.row for group in groups], np.int64)) if group_duplicates else hits
+    # First, since marking the documents that match also counts them.
+    facets = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
     answer = result_page(state.index, chosen, shown, q, k, page, filter) | _correction(hits.query, q)
     for hit, group in zip(answer["hits"], groups[(page - 1) * k :], strict=False):
         hit["duplicates"] = [each.to_json() for each in group.duplicates]
     answer["sort"] = sort
-    answer["facets"] = {name: counted.to_json() for name, counted in hits.facets(*parse_fields(facet)).items()}
+    answer["facets"] = facets
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
     answer["topic"] = _add_grades(state, q, judge, answer["hits"]) if judge else None
     return answer | {"seconds": time.perf_counter() - start}

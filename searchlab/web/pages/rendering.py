@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from searchlab.evaluation.number_text import format_count
 
@@ -23,14 +24,27 @@ CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "k")
 DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
 ONE_TIME = ("did",)
+# Texts that are written in URLs as they are.
+_UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
+_DICT_ATTRIBUTES = frozenset(dir(dict))
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
+
+
+class TemplateEnvironment(Environment):
+    """Jinja's environment, with a shortcut to the values of dicts, which most variables of templates are."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """What Jinja finds: an attribute, or else the value with this key."""
+        if type(obj) is dict and attribute in obj and attribute not in _DICT_ATTRIBUTES:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
 
 
 @cache
 def environment() -> Environment:
     """The Jinja environment with all templates."""
-    jinja = Environment(
+    jinja = TemplateEnvironment(
         loader=FileSystemLoader(WEB_FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -38,7 +52,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    jinja.globals |= {"split_at_marks": split_at_marks, "number": format_cell, "count": format_count}
+    jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
     jinja.filters["typeset"] = typeset
     return jinja
 
@@ -53,33 +67,40 @@ class Links:
 
     def __init__(self, state: Mapping[str, Any]) -> None:
         self._state = {name: value for name, value in state.items() if value and value != DEFAULTS.get(name)}
-        self._carried = {name: _written(self._state[name]) for name in CARRIED if name in self._state}
+        # The query strings of all carried parameters, in their order; empty for those that the state lacks.
+        self._carried = {name: _query_string(name, self._state.get(name)) for name in CARRIED}
 
     def __call__(self, path: str, **changes: Any) -> str:
         """A URL with the state of the page and some changes; None and empty values are left out."""
-        values = {name: changes.get(name, self._carried.get(name)) for name in [*CARRIED, *changes]}
-        present = {name: value for name, value in values.items() if value not in (None, "", [], ())}
-        return f"{path}?{urlencode(present, doseq=True)}" if present else path
+        changed = {name: _query_string(name, value) for name, value in changes.items()}
+        query = "&".join(filter(None, (self._carried | changed).values()))
+        return f"{path}?{query}" if query else path
 
     def same_page(self, path: str) -> str:
         """The URL of the page itself, with all its parameters."""
-        lasting = {name: value for name, value in self._state.items() if name not in ONE_TIME}
-        return self(path, **{name: _written(value) for name, value in lasting.items()})
+        return self(path, **{name: value for name, value in self._state.items() if name not in ONE_TIME})
 
 
-def _written(value: Any) -> Any:
-    """A value as it is written in a URL."""
-    return "true" if value is True else value
+def _query_string(name: str, value: Any) -> str:
+    """A parameter as it is written in a URL, a list as several; empty for None and empty values."""
+    if isinstance(value, list | tuple):
+        return "&".join(f"{name}={_quote(each)}" for each in value)
+    return "" if value is None or value == "" else f"{name}={_quote('true' if value is True else value)}"
 
 
-def split_at_marks(text: str, marks: Iterable[Sequence[int]]) -> list[tuple[str, bool]]:
-    """A text in pieces, each with whether it is marked."""
+def _quote(value: Any) -> str:
+    text = str(value)
+    return text if _UNRESERVED.fullmatch(text) else quote_plus(text)
+
+
+def mark_text(text: str, marks: Iterable[Sequence[int]]) -> Markup:
+    """A text as HTML with its marked ranges in `<mark>`; between them, page breaks become empty lines."""
     last = 0
-    pieces: list[tuple[str, bool]] = []
+    pieces: list[str] = []
     for start, end in marks:
-        pieces += [(text[last:start], False), (text[start:end], True)]
+        pieces += [escape(text[last:start].replace("\f", "\n\n")), "<mark>", escape(text[start:end]), "</mark>"]
         last = end
-    return [(piece, is_marked) for piece, is_marked in [*pieces, (text[last:], False)] if piece]
+    return Markup("".join([*pieces, escape(text[last:].replace("\f", "\n\n"))]))
 
 
 def format_cell(value: float | None) -> str:

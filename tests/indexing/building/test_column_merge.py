@@ -33,7 +33,8 @@ def random_documents(rng, docnos):
             fields[f"rare {docno}"] = docno
         if rng.random() < 0.5:
             fields["text_language"] = rng.choice(["english", "german", "none"])
-        title, body = (" ".join(rng.choices(WORDS, k=rng.choice([0, 1, 5]))) for _ in range(2))
+        lengths = [0, 1, 5], [0, 1, 5, 5, 5, 5, 5, 15_000]  # the last makes a body that is stored in blocks
+        title, body = (" ".join(rng.choices(WORDS, k=rng.choice(each))) for each in lengths)
         yield Document(docno, title, f"{body} only{docno}" if rng.random() < 0.3 else body, fields)
 
 

@@ -31,7 +31,7 @@ from searchlab.indexing.storage.layout import (
 from searchlab.indexing.storage.lock import lock_shard_exclusively
 from searchlab.indexing.storage.manifest import commit_manifest, read_index_manifest, remove_unreferenced
 from searchlab.indexing.storage.shard import write_deletions
-from searchlab.indexing.storage.stored_documents import pack_documents
+from searchlab.indexing.storage.stored_documents import join_documents, pack_document
 from searchlab.indexing.whoosh.segment_writer import write_whoosh
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
@@ -506,7 +506,8 @@ def test_a_term_that_whoosh_lacks_or_has_alone_is_found(folder):
 
 def test_a_stored_document_that_differs_is_found(folder):
     (path,) = folder.glob(f"shard-*/{STORED_DOCUMENTS}")
-    write_arrays(path, pack_documents([*DOCUMENTS[:3], replace(DOCUMENTS[3], title="otherwise")]))
+    changed = [*DOCUMENTS[:3], replace(DOCUMENTS[3], title="otherwise")]
+    write_arrays(path, join_documents(map(pack_document, changed)))
     update_checksums(folder)
     (finding,) = examine(folder).findings
     assert finding.problem == "'d' does not have the digest that the columns give it"

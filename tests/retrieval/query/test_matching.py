@@ -18,8 +18,8 @@ from whoosh import query as whoosh_query
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, QueryWarning, SettingError
-from searchlab.indexing import phrases
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage import streams
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.storage.manifest import Manifest, commit_manifest, read_index_manifest
@@ -299,7 +299,7 @@ def test_trees_match_and_score_as_reading_every_text_says(indexed, documents, as
     with indexed(documents, words_per_shard=words_per_shard) as folder, pytest.MonkeyPatch.context() as patch:
         if sparingly:  # as in a large collection, where few documents match
             patch.setattr(posting_scoring, "LOOKUP_RATIO", 0)
-            patch.setattr(phrases, "SCAN_RATIO", 0)
+            patch.setattr(streams, "SCAN_RATIO", 0)
         engine = SearchEngine(folder, compiled=False)
         for place, node in enumerate(asked):
             for scorer, stream in ((ALL_SCORERS[place % len(ALL_SCORERS)], "both"), (BM25(), STREAMS[place % 3])):
@@ -329,7 +329,7 @@ documents_for_phrases = st.lists(
 def test_phrases_match_as_reading_every_text_says(indexed, documents, asked, sparingly):
     with indexed(documents) as folder, pytest.MonkeyPatch.context() as patch:
         if sparingly:
-            patch.setattr(phrases, "SCAN_RATIO", 0)
+            patch.setattr(streams, "SCAN_RATIO", 0)
         engine = SearchEngine(folder, compiled=False)
         for phrase in asked:
             expected = {document.docno for document in documents if matches(phrase, document, "both")}

@@ -1,8 +1,10 @@
-"""URLs carry the state of a page, texts are split at marks, numbers are formatted."""
+"""URLs carry the state of a page, texts are marked, numbers are formatted."""
+
+from urllib.parse import urlencode
 
 import pytest
 
-from searchlab.web.pages.rendering import Links, format_cell, split_at_marks, typeset
+from searchlab.web.pages.rendering import Links, environment, format_cell, mark_text, typeset
 
 STATE = {"index": None, "q": "a b", "system": "bm25", "filter": ["year=1988"], "k": 10, "page": 3, "docno": "x"}
 
@@ -50,14 +52,31 @@ def test_sentences_have_minus_signs(text, expected):
 @pytest.mark.parametrize(
     ("text", "marks", "expected"),
     [
-        ("one two", [[4, 7]], [("one ", False), ("two", True)]),
-        ("one two", [[0, 3], [4, 7]], [("one", True), (" ", False), ("two", True)]),
-        ("one", [], [("one", False)]),
-        ("", [], []),
+        ("one two", [[4, 7]], "one <mark>two</mark>"),
+        ("one two", [[0, 3], [4, 7]], "<mark>one</mark> <mark>two</mark>"),
+        ("<b> & 'one'\ftwo", [[0, 3], [7, 10]], "<mark>&lt;b&gt;</mark> &amp; &#39;<mark>one</mark>&#39;\n\ntwo"),
+        ("one", [], "one"),
+        ("", [], ""),
     ],
 )
-def test_a_text_is_split_at_marks(text, marks, expected):
-    assert split_at_marks(text, marks) == expected
+def test_a_text_is_marked_and_escaped(text, marks, expected):
+    html = mark_text(text, marks)
+    assert html == expected
+    assert html.__html__() == expected  # a template does not escape it again
+
+
+def test_a_url_quotes_as_browsers_send_forms():
+    chars = "".join(map(chr, range(1, 0x180)))
+    assert Links({"q": chars})("/") == "/?" + urlencode({"q": chars})
+    assert Links({})("/", filter=("ä=1", "b"), page=0, all=True, k=[]) == "/?filter=%C3%A4%3D1&filter=b&page=0&all=true"
+
+
+@pytest.mark.parametrize("fields", [{"year": 1988}, {"items": "hostile", "keys": 1, "year": 1988}])
+def test_keys_of_a_dict_do_not_hide_its_methods(fields):
+    template = environment().from_string(
+        "{{ fields.year }} {{ fields.items() | length }} {{ fields.month is defined }}"
+    )
+    assert template.render(fields=fields) == f"1988 {len(fields)} False"
 
 
 def test_numbers_are_short():

@@ -12,6 +12,7 @@ is verified once. The checksums follow the data:
 
 from __future__ import annotations
 
+import mmap
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.types import Array
 
@@ -85,6 +87,7 @@ class VerifiedBlocks:
         if zlib.crc32(mapped[start : end + 8]) != int.from_bytes(footer[8:12], "little"):
             raise ValueError("damaged checksums")
         self.data = mapped[:start]
+        self._mapped = mapped.obj if isinstance(mapped.obj, mmap.mmap) else None
         self._checksums = np.frombuffer(mapped[start:end], "<u4").tolist()
         self._verified = bytearray(n_blocks)
         self._flags = np.frombuffer(self._verified, np.uint8)
@@ -112,14 +115,21 @@ class VerifiedBlocks:
             return
         first, last = starts // BLOCK_BYTES, (stops - 1) // BLOCK_BYTES
         if len(first) and (last - first).max() > 1:
-            for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-                self.verify(start, stop)
-            return
+            first = concatenate_ranges(first, last + 1, self.n_blocks)
+            last = first[:0]
         blocks = np.concatenate([first, last])
-        if not self._flags[blocks].all():
-            for block in np.unique(blocks).tolist():
-                if not self._verified[block]:
-                    self._verify_block(block)
+        unverified = blocks[self._flags[blocks] == 0]
+        if len(unverified):
+            wanted = np.zeros(self.n_blocks, bool)
+            wanted[unverified] = True
+            for block in np.flatnonzero(wanted).tolist():
+                self._verify_block(block)
+
+    def release(self, start: int, stop: int) -> None:
+        """Let the bytes from `start` up to `stop` leave the memory of the process; they are mapped again when read."""
+        first, after = -(-start // mmap.PAGESIZE), stop // mmap.PAGESIZE
+        if first < after and self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._mapped.madvise(mmap.MADV_DONTNEED, first * mmap.PAGESIZE, (after - first) * mmap.PAGESIZE)
 
     def verify_all(self, pause: Callable[[], object] = lambda: None) -> None:
         """Verify every block; `pause` is called after each megabyte."""

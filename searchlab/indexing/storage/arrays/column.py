@@ -94,6 +94,12 @@ class Column:
             row_bytes = self.memory.strides[0]
             self.blocks.verify_ranges(self._start + starts[filled] * row_bytes, self._start + stops[filled] * row_bytes)
 
+    def release(self, start: int, stop: int) -> None:
+        """Let the rows from `start` up to `stop` leave the memory of the process, until they are read again."""
+        if self._blocks is not None:
+            row_bytes = self.memory.strides[0]
+            self._blocks.release(self._start + start * row_bytes, self._start + stop * row_bytes)
+
     def _verify_rows(self, rows: Array) -> None:
         numbers = rows.astype(np.int64).ravel()
         if not len(numbers):

@@ -1,0 +1,139 @@
+"""Stored documents come back as they were, long ones by the blocks that are needed; damage is never shown as text."""
+
+import json
+import random
+import zlib
+
+import pytest
+
+from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.arrays.array_file import write_arrays
+from searchlab.indexing.storage.arrays.block_checksums import BLOCK_BYTES
+from searchlab.indexing.storage.arrays.string_table import Strings
+from searchlab.indexing.storage.long_body import MAX_WHOLE_LENGTH, cut_body
+from searchlab.indexing.storage.stored_documents import StoredDocuments, join_documents, pack_document
+from searchlab.records import Document
+
+
+def make_body(n_characters, alphabet="abcdefghij  \n"):
+    """A text that does not compress to almost nothing."""
+    return "".join(random.Random(n_characters).choices(alphabet, k=n_characters))
+
+
+LONG = Document("long", "A book", make_body(300_000), {"year": 1999})
+ODD = Document("odd", "\ud800", make_body(MAX_WHOLE_LENGTH + 1, "aé日\U0001f600\ud800 \f"))
+SHORT = Document("short", "A note", make_body(MAX_WHOLE_LENGTH))
+DOCUMENTS = [LONG, ODD, SHORT]
+
+
+def store(path, packed):
+    write_arrays(path / "documents", join_documents(packed))
+    return StoredDocuments(path / "documents", Strings.of(f"d{n}" for n in range(len(packed))))
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    return store(tmp_path_factory.mktemp("stored"), [pack_document(document) for document in DOCUMENTS])
+
+
+def contents(document):
+    return document.title, document.body, document.fields
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_document_comes_back_equal(stored, number):
+    assert contents(stored.document(number)) == contents(DOCUMENTS[number])
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("length", [0, 1, 20_000, 10**9])
+def test_the_beginning_of_a_document_is_that_of_its_body(stored, number, length):
+    assert stored.read(number).beginning(length).body == DOCUMENTS[number].body[:length]
+
+
+def test_only_a_long_body_is_read_later(stored):
+    assert isinstance(stored.read(2).body, str)
+    body = stored.read(0).body
+    assert body.n_blocks == len(cut_body(LONG.body)) > 15
+    assert len(body) == len(LONG.body)
+
+
+def test_a_passage_verifies_the_blocks_that_it_needs(tmp_path):
+    stored = store(tmp_path, [pack_document(Document("d0", "", make_body(2_000_000)))])
+    body = stored.read(0).body
+    verified = stored.file.blocks._verified
+    before = sum(verified)
+    assert body.read(1_000_000, 1_000_100) == make_body(2_000_000)[1_000_000:1_000_100]
+    # One block of text takes less than one block of the file, which it may begin in one and end in the next.
+    assert sum(verified) - before <= 2
+    assert len(verified) * BLOCK_BYTES > 500_000
+
+
+def test_a_damaged_block_of_a_text_is_reported_and_the_others_are_read(tmp_path):
+    stored = store(tmp_path, [pack_document(Document("d0", "", make_body(2_000_000)))])
+    path = tmp_path / "documents"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    stored = StoredDocuments(path, Strings.of(["d0"]))
+    assert stored.read(0).beginning(1000).body == make_body(2_000_000)[:1000]
+    with pytest.raises(IndexCorrupt, match="checksum of block"):
+        stored.document(0)
+
+
+def deflate(content):
+    text = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return zlib.compress(text, 6, -15)
+
+
+BLOCK = deflate(b"some text ")
+HOSTILE = {
+    "nothing": b"",
+    "no DEFLATE": b"\xff\xff\xff",
+    "cut": deflate(["t", "b" * 1000, {}])[:-2],
+    "no JSON": deflate(b"{"),
+    "no UTF-8": deflate(b'["\xff","",{}]'),
+    "two parts": deflate(["t", "b"]),
+    "a number as title": deflate([1, "b", {}]),
+    "a number as body": deflate(["t", 1, {}]),
+    "no fields": deflate(["t", "b", []]),
+    "bytes after a short body": deflate(["t", "b", {}]) + b"x",
+    "no blocks": deflate(["t", [], {}]),
+    "empty lists": deflate(["t", [[], [], [], []], {}]),
+    "deep lists": deflate(b"[" * 100_000),
+    "uneven lists": deflate(["t", [[len(BLOCK)], [10, 1], [0], [0]], {}]) + BLOCK,
+    "too few lists": deflate(["t", [[len(BLOCK)], [10], [0]], {}]) + BLOCK,
+    "too many lists": deflate(["t", [[len(BLOCK)], [10], [0], [0], [0]], {}]) + BLOCK,
+    "texts for numbers": deflate(["t", [["1"], ["10"], ["0"], ["0"]], {}]) + BLOCK,
+    "fractions": deflate(["t", [[len(BLOCK) + 0.5], [10.0], [0.0], [0.0]], {}]) + BLOCK,
+    "negative numbers": deflate(["t", [[len(BLOCK)], [-10], [0], [0]], {}]) + BLOCK,
+    "huge numbers": deflate(["t", [[len(BLOCK)], [10**30], [0], [0]], {}]) + BLOCK,
+    "a claim of a gigabyte": deflate(["t", [[len(BLOCK)], [2**30 + 1], [0], [0]], {}]) + BLOCK,
+    "blocks beyond the document": deflate(["t", [[len(BLOCK) + 1], [10], [0], [0]], {}]) + BLOCK,
+    "fewer bytes than there are": deflate(["t", [[len(BLOCK) - 1], [10], [0], [0]], {}]) + BLOCK,
+}
+# What is found only when the block is read.
+HOSTILE_BLOCKS = {
+    "more characters than claimed": ([10], deflate(b"some longer text ")),
+    "fewer characters than claimed": ([11], BLOCK),
+    "a bomb": ([10], deflate(bytes(10**8))),
+    "no DEFLATE": ([10], b"\xff\xff\xff"),
+    "no UTF-8": ([3], deflate(b"\xff\xff\xff")),
+    "a cut block": ([10], BLOCK[:-1]),
+    "bytes left over": ([10], BLOCK + b"x"),
+}
+
+
+@pytest.mark.parametrize("packed", HOSTILE.values(), ids=HOSTILE)
+def test_a_document_that_cannot_be_right_is_refused(tmp_path, packed):
+    stored = store(tmp_path, [deflate(["", "", {}]), packed])
+    with pytest.raises(IndexCorrupt, match="document 1 cannot be read"):
+        stored.read(1)
+
+
+@pytest.mark.parametrize(("lengths", "block"), HOSTILE_BLOCKS.values(), ids=HOSTILE_BLOCKS)
+def test_a_block_that_cannot_be_right_is_refused(tmp_path, lengths, block):
+    stored = store(tmp_path, [deflate(["t", [[len(block)], lengths, [0], [0]], {}]) + block])
+    body = stored.read(0).body
+    with pytest.raises(IndexCorrupt, match="document 0 cannot be read"):
+        body.read(0, 5)
