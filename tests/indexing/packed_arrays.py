@@ -3,13 +3,9 @@
 import numpy as np
 
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
-from searchlab.indexing.storage.arrays.bit_packing import (
-    pack_numbers,
-    pack_postings,
-    unpack_numbers,
-    unpack_postings,
-    width_of,
-)
+from searchlab.indexing.storage.arrays.bit_packing import pack_postings, unpack_postings
+from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.narrow_column import NarrowColumn, narrow
 
 TERMS_OF_TOKENS = {"tokens": "terms", "ngrams.tokens": "ngrams.terms"}
 
@@ -23,7 +19,7 @@ def alter_columns(path, change, *, unpacked=True):
     for name in TERMS_OF_TOKENS:
         if name in numbers and name in merged:
             same = np.array_equal(merged[name], numbers[name])
-            merged[name] = arrays[name] if same else pack_numbers(merged[name], _width(arrays, name))
+            merged[name] = arrays[name] if same else narrow(merged[name], _n_terms(arrays, name))
     for stream in (name.removesuffix(".docs") for name in numbers if name.endswith(".docs")):
         docs, tfs = merged.pop(f"{stream}.docs", None), merged.pop(f"{stream}.tfs", None)
         if docs is not None and not (
@@ -37,7 +33,7 @@ def alter_columns(path, change, *, unpacked=True):
 
 def _unpack(arrays):
     numbers = {
-        name: unpack_numbers(arrays[name], 0, int(arrays[f"{name}.offsets"][-1]), _width(arrays, name))
+        name: NarrowColumn(Column(arrays[name]), int(arrays[f"{name}.offsets"][-1]), _n_terms(arrays, name)).whole
         for name in TERMS_OF_TOKENS
         if name in arrays
     }
@@ -49,5 +45,5 @@ def _unpack(arrays):
     return numbers
 
 
-def _width(arrays, name):
-    return width_of(len(arrays[f"{TERMS_OF_TOKENS[name]}.offsets"]) - 1)
+def _n_terms(arrays, name):
+    return len(arrays[f"{TERMS_OF_TOKENS[name]}.offsets"]) - 1

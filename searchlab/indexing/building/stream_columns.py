@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from searchlab.indexing.building.inversion import InvertedStream, TokenStream
-from searchlab.indexing.storage.arrays.bit_packing import pack_numbers, pack_postings, width_of
+from searchlab.indexing.storage.arrays.bit_packing import pack_postings
+from searchlab.indexing.storage.arrays.narrow_column import narrow
 from searchlab.indexing.storage.streams import count_terms
 from searchlab.types import Array
 
@@ -37,8 +38,8 @@ def stream_columns(name: str, postings: InvertedStream, lengths: Array) -> dict[
 
 
 def token_columns(name: str, stream: TokenStream, n_terms: int) -> dict[str, Array]:
-    """The terms of each document in their order, packed, and where those of each document begin."""
-    return {name: pack_numbers(stream.tokens, width_of(n_terms)), f"{name}.offsets": stream.starts}
+    """The terms of each document in their order, and where those of each document begin."""
+    return {name: narrow(stream.tokens, n_terms), f"{name}.offsets": stream.starts}
 
 
 def _bitmaps(postings: InvertedStream, n_docs: int) -> tuple[Array, Array, Array]:

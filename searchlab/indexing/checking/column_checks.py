@@ -19,8 +19,9 @@ import numpy.typing as npt
 
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
-from searchlab.indexing.storage.arrays.bit_packing import pack_numbers, pack_postings, width_of
+from searchlab.indexing.storage.arrays.bit_packing import pack_postings
 from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.narrow_column import narrow
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, DocumentTokens, ShardColumns
 from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
@@ -120,7 +121,7 @@ def _check_token_order(name: str, tokens: DocumentTokens, file: ArrayFile) -> It
     numbers = tokens.tokens.whole
     if not _in_range(numbers, 0, len(tokens.terms)):
         yield ColumnFinding(name, UNKNOWN_TERM)
-    elif not np.array_equal(pack_numbers(numbers, width_of(len(tokens.terms))), file[name]):
+    elif not np.array_equal(narrow(numbers, len(tokens.terms)), file[name]):
         yield ColumnFinding(name, NOT_AS_WRITTEN)
 
 

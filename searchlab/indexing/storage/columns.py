@@ -15,8 +15,7 @@ the order of UTF-8.
     S.dense                  the terms that at least one in 32 documents has, ascending
     S.bits, S.ranks          a row for each dense term: its documents as bits in 64-bit words, and the number of bits
                              before each word; so a document is looked up without reading the postings
-    tokens, tokens.offsets   the terms of each document in their order, those of the title first; packed, each with the
-                             bits that the number of the last term needs
+    tokens, tokens.offsets   the terms of each document in their order, those of the title first (see `narrow_column`)
     digests                  for each document sixteen bytes that change with its content (see `digest`)
     field.*                  the other fields of the documents (see `field_columns`)
 
@@ -24,8 +23,8 @@ The streams are title, body, and both (the two texts as one). An index with char
 ngrams, with the n-grams of title and body, and:
 
     ngrams.terms             the n-grams, sorted strings; the terms of this stream
-    ngrams.tokens            the n-grams of each document in their order, those of the title first, packed, and where
-                             each document begins: `.offsets`
+    ngrams.tokens            the n-grams of each document in their order, those of the title first, and where each
+                             document begins: `.offsets`
     ngrams.title_lengths     for each document the number of n-grams of its title
 """
 
@@ -42,9 +41,9 @@ import numpy as np
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
-from searchlab.indexing.storage.arrays.bit_packing import width_of
 from searchlab.indexing.storage.arrays.column import Column
-from searchlab.indexing.storage.arrays.packed_columns import open_numbers, open_postings
+from searchlab.indexing.storage.arrays.narrow_column import NarrowColumn
+from searchlab.indexing.storage.arrays.packed_columns import open_postings
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
@@ -303,7 +302,7 @@ def open_columns(path: Path) -> ShardColumns:
         offsets = load(f"{name}.offsets")
         if not len(offsets):
             raise IndexCorrupt(f"{path}: {name} does not fit its offsets; {REBUILD}")
-        return open_numbers(load(name), int(offsets[-1]), width_of(len(terms))), offsets
+        return NarrowColumn(load(name), int(offsets[-1]), len(terms)), offsets
 
     def load_stream(name: str) -> Stream:
         columns = {column: load(f"{name}.{column}") for column in STREAM_COLUMNS}

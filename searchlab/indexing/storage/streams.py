@@ -78,7 +78,7 @@ class Passages:
             return self.tokens[begin:end], ranges.starts - begin
         self.tokens.verify_ranges(ranges.starts, ranges.ends)
         positions = concatenate_ranges(ranges.starts, ranges.ends, len(self.tokens))
-        return self.tokens.memory[positions], np.cumsum(lengths) - lengths
+        return self.tokens.take(positions), np.cumsum(lengths) - lengths
 
     def release(self, ranges: PassageRanges) -> None:
         """Let the tokens of passages that were read leave the memory of the process."""

@@ -67,10 +67,8 @@ class GapPositions(Positions):  # type: ignore[misc]
     posting, which is five times as long.
     """
 
-    def encode(self, positions: list[int]) -> bytes | int:
-        """The value of a posting with these positions, ascending."""
-        if len(positions) == 1:
-            return positions[0]
+    def encode(self, positions: list[int]) -> bytes:
+        """The bytes of ascending positions, also of a single one: Whoosh's own writer takes nothing else."""
         encoded = bytearray()
         before = 0
         for position in positions:

@@ -305,6 +305,7 @@ ALTERED = {
     "no such dense term": (put("both.dense", -1, 8), "both.dense is not numbers of terms in ascending order"),
     "a wrong bit": (add("both.bits", (0, 0), 8), "both.bits is not the documents of the dense terms of both"),
     "a wrong rank": (add("title.ranks", (0, 0)), "title.ranks is not what title.bits counts"),
+    "no such token": (put("tokens", 0, 8), "tokens has the number of a term that does not exist"),
     "another token": (put("tokens", 0, 0), "tokens does not agree with the postings of title and both"),
     "tokens swapped between documents": (
         swap("tokens", 0, 7),

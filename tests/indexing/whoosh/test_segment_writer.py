@@ -188,7 +188,7 @@ def test_a_single_posting_of_weight_1_is_in_the_entry_of_the_term():
 
 def test_positions_worked_by_hand():
     positions = GapPositions()
-    assert positions.encode([5]) == 5
+    assert positions.encode([5]) == b"\x05"
     assert positions.decode_positions(5) == [5]
     assert positions.decode_frequency(5) == 1
     assert positions.encode([3, 130, 430]) == b"\x03\x7f\xac\x02"  # 300 = 2·128 + 44

@@ -1,4 +1,4 @@
-"""Bit packing: postings in blocks with as many bits a number as the block's largest needs, and numbers of one width.
+"""Bit packing: postings in blocks with as many bits a number as the block's largest needs.
 
 Postings are packed term by term, from a byte on. Their documents are ascending, so the gaps between them are packed,
 each less 1 (the first counts from -1), and the frequencies, also less 1. A term with n postings has ⌈n/128⌉ blocks:
@@ -11,7 +11,7 @@ The layout is that of PForDelta's family without exceptions (Lemire and Boytsov,
 second through vectorization", 2015, call it binary packing). Eight bytes of zeros follow the last number of a column: a
 number is taken from the eight bytes that it begins in.
 
-NumPy packs and unpacks a few numbers, compiled loops many (`bit_packing_kernels.py`), and once numba is loaded, all.
+NumPy packs and unpacks a few postings, compiled loops many (`bit_packing_kernels.py`), and all once numba is loaded.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ BLOCK = 128
 PADDING = 8
 # The widest number: with the seven bits before it in its first byte, it fits into eight bytes.
 MAX_WIDTH = 32
-# NumPy packs or unpacks about this many numbers in the time that numba takes to load.
-MIN_COMPILED_NUMBERS = 3_000_000
-# Numbers of one width that NumPy packs at once; a multiple of eight, so that they end with a byte.
+# NumPy packs or unpacks about this many postings in the time that numba takes to load.
+MIN_COMPILED_POSTINGS = 3_000_000
+# Numbers that NumPy packs at once.
 PACKED_AT_ONCE = 1 << 16
 
 
@@ -40,39 +40,6 @@ class PackedPostings(NamedTuple):
 
     blob: Array
     starts: Array
-
-
-def width_of(n_values: int) -> int:
-    """The bits of a number below `n_values`; at least 1, so that the packed bytes bound how many numbers there are."""
-    return max((n_values - 1).bit_length(), 1)
-
-
-def packed_bytes(n: int, width: int) -> int:
-    """The size of n packed numbers of one width, PADDING included."""
-    return -(-n * width // 8) + PADDING
-
-
-def pack_numbers(numbers: Array, width: int) -> Array:
-    """Numbers of one width, as bytes."""
-    blob = np.zeros(packed_bytes(len(numbers), width), np.uint8)
-    if kernels := _kernels(len(numbers)):
-        kernels.pack_numbers(numbers, width, blob)
-        return blob
-    at = 0
-    for start in range(0, len(numbers), PACKED_AT_ONCE):
-        piece = np.packbits(_bits(numbers[start : start + PACKED_AT_ONCE], width), bitorder="little")
-        blob[at : at + len(piece)] = piece
-        at += len(piece)
-    return blob
-
-
-def unpack_numbers(blob: Array, start: int, stop: int, width: int) -> Array:
-    """The packed numbers from `start` up to `stop`, which must be within the bytes."""
-    if kernels := _kernels(stop - start):
-        numbers = np.empty(stop - start, np.uint32)
-        kernels.unpack_numbers(blob, start, width, numbers)
-        return numbers
-    return _take_numbers(blob, np.arange(start, stop) * width, np.uint64((1 << width) - 1))
 
 
 def pack_postings(offsets: Array, docs: Array, tfs: Array) -> PackedPostings:
@@ -192,7 +159,7 @@ def _take_blocks(blob: Array, at: Array, widths: Array, lengths: Array) -> Array
     return _take_numbers(blob, bits, np.repeat(masks, lengths))
 
 
-def _take_numbers(blob: Array, bits: Array, masks: Array | np.uint64) -> Array:
+def _take_numbers(blob: Array, bits: Array, masks: Array) -> Array:
     """The numbers that begin at these bits."""
     words = np.lib.stride_tricks.as_strided(
         blob[:PADDING].view("<u8"), (max(len(blob) - PADDING + 1, 0),), (1,), writeable=False
@@ -217,8 +184,8 @@ def _pieces(numbers: Array) -> list[Array]:
 
 
 def _kernels(n: int) -> ModuleType | None:
-    """The compiled loops, if they are loaded or worth loading for n numbers."""
-    if n < MIN_COMPILED_NUMBERS and "numba" not in sys.modules:
+    """The compiled loops, if they are loaded or worth loading for n postings."""
+    if n < MIN_COMPILED_POSTINGS and "numba" not in sys.modules:
         return None
     from searchlab.indexing.storage.arrays import bit_packing_kernels
 

@@ -1,4 +1,4 @@
-"""Compiled loops that pack and unpack many numbers (see `bit_packing.py`)."""
+"""Compiled loops that pack and unpack many postings (see `bit_packing.py`)."""
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
 from __future__ import annotations
@@ -44,21 +44,6 @@ def _take(blob, bit, mask):
     for i in range(5):
         value |= np.uint64(blob[at + i]) << np.uint64(8 * i)
     return (value >> np.uint64(bit & 7)) & mask
-
-
-@njit(cache=True, nogil=True)
-def pack_numbers(numbers, width, blob):
-    """Write numbers of one width."""
-    for i in range(len(numbers)):
-        _put(blob, np.int64(i) * width, numbers[i], width)
-
-
-@njit(cache=True, nogil=True)
-def unpack_numbers(blob, start, width, numbers):
-    """Read as many numbers of one width as `numbers` holds, from the one at `start` on."""
-    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    for i in range(len(numbers)):
-        numbers[i] = _take(blob, (start + i) * width, mask)
 
 
 @njit(cache=True)

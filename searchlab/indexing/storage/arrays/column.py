@@ -20,13 +20,13 @@ from searchlab.types import Array
 class Column:
     """An array with the verification of its file; without a file, the array itself."""
 
-    __slots__ = ("_start", "blocks", "memory")
+    __slots__ = ("blocks", "memory", "start")
 
     def __init__(self, array: npt.ArrayLike, blocks: VerifiedBlocks | None = None, start: int = 0) -> None:
         # The array itself: to be read only where it has been verified.
         self.memory: Array = np.asarray(array)
         self.blocks = blocks
-        self._start = start
+        self.start = start
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -79,7 +79,7 @@ class Column:
         if self.blocks is not None and len(self.memory):
             row_bytes = self.memory.strides[0]
             stop = len(self.memory) if stop is None else stop
-            self.blocks.verify(self._start + start * row_bytes, self._start + stop * row_bytes)
+            self.blocks.verify(self.start + start * row_bytes, self.start + stop * row_bytes)
 
     def damaged(self, problem: str) -> IndexCorrupt:
         """The error for numbers that cannot be right, though their checksums are."""
@@ -92,13 +92,18 @@ class Column:
         if self.blocks is not None:
             filled = starts < stops
             row_bytes = self.memory.strides[0]
-            self.blocks.verify_ranges(self._start + starts[filled] * row_bytes, self._start + stops[filled] * row_bytes)
+            self.blocks.verify_ranges(self.start + starts[filled] * row_bytes, self.start + stops[filled] * row_bytes)
+
+    def take(self, rows: Array) -> Array:
+        """The numbers in rows that have been verified."""
+        numbers: Array = self.memory[rows]
+        return numbers
 
     def release(self, start: int, stop: int) -> None:
         """Let the rows from `start` up to `stop` leave the memory of the process, until they are read again."""
-        if self._blocks is not None:
+        if self.blocks is not None:
             row_bytes = self.memory.strides[0]
-            self._blocks.release(self._start + start * row_bytes, self._start + stop * row_bytes)
+            self.blocks.release(self.start + start * row_bytes, self.start + stop * row_bytes)
 
     def _verify_rows(self, rows: Array) -> None:
         numbers = rows.astype(np.int64).ravel()

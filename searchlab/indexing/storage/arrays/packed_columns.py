@@ -1,4 +1,4 @@
-"""Packed columns: numbers that are packed in the file and unpacked in memory when they are first read.
+"""Packed columns: postings that are packed in the file (`bit_packing.py`) and unpacked when they are first read.
 
 They behave like other columns (`column.py`): what NumPy does with them unpacks the rows that it touches, and compiled
 loops take `memory` after `verify`. The memory is reserved for all rows, but the system provides it only where rows are
@@ -11,47 +11,31 @@ import mmap
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from searchlab.array_ranges import concatenate_ranges
-from searchlab.indexing.storage.arrays.bit_packing import (
-    BLOCK,
-    PADDING,
-    packed_bytes,
-    unpack_numbers,
-    unpack_postings,
-)
+from searchlab.indexing.storage.arrays.bit_packing import BLOCK, PADDING, unpack_postings
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.types import Array
 
-# Numbers of one width that are unpacked together; a multiple of eight, so that they begin with a byte.
-UNPACKED_AT_ONCE = 1024
 # Postings that are unpacked at once by `whole`.
 MAX_POSTINGS_AT_ONCE = 1 << 20
-
-
-class Unpacker(Protocol):
-    """Unpacks rows into memory, if they are not there yet; raises IndexCorrupt if they are damaged."""
-
-    def unpack(self, start: int, stop: int) -> None:
-        """Unpack the rows from `start` up to `stop`, at least one."""
-
-    def unpack_ranges(self, starts: Array, stops: Array) -> None:
-        """Unpack many ranges of rows, at least one, none of them empty."""
 
 
 class PackedColumn(Column):
     """A column that is unpacked into memory; `read_all` gives all its numbers in an array of their own."""
 
-    __slots__ = ("_read_all", "_unpacker")
+    __slots__ = ("_postings", "_read_all")
 
-    def __init__(self, memory: Array, packed: Column, unpacker: Unpacker, read_all: Callable[[], Array]) -> None:
+    def __init__(self, memory: Array, packed: Column, postings: _Postings, read_all: Callable[[], Array]) -> None:
         super().__init__(memory, packed.blocks)
-        self._unpacker = unpacker
+        self._postings = postings
         self._read_all = read_all
+
+    def release(self, start: int, stop: int) -> None:
+        """Unpacked rows stay: compiled loops may be reading them."""
 
     @property
     def whole(self) -> Array:
@@ -62,21 +46,13 @@ class PackedColumn(Column):
         """Unpack the rows from `start` up to `stop`; raises IndexCorrupt if they are damaged."""
         stop = len(self.memory) if stop is None else stop
         if start < stop:
-            self._unpacker.unpack(start, stop)
+            self._postings.unpack(start, stop)
 
     def verify_ranges(self, starts: Array, stops: Array) -> None:
         """Unpack the rows of many ranges, which are within the column."""
         filled = starts < stops
         if filled.any():
-            self._unpacker.unpack_ranges(starts[filled], stops[filled])
-
-
-def open_numbers(packed: Column, n: int, width: int) -> PackedColumn:
-    """The column of n numbers of one width; raises IndexCorrupt if the bytes are not as many."""
-    if n < 0 or len(packed) != packed_bytes(n, width):
-        raise packed.damaged(f"{n} numbers of {width} bits do not fit {len(packed)} bytes")
-    numbers = _Numbers(packed, n, width)
-    return PackedColumn(numbers.memory, packed, numbers, lambda: numbers.read(0, n))
+            self._postings.unpack_ranges(starts[filled], stops[filled])
 
 
 def open_postings(packed: Column, starts: Column, offsets: Column, tf_type: npt.DTypeLike) -> tuple[Column, Column]:
@@ -90,41 +66,6 @@ def open_postings(packed: Column, starts: Column, offsets: Column, tf_type: npt.
         PackedColumn(postings.docs, packed, postings, lambda: postings.read_all()[0]),
         PackedColumn(postings.tfs, packed, postings, lambda: postings.read_all()[1]),
     )
-
-
-class _Numbers:
-    """Numbers of one width, and which pieces of them are unpacked."""
-
-    def __init__(self, packed: Column, n: int, width: int) -> None:
-        self._packed, self._n, self._width = packed, n, width
-        self.memory = _reserve(n, np.dtype(np.uint32))
-        self._unpacked = np.zeros(-(-n // UNPACKED_AT_ONCE), bool)
-
-    def read(self, start: int, stop: int) -> Array:
-        """The numbers from `start` up to `stop`."""
-        begin, end = start * self._width // 8, -(-stop * self._width // 8) + PADDING
-        self._packed.verify(begin, end)
-        return unpack_numbers(self._packed.memory, start, stop, self._width)
-
-    def unpack(self, start: int, stop: int) -> None:
-        """Unpack the pieces that have these rows."""
-        first, after = start // UNPACKED_AT_ONCE, -(-stop // UNPACKED_AT_ONCE)
-        if not self._unpacked[first:after].all():
-            self._unpack_pieces(first + np.flatnonzero(~self._unpacked[first:after]))
-
-    def unpack_ranges(self, starts: Array, stops: Array) -> None:
-        """Unpack the pieces that have these rows."""
-        first, last = starts // UNPACKED_AT_ONCE, (stops - 1) // UNPACKED_AT_ONCE
-        pieces = first if np.array_equal(first, last) else concatenate_ranges(first, last + 1, len(self._unpacked))
-        lacking = pieces[~self._unpacked[pieces]]
-        if len(lacking):
-            self._unpack_pieces(np.unique(lacking))
-
-    def _unpack_pieces(self, pieces: Array) -> None:
-        for first, after in _runs(pieces):
-            start, stop = first * UNPACKED_AT_ONCE, min(after * UNPACKED_AT_ONCE, self._n)
-            self.memory[start:stop] = self.read(start, stop)
-            self._unpacked[first:after] = True
 
 
 class _Postings:

@@ -1,20 +1,11 @@
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 
 from searchlab.errors import IndexCorrupt
 from searchlab.indexing.storage.arrays import bit_packing, packed_columns
 from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
-from searchlab.indexing.storage.arrays.bit_packing import (
-    PADDING,
-    pack_numbers,
-    pack_postings,
-    unpack_numbers,
-    unpack_postings,
-    width_of,
-)
-from searchlab.indexing.storage.arrays.packed_columns import open_numbers, open_postings
+from searchlab.indexing.storage.arrays.bit_packing import PADDING, pack_postings, unpack_postings
+from searchlab.indexing.storage.arrays.packed_columns import open_postings
 
 N_DOCS = 5000
 
@@ -25,7 +16,7 @@ def kernels(request, monkeypatch):
     if request.param == "numpy":
         monkeypatch.setattr(bit_packing, "_kernels", lambda n: None)
     else:
-        monkeypatch.setattr(bit_packing, "MIN_COMPILED_NUMBERS", 0)
+        monkeypatch.setattr(bit_packing, "MIN_COMPILED_POSTINGS", 0)
     return request.param
 
 
@@ -65,32 +56,12 @@ def test_unpacked_postings_are_those_that_were_packed(kernels, postings):
 
 
 def test_compiled_and_plain_code_pack_the_same_bytes(monkeypatch, postings):
-    numbers = postings[1].astype(np.int64)
-    compiled = [*pack_postings(*postings), pack_numbers(numbers, 13)]
+    monkeypatch.setattr(bit_packing, "MIN_COMPILED_POSTINGS", 0)
+    compiled = pack_postings(*postings)
     monkeypatch.setattr(bit_packing, "_kernels", lambda n: None)
-    plain = [*pack_postings(*postings), pack_numbers(numbers, 13)]
+    plain = pack_postings(*postings)
     for one, other in zip(compiled, plain, strict=True):
         assert np.array_equal(one, other)
-
-
-def test_numbers_of_one_width_worked_by_hand(kernels):
-    blob = pack_numbers(np.array([5, 1, 6, 7]), 3)
-    bits = 5 | 1 << 3 | 6 << 6 | 7 << 9
-    assert blob.tolist() == [bits & 255, bits >> 8, *[0] * PADDING]
-    assert unpack_numbers(blob, 1, 4, 3).tolist() == [1, 6, 7]
-
-
-@pytest.mark.parametrize("width", [1, 7, 8, 17, 31, 32])
-def test_numbers_of_every_width_are_unpacked_as_packed(kernels, width, monkeypatch):
-    monkeypatch.setattr(bit_packing, "PACKED_AT_ONCE", 16)
-    numbers = np.random.default_rng(width).integers(0, 1 << width, 101)
-    blob = pack_numbers(numbers, width)
-    assert unpack_numbers(blob, 0, 101, width).tolist() == numbers.tolist()
-    assert unpack_numbers(blob, 9, 70, width).tolist() == numbers[9:70].tolist()
-
-
-def test_widths():
-    assert [width_of(n) for n in (0, 1, 2, 3, 4, 5, 1 << 17, (1 << 17) + 1)] == [1, 1, 1, 2, 2, 3, 17, 18]
 
 
 def test_any_bytes_are_unpacked_or_refused_without_reading_others(kernels, postings):
@@ -199,16 +170,3 @@ def test_damaged_bytes_of_a_term_are_found_when_it_is_read(tmp_path, postings):
     with pytest.raises(IndexCorrupt, match="checksum"):
         file = ArrayFile(path)
         open_postings(file["packed"], file["starts"], file["offsets"], np.uint32)[0].verify(0, int(offsets[-1]))
-
-
-def test_packed_numbers_read_like_the_numbers(tmp_path):
-    numbers = np.random.default_rng(2).integers(0, 1 << 11, 5000)
-    write_arrays(tmp_path / "columns", {"tokens": pack_numbers(numbers, 11)})
-    for key in (slice(1000, 1050), slice(1023, 3000), np.array([4999, 0, 2048, 3]), slice(None), 4097):
-        column = open_numbers(ArrayFile(tmp_path / "columns")["tokens"], 5000, 11)
-        assert np.array_equal(column[key], numbers[key])
-        assert np.array_equal(column[key], numbers[key])
-        assert np.array_equal(column.whole, numbers)
-    for n, width, refused in ((5000, 11, False), (5001, 12, True), (-1, 11, True), (1 << 50, 11, True)):
-        with pytest.raises(IndexCorrupt, match="do not fit") if refused else nullcontext():
-            open_numbers(ArrayFile(tmp_path / "columns")["tokens"], n, width)
