@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install install-dev demo test docs dist check-dist lock audit clean
+.PHONY: install install-dev demo test test-thorough docs dist check-dist lock audit clean
 
 install: .venv/installed
 
@@ -57,6 +57,10 @@ test: install-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+# The same with twenty times as many examples of each property: before a release, or for a change of a parser or a kernel.
+test-thorough: install-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --hypothesis-profile=thorough
 
 # The documentation site, in site/.
 docs: .venv/installed-docs

@@ -35,7 +35,7 @@ from searchlab.indexing.building.indexer import build_index
 
 MAX_RATIO = 1.3
 # Files with several documents of other formats.
-CONTAINERS = (".zip", ".tar.gz", ".mbox")
+CONTAINERS = (".zip", ".tar", ".tar.gz", ".mbox")
 LIMIT = MAX_RECORD_MB * 2**20
 
 
@@ -44,7 +44,7 @@ def measure_bare(folder: Path, made: MixedFolder) -> dict[str, Any]:
     binary = {path for path in made.good if path.suffix in KINDS or path.name.endswith(CONTAINERS)}
     n_records = sum(1 for _ in read_documents([path for path in made.good if path not in binary]))
     for path in sorted(binary):
-        for name, content in _contents(path):
+        for name, content in _contents(path.name, path.read_bytes()):
             kind = KINDS.get(Path(name).suffix)
             if kind is None:
                 content.decode()
@@ -56,18 +56,23 @@ def measure_bare(folder: Path, made: MixedFolder) -> dict[str, Any]:
     return {"records": n_records}
 
 
-def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
+def _contents(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
     """The names and contents of the documents in a file, as the standard library finds them."""
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            yield from ((name, archive.read(name)) for name in archive.namelist())
-    elif path.suffix == ".gz":
-        with tarfile.open(path) as entries:
+    suffix = Path(name).suffix
+    if suffix == ".zip":
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for inner in archive.namelist():
+                yield from _contents(inner, archive.read(inner))
+    elif suffix in (".tar", ".gz"):
+        with tarfile.open(fileobj=io.BytesIO(content)) as entries:
             yield from ((entry.name, entries.extractfile(entry).read()) for entry in entries)  # type: ignore[union-attr]
-    elif path.suffix == ".mbox":
-        yield from ((".eml", bytes(message)) for message in mailbox.mbox(path))
+    elif suffix == ".mbox":
+        with tempfile.NamedTemporaryFile(suffix=suffix) as file:
+            file.write(content)
+            file.flush()
+            yield from ((".eml", bytes(message)) for message in mailbox.mbox(file.name))
     else:
-        yield path.name, path.read_bytes()
+        yield name, content
 
 
 def measure_reading(folder: Path, made: MixedFolder) -> dict[str, Any]:

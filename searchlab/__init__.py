@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from searchlab.analysis.custom_analyzers import analyzer as analyzer
+    from searchlab.cluster.cluster import Cluster as Cluster
     from searchlab.corpus import Collection as Collection
     from searchlab.corpus import Qrels as Qrels
     from searchlab.corpus import ReadingNotes as ReadingNotes
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "searchlab.analysis.custom_analyzers": "analyzer",
+    "searchlab.cluster.cluster": "Cluster",
     "searchlab.corpus": (
         "Collection Qrels ReadingNotes Run find_collection read_documents read_qrels read_run read_topics"
     ),

@@ -7,6 +7,7 @@
     │   ├── RecordError        one record in it is malformed
     │   └── DuplicateError     two documents or topics with the same name
     ├── SettingError         an unknown name or a value out of range
+    ├── ClusterError         a cluster cannot be reached, or cannot do the work
     └── StoreError           an index on disk
         ├── IndexMissing       there is no index
         ├── IndexCorrupt       a file is missing, truncated or altered
@@ -74,6 +75,10 @@ class SettingError(SearchlabError):
     exit_code = 2
 
 
+class ClusterError(SearchlabError):
+    """A cluster that cannot be reached, or whose workers cannot do the work."""
+
+
 class StoreError(SearchlabError):
     """An error about an index on disk."""
 
@@ -116,6 +121,10 @@ class TransferWarning(UserWarning):
 
 class JudgmentWarning(UserWarning):
     """Judgments do not seem to belong to the run that they evaluate."""
+
+
+class ClusterWarning(UserWarning):
+    """A cluster is reached in a way that others could misuse."""
 
 
 class DurabilityWarning(UserWarning):

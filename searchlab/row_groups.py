@@ -15,7 +15,11 @@ def group_rows(qids: Array) -> tuple[Ints, Ints | None]:
     if not len(qids):
         return np.zeros(1, np.int64), None
     starts = np.concatenate([[0], np.flatnonzero(qids[1:] != qids[:-1]) + 1, [len(qids)]]).astype(np.int64)
-    heads = qids[starts[:-1]].tolist()
+    return group_runs(qids[starts[:-1]].tolist(), starts)
+
+
+def group_runs(heads: list[str], starts: Ints) -> tuple[Ints, Ints | None]:
+    """The same for runs of rows with one query, given the query of each, where it begins, and the number of rows."""
     numbers = {qid: number for number, qid in enumerate(dict.fromkeys(heads))}
     if len(numbers) == len(heads):
         return starts, None

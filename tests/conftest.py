@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from searchlab import cli, extensions
 from searchlab.analysis.analyzer import AnalysisSettings
@@ -25,10 +24,9 @@ from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.registry import SCORERS
+from tests.hypothesis_profiles import register_profiles
 
-# The same examples in every run, so that a failure can be reproduced.
-settings.register_profile("searchlab", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("searchlab")
+register_profiles()
 
 # No stemming and no stop words, so that tests can count the words of texts without the analyzer.
 PLAIN = AnalysisSettings("none", "none", frozenset())

@@ -23,6 +23,7 @@ from tests.rankers.models.tree_examples import random_tree
 PACKAGE = Path(searchlab.__file__).parent
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 ROOMS = [
+    "cluster",
     "corpus",
     "analysis",
     "indexing",
@@ -46,6 +47,7 @@ ROOMS = [
 SHARED = {
     "array_ranges",
     "atomic_file",
+    "blas_threads",
     "csv_text",
     "dataframes",
     "errors",
@@ -60,6 +62,7 @@ SHARED = {
 ALLOWED_IMPORTERS = {
     "whoosh": ["indexing/whoosh/*.py", "retrieval/query/parser.py"],
     "numba": [
+        "corpus/trec/docno_matching.py",
         "corpus/trec/line_kernels.py",
         "indexing/building/inversion_kernel.py",
         "indexing/docno_kernels.py",
@@ -75,6 +78,7 @@ ALLOWED_IMPORTERS = {
         "rankers/solvers/pair_kernels.py",
     ],
     "scipy": [
+        "blas_threads.py",
         "evaluation/significance.py",
         "features/latent_semantics/*.py",
         "indexing/vocabulary.py",
@@ -87,7 +91,8 @@ ALLOWED_IMPORTERS = {
     "charset_normalizer": ["corpus/encoding_detection.py"],
     "nltk": ["analysis/stemmers.py"],
     "py3langid": ["analysis/language_detection.py"],
-    "threadpoolctl": ["rankers/solvers/pairwise_problem.py"],
+    "threadpoolctl": ["blas_threads.py"],
+    "distributed": ["cluster/*.py"],
     "typer": ["cli/*.py"],
     "jinja2": ["report/*.py", "web/pages/*.py"],
     "sqlite3": ["judgments/*.py"],

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gzip
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 
 from benchmarks.folder_files import documents as files
+from benchmarks.folder_files.record_files import RECORD_FILES, Record
 from benchmarks.folder_files.troubles import make_troubles, tar_file
 from searchlab.corpus.reading_notes import BAD_RECORD, COPY, SKIPPED_FILE, UNREADABLE_FILE, ReadingEvent
 
@@ -48,25 +49,15 @@ class Writer:
 
     def kinds(self) -> dict[str, tuple[str, int, Callable[[], bytes]]]:
         """The suffix of each kind of good file, the number of its records, and what makes it."""
-        records = range(RECORDS)
         return {
             "text": (".txt", 1, lambda: "\n".join(self.lines(60)).encode()),
             "gzip": (".txt.gz", 1, lambda: gzip.compress("\n".join(self.lines(60)).encode())),
             "markdown": (".md", 1, lambda: ("# " + "\n\n".join(self.lines(60))).encode()),
             "html": (".html", 1, lambda: ("<title>T</title><p>" + "</p><p>".join(self.lines(60))).encode()),
-            "jsonl": (".jsonl", RECORDS, lambda: "\n".join(self._json() for _ in records).encode()),
-            "csv": (".csv", RECORDS, lambda: "\n".join(["id,title,text", *(self._row(",") for _ in records)]).encode()),
-            "tsv": (
-                ".tsv",
-                RECORDS,
-                lambda: "\n".join(["id\ttitle\ttext", *(self._row("\t") for _ in records)]).encode(),
-            ),
-            "ris": (".ris", RECORDS, lambda: "\n".join(self._ris() for _ in records).encode()),
-            "bibtex": (".bib", RECORDS, lambda: "\n".join(self._bibtex() for _ in records).encode()),
-            "trec": (".trec", RECORDS, lambda: "\n".join(self._trec() for _ in records).encode()),
             "pdf": (".pdf", 1, lambda: files.pdf([self.lines(45) for _ in range(self._random.randint(1, 20))])),
             "docx": (".docx", 1, lambda: files.docx(self.lines(200), title=self.words(6), creator="A. Author")),
             "odt": (".odt", 1, lambda: files.odt([(1, self.words(6)), *self.lines(200)])),
+            "odp": (".odp", 1, lambda: files.odt(self.lines(60), kind="presentation")),
             "rtf": (".rtf", 1, lambda: files.rtf(self.lines(200), title=self.words(6))),
             "epub": (
                 ".epub",
@@ -77,35 +68,39 @@ class Writer:
             "xlsx": (
                 ".xlsx",
                 RECORDS,
-                lambda: files.xlsx({"S": [["id", "title", "text"], *(self._cells() for _ in records)]}),
+                lambda: files.xlsx({"S": [["id", "title", "text"], *self._records()]}),
             ),
             "eml": (".eml", 1, lambda: files.eml(self.words(5), "\r\n".join(self.lines(30)))),
-            "mbox": (".mbox", RECORDS, lambda: files.mbox([files.eml(self.words(5), self.words(99)) for _ in records])),
-            "zip": (".zip", 3, lambda: files.zipped(self._entries())),
+            "mbox": (
+                ".mbox",
+                RECORDS,
+                lambda: files.mbox([self._mail() for _ in range(RECORDS)]),
+            ),
+            "zip": (".zip", 3, self._archive),
+            "tar": (".tar", 3, lambda: tar_file(self._entries())),
             "tar.gz": (".tar.gz", 3, lambda: gzip.compress(tar_file(self._entries()))),
+            "zip in zip": (".zip", 4, lambda: files.zipped({"e.eml": self._mail(), "f.zip": self._archive()})),
+            **{
+                name: (suffix, RECORDS, partial(self._record_file, write))
+                for name, (suffix, write) in RECORD_FILES.items()
+            },
         }
+
+    def _record_file(self, write: Callable[[Sequence[Record]], str]) -> bytes:
+        return write(self._records()).encode()
+
+    def _records(self) -> list[Record]:
+        return [Record(self.docno(), self.words(6), self.words(100)) for _ in range(RECORDS)]
+
+    def _mail(self) -> bytes:
+        return files.eml(self.words(5), self.words(99))
+
+    def _archive(self) -> bytes:
+        return files.zipped(self._entries())
 
     def _entries(self) -> dict[str, bytes]:
         pdf = files.pdf([self.lines(45)] * 2)
         return {"a.txt": self.words(300).encode(), "b/c.pdf": pdf, "d.docx": files.docx(self.lines(50))}
-
-    def _json(self) -> str:
-        return json.dumps({"docno": self.docno(), "title": self.words(6), "body": self.words(100)})
-
-    def _cells(self) -> Sequence[str]:
-        return [self.docno(), self.words(6), self.words(100)]
-
-    def _row(self, separator: str) -> str:
-        return separator.join(self._cells())
-
-    def _ris(self) -> str:
-        return f"TY  - JOUR\nAN  - {self.docno()}\nTI  - {self.words(6)}\nAB  - {self.words(100)}\nER  - "
-
-    def _bibtex(self) -> str:
-        return f"@article{{{self.docno()}, title = {{{self.words(6)}}}, abstract = {{{self.words(100)}}}}}"
-
-    def _trec(self) -> str:
-        return f"<DOC><DOCNO>{self.docno()}</DOCNO><TEXT>{self.words(100)}</TEXT></DOC>"
 
 
 @dataclass(frozen=True)
@@ -134,7 +129,7 @@ def make_folder(folder: Path, n_files: int, seed: int = 1) -> MixedFolder:
             path = part / f"{number} {name}{suffix}"
             troubled[path] = name
         else:
-            name, (suffix, n_records, make) = kinds[number % len(kinds)]
+            name, (suffix, n_records, make) = kinds[len(good) % len(kinds)]
             path, content = part / f"{number} {name}{suffix}", make()
             good[path] = n_records
         path.write_bytes(content)

@@ -5,6 +5,7 @@ INDEX.backups/NAME/
   backup.json                         when it was made, each file with size and CRC-32, a checksum
   index/                              the index, with its semantic space and topic models
   judgments.sqlite                    INDEX.judgments.sqlite
+  searches.json                       INDEX.searches.json
   model.json, models/                 INDEX.model.json, INDEX.models/
 """
 
@@ -23,7 +24,13 @@ from searchlab.json_records import file_table, json_checksum, one_line, parse_re
 RECORD = "backup.json"
 FORMAT = "searchlab backup 1"
 # The parts of a backup, and what is added to the name of the index for the part beside it.
-PARTS = {"index": "", "judgments.sqlite": ".judgments.sqlite", "model.json": ".model.json", "models": ".models"}
+PARTS = {
+    "index": "",
+    "judgments.sqlite": ".judgments.sqlite",
+    "searches.json": ".searches.json",
+    "model.json": ".model.json",
+    "models": ".models",
+}
 
 _NAME = re.compile(r"\w[\w.+-]*")
 

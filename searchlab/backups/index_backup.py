@@ -94,8 +94,9 @@ def create_backup(folder: Path, name: str, *, link: bool = True, progress: Progr
         with suppress(SourceError), closing(Database(judgments)) as database:
             copy_database(database, temporary / "judgments.sqlite")
             copying.record("judgments.sqlite")
-        if (model := part_beside(folder, "model.json")).is_file():
-            copying.add(model, "model.json", immutable=False)
+        for part in ("searches.json", "model.json"):
+            if (beside := part_beside(folder, part)).is_file():
+                copying.add(beside, part, immutable=False)
         for path in sorted(part_beside(folder, "models").glob("*.json")):
             copying.add(path, f"models/{path.name}", immutable=False)
         made = datetime.now(UTC).isoformat(timespec="seconds")

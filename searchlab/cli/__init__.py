@@ -19,7 +19,7 @@ from searchlab.cli import commands  # noqa: F401  (importing a command adds it t
 from searchlab.cli.app import Interrupted, app
 from searchlab.cli.messages import Verbosity, detail, print_error, set_verbosity
 from searchlab.cli.printing.terminal_text import filter_streams
-from searchlab.errors import DurabilityWarning, SearchlabError
+from searchlab.errors import ClusterWarning, DurabilityWarning, SearchlabError
 
 # As shells report a command that Ctrl-C has ended.
 INTERRUPTED = 130
@@ -32,7 +32,8 @@ def main() -> None:
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     filter_streams()
     set_verbosity(Verbosity.NORMAL)
-    warnings.simplefilter("always", DurabilityWarning)
+    for category in (ClusterWarning, DurabilityWarning):
+        warnings.simplefilter("always", category)
     warnings.formatwarning = _format_warning
     began = time.perf_counter()
     try:
@@ -86,7 +87,7 @@ def _format_warning(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
     """A warning of searchlab like those that the commands print, without the line of code."""
-    if issubclass(category, DurabilityWarning):
+    if issubclass(category, ClusterWarning | DurabilityWarning):
         return f"warning: {message}\n"
     return _format_other_warning(message, category, filename, lineno, line)
 

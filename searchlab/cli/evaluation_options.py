@@ -85,7 +85,7 @@ def evaluate_files(
     judgments = read_qrels_of(qrels, notes)
     evaluated = []
     for run, label in zip(runs, _label_runs(runs), strict=True):
-        rankings = list(searchlab.read_run(run, notes=notes))
+        rankings = searchlab.read_run(run, notes=notes)
         graded = grade_run(judgments, rankings, dialect=rules, complete=complete, name=run)
         graded = replace(graded, name=label)
         doubt = find_doubt(judgments, rankings, graded)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ExportOption = Annotated[
     str | None,
-    typer.Option("--export", metavar="FILE", help="Also write the results to a file: .ris, .bib, .csv or .jsonl"),
+    typer.Option("--export", metavar="FILE", help="Also write the results to a file: .ris, .bib, .csv, .jsonl or .run"),
 ]
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from searchlab.cli.messages import note
 from searchlab.errors import SettingError
+
+if TYPE_CHECKING:
+    from searchlab.cluster.cluster import Cluster
 
 
 def _complete_index(incomplete: str) -> list[str]:
@@ -59,6 +64,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print as JSON.")]
 JobsOption = Annotated[
     int | None, typer.Option("-j", "--jobs", metavar="N", help="Number of processes [default: one a core]")
 ]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or local:N for N processes "
+        "here",
+        envvar="SEARCHLAB_CLUSTER",
+    ),
+]
 TagOption = Annotated[str | None, typer.Option("--tag", metavar="NAME", help="The run's name in its last column")]
 DialectOption = Annotated[
     str,
@@ -79,6 +94,19 @@ def choose_index(name: str | None) -> Path:
     folder, n_indexes = latest_index()
     note(f"index: {folder}" + (f" (the newest of {n_indexes}; -i names another)" if n_indexes > 1 else ""))
     return folder
+
+
+@contextmanager
+def open_cluster(address: str | None) -> Iterator[Cluster | None]:
+    """The cluster at an address, connected; None without an address."""
+    if not address:
+        yield None
+        return
+    from searchlab.cluster.cluster import Cluster
+
+    with Cluster(address) as cluster:
+        note(f"cluster: {len(cluster.workers)} workers at {address}")
+        yield cluster
 
 
 def require_jobs(jobs: int | None) -> None:

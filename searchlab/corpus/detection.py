@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from searchlab.corpus.extraction.recognition import explain_binary
+from searchlab.corpus.file_ranges import SplitFile
 from searchlab.corpus.source_files import OpenedFile
 from searchlab.errors import SourceError, unknown_name
 
@@ -25,7 +26,8 @@ def explains_nothing(opened: OpenedFile) -> str | None:
 class Format(Generic[Record]):
     """A file format: how it is recognised and read, and why a file that looks like it cannot be.
 
-    A file of `one_document` has the path as its docno, so that this is known even if the file cannot be read.
+    A file of `one_document` has the path as its docno, so that this is known even if the file cannot be read. `split`
+    divides a large file into ranges with the records of the whole (see `file_ranges`).
     """
 
     description: str
@@ -33,6 +35,7 @@ class Format(Generic[Record]):
     read: Callable[[OpenedFile], Iterator[Record]]
     explain: Callable[[OpenedFile], str | None] = explains_nothing
     one_document: bool = False
+    split: SplitFile | None = None
 
 
 def recognises_never(opened: OpenedFile) -> bool:

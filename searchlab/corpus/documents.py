@@ -6,7 +6,7 @@ streamed, one in memory at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from searchlab.corpus.detection import (
 )
 from searchlab.corpus.extraction.formats import EXTRACTED_FORMATS, look_ahead, may_be_held
 from searchlab.corpus.extraction.pool import ExtractionPool
+from searchlab.corpus.file_ranges import split_lines, split_trec_documents
 from searchlab.corpus.formats.bibliography.bibtex import is_bibtex, read_bibtex_documents
 from searchlab.corpus.formats.bibliography.embase_rows import is_embase_rows, read_embase_rows
 from searchlab.corpus.formats.bibliography.endnote_xml import is_endnote, read_endnote_documents
@@ -32,7 +33,13 @@ from searchlab.corpus.formats.bibliography.nbib import is_nbib, read_nbib_docume
 from searchlab.corpus.formats.bibliography.pubmed import is_pubmed, read_pubmed_documents
 from searchlab.corpus.formats.bibliography.ris import is_ris, read_ris_documents
 from searchlab.corpus.formats.bibliography.web_of_science import is_web_of_science, read_web_of_science_documents
-from searchlab.corpus.formats.delimited import explain_table, is_csv_table, is_tsv_table, read_table_documents
+from searchlab.corpus.formats.delimited import (
+    explain_table,
+    is_csv_table,
+    is_tsv_table,
+    read_table_documents,
+    split_table,
+)
 from searchlab.corpus.formats.html import is_html, read_html_document
 from searchlab.corpus.formats.json_array import is_json_array, read_json_documents
 from searchlab.corpus.formats.jsonl import is_jsonl, read_jsonl_documents
@@ -57,8 +64,8 @@ from searchlab.records import Document
 DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     **EXTRACTED_FORMATS,
     "json": Format("JSON: an array of objects, CSL-JSON", is_json_array, read_json_documents),
-    "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents),
-    "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents),
+    "jsonl": Format("JSON, one object a line", is_jsonl, read_jsonl_documents, split=split_lines),
+    "trec": Format("TREC SGML, <DOC> … </DOC>", is_trec_documents, read_trec_documents, split=split_trec_documents),
     "ohsumed": Format("OHSUMED: .I .U .S .M .T .P .W .A; .U is the docno", is_ohsumed, read_ohsumed_documents),
     "ohsumed-i": Format("OHSUMED, but .I is the docno", recognises_never, read_ohsumed_by_sequence),
     "smart": Format("SMART, as Cranfield and CISI: .I .T .A .W", is_smart, read_smart_documents),
@@ -68,8 +75,10 @@ DOCUMENT_FORMATS: dict[str, Format[Document]] = {
     "endnote": Format("EndNote XML, <records> <record> … </record>", is_endnote, read_endnote_documents),
     "embase": Format("Embase with one field a row, suffix .csv", is_embase_rows, read_embase_rows),
     "bibtex": Format("BibTeX, @article{key, …}", is_bibtex, read_bibtex_documents),
-    "csv": Format("a table with a header line, suffix .csv", is_csv_table, read_table_documents, explain_table),
-    "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents),
+    "csv": Format(
+        "a table with a header line, suffix .csv", is_csv_table, read_table_documents, explain_table, split=split_table
+    ),
+    "tsv": Format("a table with a header line, suffix .tsv", is_tsv_table, read_table_documents, split=split_table),
     "html": Format("HTML, one document a file", is_html, read_html_document, one_document=True),
     "pubmed": Format("PubMed XML, <PubmedArticle> … </PubmedArticle>", is_pubmed, read_pubmed_documents),
     "markdown": Format("Markdown, one document a file", is_markdown, read_markdown_document, one_document=True),
@@ -130,10 +139,30 @@ def _read_sources(
                 for file in islice(ahead, len(source.files)):
                     yield from _read_file(file, source.mixed, chosen, reading)
             if notes.n_documents == n_documents:
-                reason = _skipped_reason(notes.skipped[n_skipped:]) + _bad_reason(notes, n_bad)
-                raise SourceError(source.name, "holds no documents" + reason)
-    if missing := [column for name, column in reading.fields.items() if name not in notes.mapped]:
+                raise no_documents(source.name, notes.skipped[n_skipped:], notes, n_bad)
+    if missing := missing_columns(reading.fields, notes):
         raise SourceError("fields", f"no table has the column {name_some(missing)}")
+
+
+def read_files(
+    files: Sequence[tuple[SourceFile, bool]], chosen: Format[Document] | None, reading: ReadingContext
+) -> Iterator[tuple[int, Document]]:
+    """The documents of files, each after the number of its file; `True` marks files that may be skipped."""
+    with closing(reading.extraction):
+        ahead = _look_ahead((file for file, _ in files), chosen, reading)
+        for number, (file, (_, may_skip)) in enumerate(zip(ahead, files, strict=True)):
+            for document in _read_file(file, may_skip, chosen, reading):
+                yield number, document
+
+
+def missing_columns(reading_fields: Mapping[str, str], notes: ReadingNotes) -> list[str]:
+    """The columns that a user has named and that no table has."""
+    return [column for name, column in reading_fields.items() if name not in notes.mapped]
+
+
+def no_documents(source: str, skipped: Sequence[SkippedFile], notes: ReadingNotes, n_bad_before: int) -> SourceError:
+    """The error for a source without documents, of which `skipped` were skipped."""
+    return SourceError(source, "holds no documents" + _skipped_reason(skipped) + _bad_reason(notes, n_bad_before))
 
 
 def _look_ahead(
@@ -152,7 +181,7 @@ def _read_file(
     reason, format, is_container = "no documents", chosen, False
     try:
         with open_source_file(file, reading) as opened:
-            format = chosen or assumed or detect_format(opened, _formats_to_detect())
+            format = chosen or assumed or detect_format(opened, formats_to_detect())
             is_container = is_archive(opened) and chosen not in EXTRACTED_FORMATS.values()
             if is_container:
                 for entry in _look_ahead(_hold_binary(read_entries(opened)), chosen, reading):
@@ -180,7 +209,7 @@ def _read_file(
     else:
         if notes.n_documents > n_before:
             notes.n_files += not is_container
-        elif may_skip and len(notes.skipped) == n_skipped:
+        elif may_skip and len(notes.skipped) == n_skipped and file.range is None:
             notes.skip_file(file.name, reason)
     if file.unpacking is None and file is not STANDARD_INPUT:
         notes.bytes_read = bytes_before + file.size
@@ -203,7 +232,7 @@ def _fail(error: SourceError) -> NoReturn:
     raise error
 
 
-def _formats_to_detect() -> dict[str, Format[Document]]:
+def formats_to_detect() -> dict[str, Format[Document]]:
     """Those of extensions first: they were loaded to be used, and anything may be plain text."""
     own = {name: format for name, format in DOCUMENT_FORMATS.items() if origin_of(DOCUMENT_FORMAT, name) is not None}
     return own | DOCUMENT_FORMATS
@@ -215,7 +244,7 @@ def _count_documents(documents: Iterator[Document], notes: ReadingNotes) -> Iter
         yield document
 
 
-def _skipped_reason(skipped: list[SkippedFile]) -> str:
+def _skipped_reason(skipped: Sequence[SkippedFile]) -> str:
     if not skipped:
         return ""
     first = skipped[0]

@@ -129,6 +129,21 @@ class ReadingNotes:
             # A copy, since the raised error refers to its frames and thereby to the record.
             self.bad_records.append(RecordError(error.location, error.message))
 
+    def absorb(self, other: ReadingNotes) -> None:
+        """Add the notes of a later part of the same reading; `bytes_total` and `listener` stay."""
+        self.n_files += other.n_files
+        self.n_documents += other.n_documents
+        self.bytes_read += other.bytes_read
+        self.skipped += other.skipped
+        self.latin1_lines += other.latin1_lines
+        self.guessed_encodings |= other.guessed_encodings
+        self.n_bad += other.n_bad
+        self.bad_records += other.bad_records[: max(0, self.max_kept - len(self.bad_records))]
+        self.mapped |= other.mapped
+        self.n_events += other.n_events
+        self.unread_docnos |= other.unread_docnos
+        self.n_unknown += other.n_unknown
+
     @property
     def is_complete(self) -> bool:
         """Whether the docnos of all documents are known: of each record, and of what is in unreadable files."""

@@ -24,6 +24,7 @@ from typing import Any, TextIO
 from searchlab.corpus.archives.unpacking import Unpacking
 from searchlab.corpus.encoding_detection import DetectedEncoding, detect_encoding
 from searchlab.corpus.encodings import RecodedStream, decode_windows_1252, wide_encoding
+from searchlab.corpus.file_ranges import FileRange
 from searchlab.corpus.reading_context import ReadingContext
 from searchlab.corpus.reading_notes import ENCODING, ReadingNotes
 from searchlab.corpus.text_cleaning import clean
@@ -41,7 +42,8 @@ class SourceFile:
     """A file to read: `name` is for messages, `relative` is its path below the source folder.
 
     `content` is the content of a file that is not on disk (see `source_from_text`). `unpacking` is the state of the
-    archive that the file is an entry of, and `open_entry` opens it there.
+    archive that the file is an entry of, and `open_entry` opens it there. `range` is the part of the file to read, if
+    it is not the whole; `size` is then that of the part.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class SourceFile:
     content: bytes | None = None
     unpacking: Unpacking | None = None
     open_entry: Callable[[], io.RawIOBase] | None = None
+    range: FileRange | None = None
 
     @property
     def suffix(self) -> str:
@@ -118,14 +121,17 @@ class OpenedFile:
         A line longer than a record may be is cut one character after that limit: so its record is too long too.
         """
         cut = self.reading.max_record_length + 1
+        part = self.file.range or FileRange(0, 0)
         # surrogateescape keeps undecodable bytes, so that only their line has to be decoded again.
         with io.TextIOWrapper(self.stream, "utf-8", errors="surrogateescape", newline=None) as text:
             for number, line in enumerate(iter(partial(text.readline, cut), ""), start=1):
                 if len(line) == cut and not line.endswith("\n"):
                     _skip_line(text)
                 line = line.removesuffix("\n")
-                if number == 1:
+                if number == 1 and (part.header_end or not part.start):
                     line = line.removeprefix("\ufeff")
+                if number > part.n_header_lines:
+                    number += part.n_lines_skipped
                 # Most lines are printable, and undecoded bytes are not: one test covers both.
                 yield number, line if line.isprintable() else clean(self.decode(line))
 
@@ -191,6 +197,27 @@ class _CountedFile(io.FileIO):
         return count
 
 
+class _FilePart(_CountedFile):
+    """A range of a file on disk, after the header."""
+
+    def __init__(self, path: Path, notes: ReadingNotes, part: FileRange) -> None:
+        super().__init__(path, notes)
+        self._left = [(part.start, part.end)]
+        if part.start >= part.header_end > 0:
+            self._left.insert(0, (0, part.header_end))
+
+    def readinto(self, buffer: Any) -> int | None:
+        while self._left and self._left[0][0] >= self._left[0][1]:
+            del self._left[0]
+        if not self._left:
+            return 0
+        position, end = self._left[0]
+        self.seek(position)
+        count = super().readinto(memoryview(buffer)[: end - position])
+        self._left[0] = (position + (count or end), end)
+        return count
+
+
 class _StandardInput(io.RawIOBase):
     """Standard input from its current position; closing this does not close it."""
 
@@ -217,7 +244,7 @@ def open_source_file(file: SourceFile, reading: ReadingContext) -> Iterator[Open
         with (
             _open_stored(file, reading.notes) as stored,
             _decompress(stored) as unpacked,
-            _recode(unpacked, file.name, reading.notes) as stream,
+            _recode(unpacked, file, reading.notes) as stream,
         ):
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
             is_stored = file.content is not None or (isinstance(stored.raw, _CountedFile) and file.path.is_file())
@@ -240,6 +267,8 @@ def _open_stored(file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:
         return io.BufferedReader(held, HEAD_BYTES)
     if file.open_entry is not None:
         return io.BufferedReader(file.open_entry(), HEAD_BYTES)
+    if file.range is not None:
+        return io.BufferedReader(_FilePart(file.path, notes, file.range), HEAD_BYTES)
     if file is not STANDARD_INPUT:
         return io.BufferedReader(_CountedFile(file.path, notes), HEAD_BYTES)
     if sys.stdin is None or sys.stdin.closed:
@@ -253,7 +282,9 @@ def _decompress(stored: io.BufferedReader) -> io.BufferedReader:
     return io.BufferedReader(gzip.GzipFile(fileobj=stored), HEAD_BYTES)
 
 
-def _recode(stream: io.BufferedReader, name: str, notes: ReadingNotes) -> io.BufferedReader:
+def _recode(stream: io.BufferedReader, file: SourceFile, notes: ReadingNotes) -> io.BufferedReader:
+    if file.range is not None:
+        return stream  # only files that are not recoded are divided
     head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]
     if head.startswith(_OWN_ENCODINGS):
         return stream
@@ -261,7 +292,7 @@ def _recode(stream: io.BufferedReader, name: str, notes: ReadingNotes) -> io.Buf
     detected = detect_encoding(head) if wide is None else DetectedEncoding(wide.replace("-", "_"))
     if detected is None:
         return stream
-    notes.add(ENCODING, name, f"read as {detected}")
+    notes.add(ENCODING, file.name, f"read as {detected}")
     if detected.is_guess:
-        notes.guessed_encodings[name] = str(detected)
+        notes.guessed_encodings[file.name] = str(detected)
     return io.BufferedReader(RecodedStream(stream, detected.name), HEAD_BYTES)

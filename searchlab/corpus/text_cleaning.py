@@ -27,6 +27,9 @@ def shown_path(path: object) -> str:
 
 def on_one_line(text: str) -> str:
     """`text` cleaned, with one space for every run of white space."""
+    # Printable text has no white space but blanks.
+    if text.isprintable() and "  " not in text:
+        return text.strip()
     line = " ".join(text.split())
     return line if line.isprintable() else " ".join(clean(line).split())
 

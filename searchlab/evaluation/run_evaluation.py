@@ -6,16 +6,19 @@ number equals trec_eval's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
 
+from searchlab.array_ranges import offsets_of
 from searchlab.corpus import Run
+from searchlab.corpus.trec.packed_docnos import PackedDocnos, gather_groups, order_documents
 from searchlab.corpus.values.conversion import make_qrels, make_rankings
+from searchlab.dataframes import objects
 from searchlab.errors import (
     DuplicateError,
     JudgmentWarning,
@@ -36,8 +39,7 @@ from searchlab.evaluation.number_text import format_count
 from searchlab.evaluation.score_evaluation import round_to_float32
 from searchlab.notebook_html import Cell, html_block, html_table
 from searchlab.records import Judgments, Ranking
-from searchlab.row_groups import order_by_score
-from searchlab.types import Floats, Ints
+from searchlab.types import Array, Floats, Ints
 
 # The lowest AP in a geometric mean, as in trec_eval: a topic with an AP of 0 would make the whole mean 0.
 MIN_AP = 1e-5
@@ -223,55 +225,91 @@ def grade_run(
     qrels: Judgments, rankings: Iterable[Ranking], *, dialect: Dialect, complete: bool = False, name: str = "run"
 ) -> GradedRun:
     """Look up the grade of each document of a run, and order the documents by their scores."""
-    by_qid: dict[str, Ranking] = {}
-    for ranking in rankings:
-        if by_qid.setdefault(ranking.qid, ranking) is not ranking:
-            raise DuplicateError(name, f"topic {ranking.qid} has two rankings")
+    numbers: dict[str, int] = {}
+    listed = rankings if isinstance(rankings, Run) else list(rankings)
+    for number, qid in enumerate(listed.query_ids if isinstance(listed, Run) else [each.qid for each in listed]):
+        if numbers.setdefault(qid, number) != number:
+            raise DuplicateError(name, f"topic {qid} has two rankings")
     if not qrels:
         raise SettingError("there are no judgments, expected some of the topics of the run")
-    if by_qid.keys().isdisjoint(qrels):
-        has, judged = name_some(by_qid), name_some(qrels)
-        cause = explain_topics(qrels, by_qid) or explain_mismatch(sorted(by_qid), set(qrels))
+    if numbers.keys().isdisjoint(qrels):
+        has, judged = name_some(numbers), name_some(qrels)
+        by_qid = {ranking.qid: ranking for ranking in listed}
+        cause = explain_topics(qrels, by_qid) or explain_mismatch(sorted(numbers), set(qrels))
         raise SourceError(name, f"shares no topic with the judgments: it has {has}, judged are {judged}{cause}")
-    missing = tuple(qid for qid in qrels if qid not in by_qid)
-    unjudged = tuple(qid for qid in by_qid if qid not in qrels)
-    qids = tuple(qid for qid in qrels if complete or qid in by_qid)
-    chosen = [by_qid.get(qid, Ranking(qid, (), ())) for qid in qids]
-    offsets = _offsets([len(ranking.docnos) for ranking in chosen])
-    for ranking in chosen:
-        _check_ranking(ranking, name)
-    scores = np.fromiter(chain.from_iterable(ranking.scores for ranking in chosen), np.float64, int(offsets[-1]))
-    _check_nan(scores, offsets, chosen, name)
-    grades: list[int] = []
-    judged_grades: list[int] = []
-    for qid, ranking in zip(qids, chosen, strict=True):
-        grades += map(qrels[qid].get, ranking.docnos, repeat(measure_kernels.UNJUDGED))  # type: ignore[arg-type]
-        judged_grades += qrels[qid].values()
-    ranked = np.fromiter(grades, np.int64, len(grades))
-    if dialect.float32:
-        scores = round_to_float32(scores)
+    missing = tuple(qid for qid in qrels if qid not in numbers)
+    unjudged = tuple(qid for qid in numbers if qid not in qrels)
+    qids = tuple(qid for qid in qrels if complete or qid in numbers)
+    chosen = [numbers.get(qid, -1) for qid in qids]
+    columns = _columns_of_run(listed, chosen) if isinstance(listed, Run) else _check_rankings(listed, chosen, name)
+    scores = round_to_float32(columns.scores) if dialect.float32 else columns.scores
+    judged_grades = np.fromiter(chain.from_iterable(qrels[qid].values() for qid in qids), np.int64)
+    judged_offsets = offsets_of([len(qrels[qid]) for qid in qids])
+    ranked = _look_up_grades(columns, [qrels[qid] for qid in qids], judged_grades, judged_offsets)
     by_docno = dialect.ties == "docno"
     order = (
-        order_by_score(scores, offsets, lambda q: chosen[q].docnos)
+        order_documents(columns.docnos, scores, columns.offsets)
         if by_docno
-        else measure_kernels.rank_rows(scores, offsets)
+        else measure_kernels.rank_rows(scores, columns.offsets)
     )
     return GradedRun(
         name,
         qids,
         scores if order is None else scores[order],
         ranked if order is None else ranked[order],
-        offsets,
-        np.array(judged_grades, np.int64),
-        _offsets([len(qrels[qid]) for qid in qids]),
+        columns.offsets,
+        judged_grades,
+        judged_offsets,
         complete,
         missing,
         unjudged,
     )
 
 
-def _offsets(lengths: list[int]) -> Ints:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.array(lengths, np.int64), dtype=np.int64)])
+@dataclass(frozen=True, eq=False)
+class _RankedColumns:
+    """The rankings of some topics, one after the other."""
+
+    docnos: Array | PackedDocnos
+    scores: Floats
+    offsets: Ints
+
+
+def _columns_of_run(run: Run, chosen: list[int]) -> _RankedColumns:
+    """The topics of a run with these numbers; -1 is one without documents. A run has been checked."""
+    bounds = np.concatenate([run.group_offsets, run.group_offsets[-1:]])  # -1 is an empty topic behind the last
+    rows, offsets = gather_groups(bounds, np.array(chosen, np.int64) % len(run.group_offsets))
+    if len(rows) == run.n_rows and (rows[1:] > rows[:-1]).all():
+        return _RankedColumns(run.docno_column, run.scores, offsets)
+    return _RankedColumns(run.docno_column[rows], run.scores[rows], offsets)
+
+
+def _check_rankings(rankings: list[Ranking], chosen: list[int], name: str) -> _RankedColumns:
+    """The rankings with these numbers, checked; -1 is one without documents."""
+    listed = [rankings[number] if number >= 0 else Ranking("", (), ()) for number in chosen]
+    offsets = offsets_of([len(ranking.docnos) for ranking in listed])
+    for ranking in listed:
+        _check_ranking(ranking, name)
+    scores = np.fromiter(chain.from_iterable(ranking.scores for ranking in listed), np.float64, int(offsets[-1]))
+    _check_nan(scores, offsets, listed, name)
+    return _RankedColumns(objects([docno for ranking in listed for docno in ranking.docnos]), scores, offsets)
+
+
+def _look_up_grades(
+    columns: _RankedColumns, judged: Sequence[Mapping[str, int]], grades: Ints, judged_offsets: Ints
+) -> Ints:
+    """The grade of each row, given the judgments of each topic, and all their grades one after the other."""
+    docnos = columns.docnos
+    if isinstance(docnos, PackedDocnos):
+        packed = PackedDocnos.pack(chain.from_iterable(judged))
+        rows = None if packed is None else docnos.look_up(columns.offsets, packed, judged_offsets)
+        if rows is not None:
+            return np.append(grades, measure_kernels.UNJUDGED)[rows]  # row -1 is the last
+        docnos = objects(docnos.strings())
+    found: list[int] = []
+    for of_topic, (begin, end) in zip(judged, pairwise(columns.offsets.tolist()), strict=True):
+        found += map(of_topic.get, docnos[begin:end].tolist(), repeat(measure_kernels.UNJUDGED))  # type: ignore[arg-type]
+    return np.fromiter(found, np.int64, len(found))
 
 
 def _check_ranking(ranking: Ranking, name: str) -> None:

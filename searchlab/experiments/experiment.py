@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.evaluation.dialects import make_dialect
 from searchlab.experiments.cache import FOLDER, Cache, fingerprint
 from searchlab.experiments.experiment_results import (
@@ -46,10 +48,14 @@ def run_experiment(
     *,
     output: str | Path | None = None,
     n_jobs: int | None = None,
+    cluster: Cluster | str | None = None,
     fresh: bool = False,
     progress: Progress = no_progress,
 ) -> FinishedExperiment:
-    """Run a plan unless its results exist; earlier intermediate results are reused, but not with `fresh`."""
+    """Run a plan unless its results exist; earlier intermediate results are reused, but not with `fresh`.
+
+    Rankers are trained by `n_jobs` processes, or with topics, features and folds as tasks of a `cluster`.
+    """
     began = time.perf_counter()
     started = datetime.now(UTC)
     folder = plan.output if output is None else Path(output)
@@ -63,7 +69,8 @@ def run_experiment(
     make_folder(folder / FOLDER)
     # A fresh run stores its entries under other names; those of earlier runs are removed at its end.
     cache = Cache(folder / FOLDER, salt=os.urandom(4).hex() if fresh else "")
-    outcomes = run_systems(plan, inputs, cache, n_jobs=n_jobs, progress=progress)
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected:
+        outcomes = run_systems(plan, inputs, cache, n_jobs=n_jobs, cluster=connected, progress=progress)
     results = ExperimentResults(plan, inputs, tuple(outcomes))
     progress("writing", 0, 1)
     from searchlab.experiments.report_builder import build_report, lead

@@ -10,7 +10,6 @@ interrupted run continues where it was. Folds are computed in parallel.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import finish_jobs
 from searchlab.errors import SettingError, SourceError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.experiments.cache import Cache, fingerprint, load_run, load_table, store_run, store_table
 from searchlab.experiments.inputs import ExperimentInputs
 from searchlab.experiments.plan import ExperimentPlan, SystemPlan
 from searchlab.experiments.scorer_tuning import choose_by_folds
-from searchlab.extensions import load_extensions, loaded_extensions
 from searchlab.features.feature_sets import FeatureSet
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.prerequisites import build_prerequisites
@@ -73,16 +73,19 @@ def run_systems(
     cache: Cache,
     *,
     n_jobs: int | None = None,
+    cluster: Cluster | None = None,
     progress: Progress = no_progress,
 ) -> list[SystemResult]:
     """The result of each system, in the order of the plan."""
     plan = replace(plan, systems=tuple(system.for_topics(inputs.topics) for system in plan.systems))
     results = {
-        system.name: _run_scorer(plan, inputs, cache, system, progress) for system in plan.systems if not system.learns
+        system.name: _run_scorer(plan, inputs, cache, system, cluster, progress)
+        for system in plan.systems
+        if not system.learns
     }
     if plan.rankers:
-        data = load_training_set(plan, inputs, cache, progress)
-        results |= _run_rankers(plan, inputs, cache, data, n_jobs or os.cpu_count() or 1, progress)
+        data = load_training_set(plan, inputs, cache, progress, cluster)
+        results |= _run_rankers(plan, inputs, cache, data, n_jobs, cluster, progress)
     return [results[system.name] for system in plan.systems]
 
 
@@ -114,7 +117,9 @@ def _plain(values: Any) -> tuple[Any, ...]:
     return tuple(value.item() if isinstance(value, np.generic) else value for value in values if value is not None)
 
 
-def load_training_set(plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, progress: Progress) -> TrainingSet:
+def load_training_set(
+    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, progress: Progress, cluster: Cluster | None = None
+) -> TrainingSet:
     """Candidates with the features of all rankers, and the rankings of the first search; cached."""
     features = combine_features(plan.rankers)
     build_prerequisites(inputs.engine, features, progress)
@@ -124,7 +129,9 @@ def load_training_set(plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cac
     table, first = load_table(cache, key), load_run(cache, key, inputs.qids)
     fits = table is not None and table.names == features.names and {*table.qids.tolist()} <= {*inputs.qids}
     if table is None or first is None or not fits:
-        data = prepare_training(inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress)
+        data = prepare_training(
+            inputs.engine, inputs.topics, inputs.qrels, features, plan.first_stage, progress, cluster
+        )
         store_table(cache, key, data.table)
         store_run(cache, key, next(iter(data.baselines.values())), {})
         return data
@@ -138,7 +145,12 @@ def combine_features(systems: Sequence[SystemPlan]) -> FeatureSet:
 
 
 def _run_scorer(
-    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, system: SystemPlan, progress: Progress
+    plan: ExperimentPlan,
+    inputs: ExperimentInputs,
+    cache: Cache,
+    system: SystemPlan,
+    cluster: Cluster | None,
+    progress: Progress,
 ) -> SystemResult:
     points = system.points()
     runs, seconds = [], 0.0
@@ -152,7 +164,10 @@ def _run_scorer(
         if cached is None or not isinstance(cached[1].get("seconds"), float):
             began = time.perf_counter()
             pipeline = Pipeline(inputs.engine, make_scorer(system.scorer, point), expansion=system.expansion)
-            cached = list(pipeline.run(inputs.topics, k=DEPTH)), {"seconds": time.perf_counter() - began}
+            cached = (
+                list(pipeline.run(inputs.topics, k=DEPTH, cluster=cluster)),
+                {"seconds": time.perf_counter() - began},
+            )
             store_run(cache, key, *cached)
         runs.append(cached[0])
         seconds += cached[1]["seconds"]
@@ -172,7 +187,13 @@ def _run_scorer(
 
 
 def _run_rankers(
-    plan: ExperimentPlan, inputs: ExperimentInputs, cache: Cache, data: TrainingSet, n_jobs: int, progress: Progress
+    plan: ExperimentPlan,
+    inputs: ExperimentInputs,
+    cache: Cache,
+    data: TrainingSet,
+    n_jobs: int | None,
+    cluster: Cluster | None,
+    progress: Progress,
 ) -> dict[str, SystemResult]:
     tables = {system.name: _select(data.table, system) for system in plan.rankers}
     judged = inputs.fingerprints()["judgments"]
@@ -199,7 +220,7 @@ def _run_rankers(
     n_jobs_in_all = len(plan.rankers) * (len(inputs.folds) + 1)
     done = n_jobs_in_all - len(jobs)
     progress(TRAINING, done, n_jobs_in_all)
-    for system, number, result in _run_parallel(plan, inputs, tables, jobs, n_jobs):
+    for system, number, result in _run_parallel(plan, inputs, tables, jobs, n_jobs, cluster):
         if isinstance(result, HeldOutFold):
             folds[system.name, number] = result
             key = fingerprint(keys[system.name], list(inputs.folds[number]))
@@ -229,39 +250,29 @@ def _run_parallel(
     inputs: ExperimentInputs,
     tables: dict[str, FeatureTable],
     jobs: list[tuple[SystemPlan, int]],
-    n_jobs: int,
+    n_jobs: int | None,
+    cluster: Cluster | None,
 ) -> Iterator[tuple[SystemPlan, int, HeldOutFold | Bundle]]:
     """The results of jobs, each a system and the number of a fold, as they are finished."""
     engine = inputs.engine
     analyser = analysis_record(engine.snapshot.manifest.settings)
     source = f"index {engine.snapshot.folder.name}"
-    extensions = loaded_extensions()
-
-    def arguments(system: SystemPlan, number: int) -> tuple[Any, ...]:
-        held_out = None if number == ALL_TOPICS else inputs.folds[number]
-        return (
+    calls = [
+        (
             system.name,
             system.recipe,
             number,
             tables[system.name],
             inputs.qrels,
-            held_out,
+            None if number == ALL_TOPICS else inputs.folds[number],
             plan.first_stage,
             analyser,
             source,
-            extensions,
         )
-
+        for system, number in jobs
+    ]
     systems = {system.name: system for system, _ in jobs}
-    if n_jobs == 1 or len(jobs) < 2:
-        for system, number in jobs:
-            _, _, result = _run_job(*arguments(system, number))
-            yield system, number, result
-        return
-    from joblib import Parallel, delayed
-
-    runner = Parallel(n_jobs=min(n_jobs, len(jobs)), return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    for name, number, result in runner(delayed(_run_job)(*arguments(system, number)) for system, number in jobs):
+    for name, number, result in finish_jobs(_run_job, calls, n_jobs=n_jobs, cluster=cluster):
         yield systems[name], number, result
 
 
@@ -275,10 +286,8 @@ def _run_job(
     first_stage: FirstStage,
     analyser: Any,
     source: str,
-    extensions: Sequence[str],
 ) -> tuple[str, int, HeldOutFold | Bundle]:
-    """Learn in a process of its own; arguments are read before extensions are loaded, so none may depend on them."""
-    load_extensions(extensions)
+    """Learn, perhaps in a process of its own."""
     if recipe is None:
         raise SettingError(f"{name}: does not learn")
     if held_out is not None:

@@ -8,11 +8,13 @@ point that is best on the others: the held-out estimate, which is compared with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.errors import SettingError
 from searchlab.evaluation.comparison import Comparison, check_comparable, compare_values
 from searchlab.evaluation.dialects import make_dialect
@@ -104,9 +106,13 @@ def tune(
     dialect: str = "trec",
     n_folds: int = 5,
     seed: int = 0,
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
 ) -> Tuning:
-    """Try all points of a grid; `settings` are the same in all of them, and in the defaults."""
+    """Try all points of a grid; `settings` are the same in all of them, and in the defaults.
+
+    With a `cluster`, or its address, the topics of each point are divided among its workers.
+    """
     check_comparable(measure)
     make_dialect(dialect)
     if not grid or not all(len(values) for values in grid.values()):
@@ -127,13 +133,14 @@ def tune(
 
     def evaluate(number: int, each: Scorer) -> Floats:
         progress("searching", number, len(scorers) + 1)
-        rankings = Pipeline(engine, each).run(useful, k=DEPTH)
+        rankings = Pipeline(engine, each).run(useful, k=DEPTH, cluster=connected)
         return evaluate_run(
             judged, rankings, measure, dialect=dialect, complete=True, name=scorer, warn=False
         ).values_of(measure)
 
-    values = np.array([evaluate(number, each) for number, each in enumerate(scorers)])
-    default_values = evaluate(len(scorers), default)
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected:
+        values = np.array([evaluate(number, each) for number, each in enumerate(scorers)])
+        default_values = evaluate(len(scorers), default)
     folds = tuple(deal_folds(len(useful), n_folds, seed))
     chosen, held_out = choose_by_folds(values, folds)
     compared = compare_values(TUNED, held_out, DEFAULTS, default_values, measure, seed=seed)

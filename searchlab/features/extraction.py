@@ -8,13 +8,15 @@ no semantic space or latent topics are opened. A search that found the candidate
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from searchlab.blas_threads import one_thread
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, make_candidates
@@ -28,13 +30,16 @@ from searchlab.features.proximity import measure_positions
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import require_scores
 from searchlab.records import Topic
+from searchlab.retrieval.document_list import DocumentList
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
+from searchlab.retrieval.pipeline import PipelineSearch
 from searchlab.retrieval.results import Hits
 from searchlab.scorers.execution.mixture_components import MixtureComponents
 from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
 
+NO_SEARCHES: Mapping[str, PipelineSearch] = {}
 # What to do with unjudged candidates: give them the grade 0, or leave them out.
 UNJUDGED = ("zero", "drop")
 
@@ -48,6 +53,7 @@ def extract(
     qrels: Any = None,
     unjudged: str = "zero",
     strict: bool = False,
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
     space: Space | None = None,
     topic_model: TopicSpace | None = None,
@@ -58,8 +64,8 @@ def extract(
     searches for the topics, a Run, judgments, a dict {qid: [docno]}, or `Candidates`.
     `features` is a set or its name, a TOML file, or several sets and features, as in "semantic,field.year". Grades come
     from `qrels`; candidates that have none are graded 0 or dropped, as `unjudged` says. `strict` refuses candidates
-    that the index does not hold, which are left out otherwise. The semantic space and the topic model are opened if
-    they are needed and not given.
+    that the index does not hold, which are left out otherwise. With a `cluster`, or its address, the topics are divided
+    among its workers. The semantic space and the topic model are opened if they are needed and not given.
     """
     wanted = make_feature_set(features).features
     topics, qrels = make_topics(topics), None if qrels is None else make_grades(qrels)
@@ -71,33 +77,65 @@ def extract(
     _check_topics(topics, candidates)
     for feature in wanted:
         feature.check(engine.snapshot)
-    if space is None and any(feature.needs == "semantic" for feature in wanted):
-        space = _open_space(engine)
-    if topic_model is None and any(feature.needs == "topics" for feature in wanted):
-        topic_model = _open_topic_model(engine)
-    qids: list[str] = []
-    docnos: list[str] = []
+    found: list[CandidateTopic] = []
     grades: list[float] = []
-    blocks = [np.zeros((0, len(wanted)))]
-    for number, topic in enumerate(topics):
-        progress("extracting", number, len(topics))
+    for topic in topics:
         documents = candidates.of(topic.qid)
         if qrels is not None:
             graded = qrels.get(topic.qid, {})
             if unjudged == "drop":
                 documents = documents.take([row for row, docno in enumerate(documents.docnos) if docno in graded])
             grades += [graded.get(docno, 0) for docno in documents.docnos]
-        if len(documents):
-            search = candidates.searches.get(topic.qid)
-            query = QueryContext(engine, topic.text, documents, space, topic_model, search, topic.qid)
-            blocks.append(extract_query(query, wanted))
-            qids += [topic.qid] * len(documents)
-            docnos += documents.docnos
+        found.append(CandidateTopic(topic, documents))
+    if cluster is None:
+        blocks = extract_topics(engine, found, wanted, candidates.searches, space, topic_model, progress)
+    else:
+        from searchlab.features.cluster_extraction import extract_on_cluster
+
+        blocks = extract_on_cluster(as_cluster(cluster), engine, found, wanted, progress)
     progress("extracting", len(topics), len(topics))
-    names = [feature.name for feature in wanted]
-    table = FeatureTable(names, qids, docnos, np.concatenate(blocks), None if qrels is None else grades)
+    table = FeatureTable(
+        [feature.name for feature in wanted],
+        [each.topic.qid for each in found for _ in each.documents.docnos],
+        [docno for each in found for docno in each.documents.docnos],
+        np.concatenate([np.zeros((0, len(wanted))), *blocks]),
+        None if qrels is None else grades,
+    )
     require_scores(table)
     return table
+
+
+class CandidateTopic(NamedTuple):
+    """A topic and the documents whose features are computed."""
+
+    topic: Topic
+    documents: DocumentList
+
+
+def extract_topics(
+    engine: SearchEngine,
+    topics: Sequence[CandidateTopic],
+    features: Sequence[Feature],
+    searches: Mapping[str, PipelineSearch] = NO_SEARCHES,
+    space: Space | None = None,
+    topic_model: TopicSpace | None = None,
+    progress: Progress = no_progress,
+) -> list[Array]:
+    """The features of each topic's candidates, perhaps none; what the features need is opened, if it is not given."""
+    if space is None and any(feature.needs == "semantic" for feature in features):
+        space = _open_space(engine)
+    if topic_model is None and any(feature.needs == "topics" for feature in features):
+        topic_model = _open_topic_model(engine)
+    blocks = []
+    for number, (topic, documents) in enumerate(topics):
+        progress("extracting", number, len(topics))
+        if not len(documents):
+            blocks.append(np.zeros((0, len(features))))
+            continue
+        search = searches.get(topic.qid)
+        query = QueryContext(engine, topic.text, documents, space, topic_model, search, topic.qid)
+        blocks.append(extract_query(query, features))
+    return blocks
 
 
 def _check_topics(topics: list[Topic], candidates: Candidates) -> None:
@@ -129,7 +167,8 @@ def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
     """The features of one query's candidates: a row for each, a column for each feature."""
     engine, documents = query.engine, query.documents
     counted = {stream for feature in features for stream in feature.counted}
-    with engine.snapshot.report_damage():
+    # The same numbers on every machine, whatever the number of its cores.
+    with engine.snapshot.report_damage(), one_thread():
         counts = collect_counts(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():

@@ -273,6 +273,11 @@ class JudgmentStore:
         with self._database.reading() as connection:
             return [] if connection is None else find_queries(connection, prefix, n)
 
+    def delete_past_queries(self) -> int:
+        """Delete all past queries; returns their number."""
+        with self._database.writing() as connection:
+            return connection.execute("DELETE FROM queries").rowcount
+
     def version(self) -> int:
         """A number that increases with each change of topics or judgments, by any process; 0 if there are none.
 

@@ -72,6 +72,10 @@ class Reranker:
             object.__setattr__(self, name, value)
         self._check()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process makes it again, with what it opens of the index."""
+        return Reranker, (self.engine, self.bundle, self.external, self.topics)
+
     def _check(self) -> None:
         self.bundle.check_index(self.engine, [feature.name for feature in self.external])
         for feature in self._features.features:

@@ -12,7 +12,6 @@ compared with others of the same recipe (`results_of`).
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,10 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
+from searchlab.cluster.job_runs import finish_jobs
 from searchlab.errors import SettingError
 from searchlab.evaluation.measure_families import FAMILIES
 from searchlab.evaluation.measures import parse_measure
-from searchlab.extensions import load_extensions, loaded_extensions
 from searchlab.features.feature_table import FeatureTable, concat
 from searchlab.features.letor.folds import read_folds
 from searchlab.rankers.ranker_registry import BUILT_IN
@@ -232,31 +232,26 @@ def reproduce(
     recipe_names: Sequence[str] = tuple(RECIPES),
     relevant_from: int | None = None,
     n_jobs: int | None = None,
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
 ) -> dict[str, RankerResult]:
     """Train and evaluate every ranker by every recipe on every fold of a folder, or of data that was read before.
 
     Rankers are names or estimators. Results are by the labels of recipes. `recipe` has what is common to all, except
-    ranker and name.
+    ranker and name. `n_jobs` processes train, by default one a core; or the workers of a `cluster`.
     """
-    from joblib import Parallel, delayed
-
     # Settings that do not fit a ranker are refused before any work is done.
     recipes = make_recipes(recipe or Recipe(), rankers, recipe_names, relevant_from)
     data = source if isinstance(source, FoldData) else read_data(source)
     measures = recorded_measures(relevant_from, data.highest_grade)
-    n_folds, extensions = len(data.names), loaded_extensions()
+    n_folds = len(data.names)
     # In reverse, because the slowest rankers are usually last: this keeps all cores busy to the end.
     work = [(label, number) for label in reversed(recipes) for number in range(n_folds)]
-    jobs = min(n_jobs or os.cpu_count() or 1, len(work))
     results: dict[str, dict[int, FoldResult]] = {label: {} for label in recipes}
     progress("training", 0, len(work))
-    runner = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="2*n_jobs")
-    steps = (
-        delayed(_run_fold)(recipes[label], data.names[number], data.tables[number], number, measures, extensions)
-        for label, number in work
-    )
-    for done, (label, number, result) in enumerate(runner(steps), start=1):
+    calls = [(recipes[label], data.names[number], data.tables[number], number, measures) for label, number in work]
+    finished = finish_jobs(_run_fold, calls, n_jobs=n_jobs, cluster=cluster)
+    for done, (label, number, result) in enumerate(finished, start=1):
         results[label][number] = result
         progress("training", done, len(work))
     return {
@@ -302,9 +297,8 @@ def _require_disjoint(name: str, parts: FoldTables) -> None:
 
 
 def _run_fold(
-    recipe: Recipe, fold: str, parts: FoldTables, number: int, measures: Mapping[str, str], extensions: Sequence[str]
+    recipe: Recipe, fold: str, parts: FoldTables, number: int, measures: Mapping[str, str]
 ) -> tuple[str, int, FoldResult]:
-    load_extensions(extensions)
     train, valid, test = parts
     measure = recipe.validation_measure()
     began = time.perf_counter()

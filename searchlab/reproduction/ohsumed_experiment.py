@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import SettingError, SourceError
 from searchlab.features.candidates import Candidates, judged, searched
 from searchlab.features.catalogue import compute_features
@@ -217,6 +218,7 @@ def run_ohsumed(
     n_docs: int,
     recipe: Recipe,
     n_jobs: int | None = None,
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
 ) -> OhsumedResult:
     """Run all systems by one recipe, which has the measure that C is chosen by, and the seed of the folds."""
@@ -228,7 +230,9 @@ def run_ohsumed(
         tuned[model] = grid[chosen]
         scored = documents.table.with_values(documents.scores[model][chosen][:, None], [model])
         results[model] = evaluate_feature(deal_trials(scored, seed=recipe.seed), model, recipe)
-    trained = reproduce(data, RANKERS, recipe=recipe, recipe_names=[recipe.name], n_jobs=n_jobs, progress=progress)
+    trained = reproduce(
+        data, RANKERS, recipe=recipe, recipe_names=[recipe.name], n_jobs=n_jobs, cluster=cluster, progress=progress
+    )
     return OhsumedResult(name, n_docs, documents, data, results | trained, tuned)
 
 

@@ -19,14 +19,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from functools import partial
+from copy import copy
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from searchlab.corpus import Run
-from searchlab.errors import unknown_name
+from searchlab.errors import StoreError, unknown_name
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.records import Document
 from searchlab.retrieval.expansion import as_expansion
@@ -48,8 +49,12 @@ from searchlab.scorers.given_scorer import as_scorer
 from searchlab.types import Array, Progress, no_progress
 
 if TYPE_CHECKING:
+    from searchlab.cluster.cluster import Cluster
     from searchlab.retrieval.expansion import RM3
     from searchlab.retrieval.pipeline import Pipeline
+
+# Indexes that a worker of a cluster keeps open.
+MAX_OPEN_ENGINES = 4
 
 # Some documents of a shard, and their scores.
 ScoredDocuments = tuple[Array, Array]
@@ -70,11 +75,36 @@ class SearchEngine:
         self, folder: str | Path, *, compiled: bool = True, language: str | None = None, synonyms: Any = None
     ) -> None:
         rules = Synonyms.given(synonyms)
+        self._opening = compiled, language, rules
         self.snapshot = Snapshot(Path(folder), language)
         self.reader = IndexReader(self.snapshot)
         self.compiled = compiled
         self._analyzer = QueryAnalyzer(self.reader, rules)
         self._threads = threading.local()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the same state of the index, once for all engines that it is sent."""
+        manifest = self.snapshot.manifest
+        folder = str(self.snapshot.folder.absolute())
+        return _open_again, (folder, manifest.generation, manifest.written, *self._opening)
+
+    def __copy__(self) -> SearchEngine:
+        """An engine that shares the open index."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
+
+    @property
+    def has_synonyms(self) -> bool:
+        """Whether words of queries stand for their synonyms, too."""
+        return self._analyzer.has_synonyms
+
+    def without_synonyms(self) -> SearchEngine:
+        """An engine that shares the index, and searches for words as they are written."""
+        plain = copy(self)
+        plain._analyzer = QueryAnalyzer(self.reader)
+        plain._opening = (*self._opening[:2], None)
+        return plain
 
     def __repr__(self) -> str:
         return f"<SearchEngine {self.snapshot.folder}: {len(self)} documents>"
@@ -187,15 +217,17 @@ class SearchEngine:
         syntax: str = "plain",
         filters: Filters = (),
         jobs: int | None = None,
+        cluster: Cluster | str | None = None,
         progress: Progress = no_progress,
     ) -> Run:
         """The k best documents for each topic; topics are anything that `make_topics` takes.
 
         `jobs` is the number of threads, by default one a processor, which pays for deep rankings
-        (`benchmarks/batch.py`). The run is the same, to the last bit, whatever it is.
+        (`benchmarks/batch.py`). With a `cluster`, or its address, the topics are divided among its workers. The run is
+        the same, to the last bit, whatever it is.
         """
         pipeline = self.retriever(scorer, stream=stream, expansion=expansion)
-        return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, progress=progress)
+        return pipeline.run(topics, k, syntax=syntax, filters=filters, jobs=jobs, cluster=cluster, progress=progress)
 
     def retriever(
         self, scorer: Scorer | str | None = None, *, stream: str = "both", expansion: RM3 | str | None = None
@@ -373,6 +405,19 @@ class SearchEngine:
         ranks = np.empty(len(docs), np.int64)
         ranks[sorted(range(len(docnos)), key=docnos.__getitem__)] = np.arange(len(docnos))
         return ranks
+
+
+@lru_cache(MAX_OPEN_ENGINES)
+def _open_again(
+    folder: str, generation: int, written: str, compiled: bool, language: str | None, synonyms: Synonyms | None
+) -> SearchEngine:
+    """The engine over an index that another process has open; the index must not have changed since."""
+    engine = SearchEngine(folder, compiled=compiled, language=language, synonyms=synonyms)
+    manifest = engine.snapshot.manifest
+    if (manifest.generation, manifest.written) != (generation, written):
+        engine.close()
+        raise StoreError(f"{folder}: the index was changed while it was searched by several processes; try again")
+    return engine
 
 
 def _join_shards(by_shard: Iterable[ScoredDocuments]) -> tuple[Array, Array, Array]:

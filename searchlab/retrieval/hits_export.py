@@ -28,7 +28,7 @@ class HitsExport:
         """The documents with their scores, best first."""
 
     def export(self, path: str | Path) -> None:
-        """Write the hits to a file, which appears when it is complete: .ris, .csv, .bib or .jsonl."""
+        """Write the hits to a file, which appears when it is complete: .ris, .csv, .bib, .jsonl or .run."""
         from searchlab.atomic_file import open_atomic
         from searchlab.corpus.export.export_formats import export_format
 
@@ -37,7 +37,7 @@ class HitsExport:
             file.writelines(chosen.write(_Repeatable(self.scored_documents)))
 
     def exported(self, format: str) -> Iterator[str]:
-        """The text of the hits in a format (ris, csv, bib or jsonl), piece by piece."""
+        """The text of the hits in a format (ris, csv, bib, jsonl or run), piece by piece."""
         from searchlab.corpus.export.export_formats import EXPORT_FORMATS
         from searchlab.errors import unknown_name
 

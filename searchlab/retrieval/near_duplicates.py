@@ -1,7 +1,8 @@
 """Near-duplicates: results that are the same publication as a better one, or have nearly the same text.
 
-Records are of the same publication if they have the same DOI, the same PMID, or the same title, year and first author
-(`indexing/building/same_records.py`). Texts are nearly the same if their resemblance (Broder 1997) is at least 0.8:
+Records are of the same publication by the rule of `indexing/building/same_records.py`: the same DOI, the same PMID, or
+the same title, year and first author, and no DOI or PMID that differs. Texts are nearly the same if their resemblance
+(Broder 1997) is at least 0.8:
 
     r(A, B) = |S(A) ∩ S(B)| / |S(A) ∪ S(B)|
 
@@ -18,7 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from searchlab.analysis.tokenizer import split_words
-from searchlab.indexing.building.same_records import publication_keys
+from searchlab.indexing.building.same_records import Publications, hash_keys
 from searchlab.records import Document
 
 SHINGLE_WORDS = 5
@@ -59,31 +60,36 @@ def examined_depth(k: int) -> int:
 def group_duplicates(documents: Iterable[Document], k: int | None = None) -> list[DuplicateGroup]:
     """The first k groups of results, given best first; all results are examined for duplicates of these."""
     groups: list[tuple[int, list[Duplicate]]] = []
-    by_key: dict[tuple[str, ...], int] = {}
+    publications = Publications()
+    # For each publication its group.
+    group_of: list[int] = []
     by_shingle: defaultdict[int, list[int]] = defaultdict(list)
     # For each result that is in a group: its group, and its number of shingles.
     members: list[tuple[int, int]] = []
     for row, document in enumerate(documents):
-        keys, shingles = list(publication_keys(document)), _shingles(document)
-        group, reason = _same_publication(keys, by_key) or _same_text(shingles, by_shingle, members) or (-1, "")
-        if group >= 0:
-            groups[group][1].append(Duplicate(document.docno, document.title, reason))
+        keys, shingles = hash_keys(document), _shingles(document)
+        same = publications.find(keys)
+        alike = None if same is not None else _same_text(shingles, by_shingle, members)
+        if same is not None:
+            kind, publication = same
+            publications.extend(publication, keys)
+            group, reason = group_of[publication], f"same {kind}"
+        elif alike is not None:
+            group, reason = alike
         elif k is None or len(groups) < k:
-            group = len(groups)
+            group, reason = len(groups), ""
             groups.append((row, []))
         else:
             continue
-        for key in keys:
-            by_key.setdefault(key, group)
+        if reason:
+            groups[group][1].append(Duplicate(document.docno, document.title, reason))
+        if same is None:
+            publications.add(keys)
+            group_of.append(group)
         for shingle in shingles:
             by_shingle[shingle].append(len(members))
         members.append((group, len(shingles)))
     return [DuplicateGroup(row, tuple(duplicates)) for row, duplicates in groups]
-
-
-def _same_publication(keys: Iterable[tuple[str, ...]], known: dict[tuple[str, ...], int]) -> tuple[int, str] | None:
-    same = next((key for key in keys if key in known), None)
-    return None if same is None else (known[same], f"same {same[0]}")
 
 
 def _same_text(

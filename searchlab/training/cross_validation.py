@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.evaluation.comparison import Comparison
 from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.features.feature_table import FeatureTable
 from searchlab.training.query_folds import deal_folds
 from searchlab.training.recipe import Recipe
 from searchlab.training.validation import ValidationMeasure
-from searchlab.types import Floats, Ints, Progress, no_progress
+from searchlab.types import Flags, Floats, Ints, Progress, no_progress
 
 if TYPE_CHECKING:
     from searchlab.training.learning_curve import LearningCurve
@@ -122,18 +123,38 @@ def cross_validate(
 
 
 def cross_validate_table(
-    recipe: Recipe, table: FeatureTable, measure: ValidationMeasure, progress: Progress = no_progress
+    recipe: Recipe,
+    table: FeatureTable,
+    measure: ValidationMeasure,
+    progress: Progress = no_progress,
+    cluster: Cluster | None = None,
 ) -> Floats:
-    """The score of each row by a model that has not seen its query."""
+    """The score of each row by a model that has not seen its query; the folds may be tasks of a cluster."""
     scores = np.zeros(table.n_rows)
     query_of_row = np.repeat(np.arange(table.n_queries), np.diff(table.group_offsets))
 
-    def rank(training: Ints, held_out: Ints) -> None:
-        choice = recipe.learn(table.rows(np.isin(query_of_row, training)), measure)
-        rows = np.isin(query_of_row, held_out)
-        scores[rows] = choice.scores(table.rows(rows))
-
     folds = deal_folds(table.n_queries, recipe.n_folds, recipe.seed)
-    cross_validate(folds, rank, lambda number: progress("cross-validating", number, len(folds)))
-    progress("cross-validating", len(folds), len(folds))
+
+    def divide(training: Ints, held_out: Ints) -> tuple[Flags, Flags]:
+        return np.isin(query_of_row, training), np.isin(query_of_row, held_out)
+
+    parts = cross_validate(folds, divide)
+    calls = [(recipe, table.rows(training), measure, table.rows(held_out)) for training, held_out in parts]
+    progress("cross-validating", 0, len(folds))
+    if cluster is None:
+        scored = []
+        for number, call in enumerate(calls, start=1):
+            scored.append(learn_and_score(*call))
+            progress("cross-validating", number, len(folds))
+    else:
+        scored = cluster.run(
+            learn_and_score, calls, on_done=lambda n_done, _: progress("cross-validating", n_done, len(folds))
+        )
+    for (_, held_out), found in zip(parts, scored, strict=True):
+        scores[held_out] = found
     return scores
+
+
+def learn_and_score(recipe: Recipe, train: FeatureTable, measure: ValidationMeasure, test: FeatureTable) -> Floats:
+    """The scores of some rows by a model that is learnt from others."""
+    return recipe.learn(train, measure).scores(test)

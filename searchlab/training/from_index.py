@@ -7,11 +7,13 @@ with those of the first stage (of its scorer, and of RM3 if it expands queries) 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.values.conversion import make_qrels, make_topics
 from searchlab.evaluation.comparison import Comparison, compare_values
 from searchlab.evaluation.run_evaluation import evaluate_run
@@ -48,17 +50,22 @@ def train_from_index(
     recipe: Recipe | None = None,
     first_stage: FirstStage | None = None,
     source: str = "",
+    cluster: Cluster | str | None = None,
     progress: Progress = no_progress,
 ) -> Bundle:
     """A model for this index, compared with what needs no judgments.
 
     Topics and judgments are anything that `make_topics` and `make_qrels` take: files, dicts, DataFrames, values. A
     `ranker`, by name or as an estimator, is trained by `Recipe.for_search`; a `recipe` decides on all of the training.
+    With a `cluster`, or its address, features and the folds of the cross-validation are computed by its workers.
     """
     recipe = choose_recipe(ranker, recipe, Recipe.for_search)
     first_stage = first_stage or FirstStage()
-    data = prepare_training(engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress)
-    return train_prepared(engine, data, recipe, first_stage, source=source, progress=progress)
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected:
+        data = prepare_training(
+            engine, make_topics(topics), make_qrels(qrels), features, first_stage, progress, connected
+        )
+        return train_prepared(engine, data, recipe, first_stage, source=source, cluster=connected, progress=progress)
 
 
 def train_prepared(
@@ -69,6 +76,7 @@ def train_prepared(
     *,
     source: str,
     progress: Progress,
+    cluster: Cluster | None = None,
 ) -> Bundle:
     """A model trained on prepared data."""
     require_different_grades(data.table)
@@ -78,7 +86,7 @@ def train_prepared(
     result = None
     if recipe.n_folds:
         recipe = replace(recipe, n_folds=min(recipe.n_folds, data.table.n_queries))
-        result = validate(recipe, data, progress)
+        result = validate(recipe, data, progress, cluster)
     choice = recipe.learn(data.table, measure, None, progress)
     bundle = make_bundle(recipe, choice, data.table, None, measure, result, source=source)
     analyser = analysis_record(engine.snapshot.manifest.settings)
@@ -92,7 +100,9 @@ def train_prepared(
     return replace(bundle, analyser=analyser, first_stage=first_stage, training=training)
 
 
-def validate(recipe: Recipe, data: TrainingSet, progress: Progress = no_progress) -> CrossValidationResult:
+def validate(
+    recipe: Recipe, data: TrainingSet, progress: Progress = no_progress, cluster: Cluster | None = None
+) -> CrossValidationResult:
     """Cross-validation, repeated with other folds, beside all that needs no judgments; and the learning curve."""
     measure = recipe.validation_measure(data.qrels)
     n_repeats = recipe.count_repeats(data.table.n_queries)
@@ -103,7 +113,7 @@ def validate(recipe: Recipe, data: TrainingSet, progress: Progress = no_progress
             progress(stage, number * total + done, n_repeats * total)
 
         with_other_folds = replace(recipe, seed=recipe.seed + number)
-        repeats.append(cross_validate_table(with_other_folds, data.table, measure, report))
+        repeats.append(cross_validate_table(with_other_folds, data.table, measure, report, cluster))
     curve = None
     if recipe.is_quick and data.table.n_queries >= MIN_VERDICT_QUERIES:
         curve = measure_learning_curve(recipe, data, progress=progress)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from searchlab.cluster.cluster import Cluster
 from searchlab.errors import SettingError
 from searchlab.features.candidates import Candidates
 from searchlab.features.catalogue import Feature
@@ -71,8 +72,11 @@ def prepare_training(
     features: Features,
     first_stage: FirstStage,
     progress: Progress = no_progress,
+    cluster: Cluster | str | None = None,
 ) -> TrainingSet:
-    """Find candidates and compute their features; topics without a relevant document are skipped.
+    """Find candidates and compute their features, the latter perhaps on a cluster.
+
+    Topics without a relevant document are skipped.
 
     Candidates, baselines and features share the searches: two a topic, or one without RM3.
     """
@@ -94,7 +98,7 @@ def prepare_training(
             baselines[name].append(_rank(topic.qid, hits))
         documents[topic.qid] = search.candidates(first_stage.k)
     candidates = Candidates(documents, searches=searches)
-    table = extract(engine, useful, candidates, feature_set, qrels=qrels, progress=progress)
+    table = extract(engine, useful, candidates, feature_set, qrels=qrels, cluster=cluster, progress=progress)
     return TrainingSet(tuple(useful), qrels, table, baselines, len(topics) - len(useful))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,6 +31,10 @@ class ValidationMeasure:
     dialect: str = "letor3"
     qrels: Judgments | None = None
     _cache: WeakKeyDictionary[FeatureTable, _TableGrades] = field(default_factory=WeakKeyDictionary, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled without what is cached, which belongs to tables of this process."""
+        return ValidationMeasure, (self.measure, self.dialect, self.qrels)
 
     def __post_init__(self) -> None:
         parse_measure(self.measure)

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.openapi import describe_api
-from searchlab.web.api.parameters import JUDGE, Parameter, parse_body, parse_texts
+from searchlab.web.api.parameters import INDEX, JUDGE, OFF, SYNONYMS, Parameter, parse_body, parse_texts
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import SLOW, WRITE, ThreadPools, choose_pool
 from searchlab.web.middleware.auth import AUTH_SCOPE_KEY
@@ -25,9 +25,11 @@ from searchlab.web.middleware.csrf import csrf_token
 from searchlab.web.middleware.request_body import form_fields
 from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.pages.page import BrowserSession, Form, Page
+from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
 from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
 from searchlab.web.state.app_state import AppState
+from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
 # The judge of a browser that has given no name, where there is no login.
@@ -45,13 +47,14 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
 
     async def respond(request: Request) -> Response:
         try:
-            if endpoint.is_write:
-                parsed = _as_judge_of_login(request, parse_body(endpoint.parameters, _read_json(await request.body())))
+            if endpoint.method == "POST":
+                parsed = parse_body(endpoint.parameters, _read_json(await request.body()))
             else:
                 items = [*request.query_params.multi_items(), *request.path_params.items()]
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
-            index, values = _split_index(parsed)
-            state = RequestState(app_state, index)
+            if endpoint.is_write:
+                parsed = _as_judge_of_login(request, parsed)
+            state, index, values = _take_state(app_state, parsed)
             pool = choose_pool(values, writes=endpoint.is_write, heavy=endpoint.heavy, slow=endpoint.slow)
             brief = endpoint.brief and state.take_open_index()
             kind = _kind_of_work(endpoint, index, values) if brief else None
@@ -73,19 +76,19 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
     async def respond(request: Request) -> Response:
         session = read_session(request)
 
-        def make_page(state: RequestState, values: dict[str, Any]) -> str:
+        def make_page(state: RequestState, parsed: dict[str, Any], values: dict[str, Any]) -> str:
             index = state.index
-            context = base_context(index.name, state.index_names, session, page.menu, values)
-            context["systems"] = [{"name": name, "label": label, "kind": kind} for name, label, kind in index.systems]
+            context = base_context(index.name, state.index_names, session, page.menu, parsed)
+            context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
             return render(page.template, context | page.make_context(state, session, values))
 
         try:
             texts = _group(request.query_params.multi_items())
-            index, values = _split_index(parse_texts(page.parameters, texts, strict=False))
-            state = RequestState(app_state, index)
+            parsed = page.prepare(parse_texts(page.parameters, texts, strict=False))
+            state, index, values = _take_state(app_state, parsed)
             pool = choose_pool(values, heavy=page.heavy, slow=page.slow)
             kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
-            html = await pools.run(lambda: make_page(state, values), pool, kind)
+            html = await pools.run(lambda: make_page(state, parsed, values), pool, kind)
         except Exception as error:
             return error_page(app_state, session, log_error(app_state, error, request))
         return Response(html, media_type="text/html")
@@ -100,8 +103,9 @@ def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler
         session, fields = read_session(request), form_fields(request)
 
         def handle() -> str | None:
-            index, values = _split_index(parse_texts(form.parameters, _group(fields.multi_items()), strict=False))
-            return form.handler(RequestState(app_state, index), session, values)
+            parsed = parse_texts(form.parameters, _group(fields.multi_items()), strict=False)
+            state, _, values = _take_state(app_state, parsed)
+            return form.handler(state, session, values)
 
         try:
             url = await pools.run(handle, SLOW if form.slow else WRITE)
@@ -112,9 +116,19 @@ def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler
     return respond
 
 
-def _split_index(values: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
-    """The name of the index, and all other values."""
-    return values.get("index"), {name: value for name, value in values.items() if name != "index"}
+def _systems_in_words(index: OpenIndex) -> list[dict[str, str]]:
+    """The systems on offer, each with its name, label and kind, and in plain words."""
+    return [
+        {"name": name, "label": label, "kind": kind, "words": plain_system(name, label, kind)}
+        for name, label, kind in index.systems
+    ]
+
+
+def _take_state(app_state: AppState, parsed: dict[str, Any]) -> tuple[RequestState, str | None, dict[str, Any]]:
+    """The state that a request names by its values, the name of the index, and all other values."""
+    index = parsed.get(INDEX.name)
+    state = RequestState(app_state, index, synonyms=parsed.get(SYNONYMS.name) != OFF)
+    return state, index, {name: value for name, value in parsed.items() if name not in (INDEX.name, SYNONYMS.name)}
 
 
 def _kind_of_work(route: Endpoint | Page, index: str | None, values: Mapping[str, Any]) -> Hashable:

@@ -16,7 +16,7 @@ class Limits:
 
     max_query_length: int = 1000
     max_patterns: int = 20
-    max_k: int = 100
+    max_k: int = 1000
     max_rank: int = 1000
     max_url_bytes: int = 16_000
     max_body_bytes: int = 65_536

@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from searchlab.web.api import compare, explain, export_results, judge, measure, pool, search, train
+from searchlab.web.api import (
+    compare,
+    explain,
+    export_results,
+    import_tables,
+    judge,
+    measure,
+    pool,
+    saved_searches,
+    search,
+    train,
+)
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
     DOCNO,
@@ -18,7 +29,9 @@ from searchlab.web.api.parameters import (
     JUDGE,
     PAGE,
     QUERY,
+    SMALL_K,
     SORT,
+    SYNONYMS,
     SYSTEM,
     TOPIC_SET,
     K,
@@ -34,7 +47,7 @@ from searchlab.web.handlers import (
     static_handler,
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
-from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages
+from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import train_page
 from searchlab.web.state.app_state import AppState
@@ -63,15 +76,18 @@ ENDPOINTS = (
         "/api/search",
         search.search_documents,
         "The best documents for a query",
-        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, GROUP, JUDGE),
+        (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, GROUP, SYNONYMS, JUDGE),
         brief=True,
     ),
     Endpoint(
         "GET",
         "/api/export/results",
         export_results.export_results,
-        "The best documents for a query as a file: RIS, CSV, BibTeX or JSON lines",
-        (QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, export_results.N_EXPORTED),
+        "The best documents for a query, or some of them, as a file: RIS, CSV, BibTeX, JSON lines or a TREC run",
+        (
+            *(QUERY, export_results.FORMAT, INDEX, SYSTEM, FILTER, SORT, SYNONYMS),
+            *(export_results.SELECTED, export_results.N_EXPORTED),
+        ),
         is_text=True,
         attachment=export_results.results_file,
         heavy=True,
@@ -81,11 +97,15 @@ ENDPOINTS = (
         "/api/similar",
         search.find_similar,
         "Documents similar to one",
-        (DOCNO, INDEX, SYSTEM, K, PAGE),
+        (DOCNO, INDEX, SYSTEM, SMALL_K, PAGE),
         brief=True,
     ),
     Endpoint(
-        "GET", "/api/document", search.get_document, "A whole document", (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM)
+        "GET",
+        "/api/document",
+        search.get_document,
+        "A whole document",
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS),
     ),
     Endpoint(
         "GET",
@@ -100,7 +120,7 @@ ENDPOINTS = (
         "/api/compare",
         compare.compare_systems,
         "The rankings of two systems side by side",
-        (QUERY, compare.LEFT, compare.RIGHT, INDEX, K, FILTER),
+        (QUERY, compare.LEFT, compare.RIGHT, INDEX, SMALL_K, FILTER, SYNONYMS, JUDGE),
         heavy=True,
     ),
     Endpoint(
@@ -108,8 +128,24 @@ ENDPOINTS = (
         "/api/explain",
         explain.explain_score,
         "The parts of a document's score, or its differences from another document",
-        (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER),
+        (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SYNONYMS),
     ),
+    Endpoint("GET", "/api/searches", saved_searches.list_searches, "Saved searches, and past queries", (INDEX,)),
+    Endpoint(
+        "POST",
+        "/api/searches",
+        saved_searches.save_search,
+        "Save a search under a name",
+        (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME, JUDGE),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/searches",
+        saved_searches.delete_search,
+        "Delete a saved search",
+        (INDEX, saved_searches.SAVED_NAME),
+    ),
+    Endpoint("DELETE", "/api/history", saved_searches.delete_history, "Delete all past queries", (INDEX,)),
     # Judge
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
     Endpoint("GET", "/api/topics", judge.list_set_topics, "The topics of a set", (INDEX, TOPIC_SET)),
@@ -164,6 +200,31 @@ ENDPOINTS = (
         slow=True,
     ),
     Endpoint(
+        "POST",
+        "/api/import/preview",
+        import_tables.preview_import,
+        "What would be imported from a table, a list of queries or a RIS file; changes nothing",
+        (INDEX, TOPIC_SET, import_tables.CONTENT, import_tables.TEXT),
+        slow=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/import/table",
+        import_tables.import_table,
+        "Import topics and judgments from a table (CSV, XLSX), a list of queries, TREC qrels or a RIS file with notes",
+        (INDEX, TOPIC_SET, JUDGE, import_tables.CONTENT, import_tables.TEXT),
+        slow=True,
+    ),
+    Endpoint(
+        "GET",
+        "/api/export/judgments",
+        import_tables.export_judgments,
+        "The judgments of a topic set as a table: query, docid, rating, qid, judge, note, when",
+        (INDEX, TOPIC_SET),
+        is_text=True,
+        attachment=import_tables.judgments_file,
+    ),
+    Endpoint(
         "GET",
         "/api/pool",
         pool.build_pool,
@@ -209,23 +270,34 @@ PAGES = (
         "search.html",
         "search",
         search_pages.search_page,
-        (search_pages.ANY_QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, GROUP),
+        (
+            *(search_pages.ANY_QUERY, INDEX, SYSTEM, SMALL_K, PAGE, FILTER, SORT, GROUP, SYNONYMS),
+            *(search_pages.YEAR_FROM, search_pages.YEAR_TO),
+        ),
+        prepare=search_pages.filter_years,
         brief=True,
     ),
-    Page("/similar", "search.html", "search", search_pages.similar_page, (DOCNO, INDEX, SYSTEM, K, PAGE), brief=True),
+    Page(
+        "/similar",
+        "search.html",
+        "search",
+        search_pages.similar_page,
+        (DOCNO, INDEX, SYSTEM, SMALL_K, PAGE),
+        brief=True,
+    ),
     Page(
         "/document",
         "document.html",
         "search",
         search_pages.document_page,
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, K, PAGE),
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
     Page(
         "/compare",
         "compare.html",
         "compare",
         search_pages.compare_page,
-        (search_pages.ANY_QUERY, compare.LEFT, search_pages.ANY_RIGHT, INDEX, SYSTEM, K, FILTER),
+        (search_pages.ANY_QUERY, compare.LEFT, search_pages.ANY_RIGHT, INDEX, SYSTEM, SMALL_K, FILTER, SYNONYMS),
         heavy=True,
     ),
     Page(
@@ -233,8 +305,9 @@ PAGES = (
         "explain.html",
         "search",
         search_pages.explain_page,
-        (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, K, PAGE),
+        (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
     Page("/next", "judge.html", "judge", judge_page.next_page, JUDGE_PAGE, slow=True),
     Page(
@@ -270,6 +343,9 @@ FORMS = (
     Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
     Form("/train", forms.train_form, TRAINING),
     Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
+    Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
+    Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),
+    Form("/clear-history", searches_page.clear_history_form, (INDEX,)),
 )
 
 

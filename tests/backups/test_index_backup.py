@@ -37,6 +37,7 @@ def folder(build, tmp_path):
     searchlab.delete(folder, ["d7"])
     fill(judgments_file(folder), n_acts=30)
     (tmp_path / "it.model.json").write_text("{}")
+    (tmp_path / "it.searches.json").write_text("{}")
     (tmp_path / "it.models").mkdir()
     (tmp_path / "it.models" / "mine.json").write_text('{"a": 1}')
     return folder
@@ -51,7 +52,11 @@ def state(folder: Path) -> object:
         sizes = space.record.files
     finally:
         snapshot.close()
-    models = [folder.with_name("it.model.json"), *folder.with_name("it.models").iterdir()]
+    models = [
+        folder.with_name("it.searches.json"),
+        folder.with_name("it.model.json"),
+        *folder.with_name("it.models").iterdir(),
+    ]
     generation = read_index_manifest(folder).generation
     return (
         generation,
@@ -75,7 +80,7 @@ def remove_all(folder: Path) -> None:
 def test_a_restored_backup_is_the_same(folder):
     before = state(folder)
     record = create_backup(folder, "first")
-    assert record.parts == ("index", "judgments.sqlite", "model.json", "models")
+    assert record.parts == ("index", "judgments.sqlite", "searches.json", "model.json", "models")
     assert record.n_docs == 39
     assert [name for name, _ in list_backups(folder)] == ["first"]
     assert read_backup_record(backups_of(folder) / "first") == record

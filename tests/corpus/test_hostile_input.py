@@ -15,6 +15,7 @@ from searchlab.corpus.trec.qrels import read_qrels
 from searchlab.corpus.trec.runs import read_run
 from searchlab.errors import InputError, RecordError, SearchlabError, SourceError
 from searchlab.records import Document, Topic
+from tests.hypothesis_profiles import examples
 
 # Binary documents are attacked in tests/corpus/extraction.
 TEXT_FORMATS = [name for name in DOCUMENT_FORMATS if name not in EXTRACTED_FORMATS]
@@ -35,7 +36,7 @@ PIECES += [
 ]
 PIECES += [b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"<PubmedArticle>", b"<PMID>", b"encoding='utf-7'", b"`", b"**", b"]("]
 MANY = settings(
-    max_examples=50,
+    max_examples=examples(50),
     deadline=None,
     derandomize=True,
     database=None,

@@ -13,6 +13,7 @@ from searchlab.evaluation.dialects import DIALECTS
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.score_evaluation import evaluate_scores
 from searchlab.records import Ranking
+from tests.hypothesis_profiles import examples
 
 NAMES = ["map", "map_cut_5", "ndcg", "ndcg_cut_3", "P_5", "recall_5", "recip_rank", "Rprec", "bpref", "success_5"]
 NAMES += ["num_ret", "num_rel", "num_rel_ret", "num_q", "set_P", "set_recall", "set_F", "set_map", "infAP"]
@@ -54,7 +55,7 @@ def assert_equal_to_trec_eval(qrels, run, level):
     return len(theirs)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(qrels=judgments(), run=RUNS, level=st.sampled_from([1, 1, 2, 3]))
 def test_values_equal_those_of_trec_eval(qrels, run, level):
     assert_equal_to_trec_eval(qrels, run, level)
@@ -78,7 +79,7 @@ def test_values_of_thousands_of_random_runs_equal_those_of_trec_eval():
     assert n_topics > 4000
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(qrels=judgments(), data=st.data())
 def test_scores_of_judged_documents_are_evaluated_as_a_run(qrels, data):
     qids = list(qrels)

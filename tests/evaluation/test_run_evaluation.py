@@ -2,11 +2,16 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import searchlab
+from searchlab.corpus.trec import fast_lines
+from searchlab.corpus.trec.packed_docnos import PackedDocnos
 from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
-from searchlab.evaluation.run_evaluation import evaluate_run
+from searchlab.evaluation.dialects import make_dialect
+from searchlab.evaluation.file_checks.run_doubts import find_doubt
+from searchlab.evaluation.run_evaluation import evaluate_run, grade_run
 from searchlab.records import Ranking
 
 QRELS = {"1": {"a": 1, "b": 0}, "2": {"c": 2}, "3": {"d": 0}, "4": {"e": 1}}
@@ -81,3 +86,27 @@ def test_without_measures_a_run_is_evaluated_as_in_an_experiment():
 def test_no_judgments_are_an_error_in_words():
     with pytest.raises(SettingError, match=r"^there are no judgments, expected some of the topics of the run"):
         evaluate_run({}, [Ranking("1", ["a"], [1.0])], "AP")
+
+
+@pytest.mark.parametrize("dialect", ["trec", "letor4"])
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_large_run_is_graded_as_its_rankings_are(tmp_path, monkeypatch, dialect, complete):
+    # Scores that differ only beyond 32 bits are ties for trec_eval; topics are in another order than their judgments.
+    chance = np.random.default_rng(7)
+    qrels = {str(qid): {f"d{n}": int(n % 3) for n in chance.permutation(40)[:12]} for qid in range(6)} | {"é": {"ü": 1}}
+    rows = [
+        f"{qid} Q0 d{n} 1 {float(chance.integers(1, 5) + chance.choice([0, 1e-12]))!r} x\n"
+        for qid in (4, 9, 0, 5, 2)
+        for n in chance.permutation(40)[:25]
+    ]
+    (tmp_path / "large").write_text("".join(rows))
+    monkeypatch.setattr(fast_lines, "MIN_FAST_BYTES", 0)
+    run = searchlab.read_run(tmp_path / "large")
+    assert isinstance(run.docno_column, PackedDocnos)
+    rules, options = make_dialect(dialect), {"complete": complete}
+    packed, listed = (grade_run(qrels, each, dialect=rules, **options) for each in (run, list(run)))
+    for name in ("scores", "ranked", "offsets", "judged", "judged_offsets"):
+        assert getattr(packed, name).tolist() == getattr(listed, name).tolist()
+    assert (packed.qids, packed.missing, packed.unjudged) == (listed.qids, listed.missing, listed.unjudged)
+    assert find_doubt(qrels, run, packed) == find_doubt(qrels, list(run), listed)
+    assert [len(ranking.docnos) for ranking in run.first_ranks(3)] == [3] * 5

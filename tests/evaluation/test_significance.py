@@ -11,6 +11,7 @@ from scipy import stats
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.significance import bootstrap_interval, holm, paired_t_test, randomisation_test, sign_test
+from tests.hypothesis_profiles import examples
 
 DIFFERENCES = st.lists(st.integers(-8, 8).map(lambda n: n / 8), min_size=1, max_size=14)
 
@@ -63,7 +64,7 @@ def test_randomisation_worked_by_hand():
 
 
 @given(DIFFERENCES)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_p_values_equal_those_of_scipy_and_of_enumeration(differences):
     d = np.array(differences)
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))

@@ -12,6 +12,7 @@ from searchlab.evaluation.measure_families import FAMILIES
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.evaluation.ties import evaluate_ties
 from searchlab.records import Ranking
+from tests.hypothesis_profiles import examples
 
 EXACT = ["nDCG", "nDCG@2", "AP", "AP@3", "P@2", "P@9", "R@3", "R", "RR", "RR@2", "Rprec", "Success@2", "Judged@3"]
 FIXED = ["SetP", "SetF", "NumRet", "NumRelRet"]
@@ -36,7 +37,7 @@ def every_order(qrels, scores, measures, dialect):
     scores=st.dictionaries(st.sampled_from("abcde"), st.sampled_from([1.0, 1.0 + 1e-12, 2.0]), min_size=2, max_size=4),
     dialect=st.sampled_from(["trec", "paper"]),
 )
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_the_range_equals_that_of_all_orders(grades, scores, dialect):
     measures = [*EXACT, *FIXED, *SAMPLED]
     orders = every_order(grades, scores, measures, dialect)

@@ -26,6 +26,7 @@ from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.scorers.two_stage import TwoStage
+from tests.hypothesis_profiles import examples
 
 # What the features should be, said as slowly and plainly as possible: texts are split at blanks and counted by Python.
 
@@ -222,7 +223,7 @@ corpora = st.lists(st.tuples(st.lists(words, max_size=3), st.lists(words, max_si
 queries = st.lists(st.sampled_from([*WORDS, "unknown"]), max_size=6)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(corpora, queries, st.sampled_from([None, 4, 12]), st.randoms(use_true_random=False))
 def test_features_are_those_of_a_plain_computation(indexed, documents, query, words_per_shard, chance):
     with indexed(documents, words_per_shard=words_per_shard) as folder, SearchEngine(folder, compiled=False) as engine:
@@ -244,7 +245,7 @@ def test_the_plain_computation_knows_the_whole_catalogue():
     assert {(name.split(".")[0], name.split(".")[2]) for name in COMPARED} <= set(known)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(corpora, queries, st.sampled_from([None, 6]))
 def test_scores_are_those_of_the_engine(indexed, documents, query, words_per_shard):
     text = " ".join(query)

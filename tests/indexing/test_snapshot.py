@@ -18,6 +18,7 @@ from searchlab.indexing.storage.layout import WHOOSH
 from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.indexing.whoosh.shard_reader import open_whoosh
 from searchlab.records import Document, TermStats
+from tests.hypothesis_profiles import examples
 
 # Texts of these words can be split at blanks: the analyzer is not needed to count them.
 ODD_WORDS = ["a", "b", "cell", "0.05", "il", "2", "don't", "naive", "日本", "x" * 255, "z9"]
@@ -106,7 +107,7 @@ def assert_whoosh_agrees(snapshot: Snapshot, documents: list[Document]) -> None:
                     assert here[info.max_id()] == max(positions)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(documents=corpora, words_per_shard=st.sampled_from([1, 15, 1000]))
 def test_columns_and_whoosh_hold_what_counting_the_texts_gives(indexed, documents, words_per_shard):
     with indexed(documents, words_per_shard=words_per_shard) as folder:

@@ -11,6 +11,7 @@ from searchlab.errors import SettingError
 from searchlab.judgments.database import Database
 from searchlab.judgments.judgment_store import JudgmentStore, TopicSetSummary, TopicSummary, judgments_file
 from searchlab.records import Topic
+from tests.hypothesis_profiles import examples
 
 
 @pytest.fixture
@@ -277,7 +278,7 @@ ACTS = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(ACTS, max_size=25))
 def test_current_judgments_equal_those_of_a_simple_history(tmp_path_factory, acts):
     """The reference keeps a list of states for each document and a stack of acts for each judge."""

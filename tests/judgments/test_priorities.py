@@ -11,6 +11,7 @@ from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.judgments import priorities
 from searchlab.judgments.priorities import prioritise_judgments
 from searchlab.records import Ranking
+from tests.hypothesis_profiles import examples
 
 DOCNOS = list("abcdefgh")
 
@@ -84,7 +85,7 @@ def as_run(run):
     ]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @pytest.mark.parametrize("measure", MEASURES)
 @given(left=RUNS, right=RUNS, grades=GRADES, depth=st.integers(1, 9))
 def test_a_swing_equals_that_of_evaluating_both_cases(measure, left, right, grades, depth):

@@ -26,3 +26,11 @@ def test_old_queries_are_deleted(store, monkeypatch):
     for text in ["a", "b", "c", "a", "d"]:
         store.record_query(text)
     assert store.past_queries("", 9) == ["d", "a", "c"]
+
+
+def test_all_past_queries_are_deleted_on_request(store):
+    assert store.delete_past_queries() == 0
+    for text in ["a", "b"]:
+        store.record_query(text)
+    assert store.delete_past_queries() == 2
+    assert store.past_queries("", 9) == []

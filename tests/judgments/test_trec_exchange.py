@@ -11,6 +11,7 @@ from searchlab.errors import DuplicateError, RecordError, SearchlabError, Settin
 from searchlab.judgments import judgment_store
 from searchlab.judgments.judgment_store import ImportSummary, JudgmentStore
 from searchlab.judgments.trec_exchange import format_qrels, format_topics, import_texts
+from tests.hypothesis_profiles import examples
 
 TOPICS = "b\twings\na\theat flow\n"
 QRELS = "b 0 y 0\nb 0 z 2\na 0 x 1\n"
@@ -111,7 +112,7 @@ def test_every_readable_format_can_be_imported(store):
 WORDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.dictionaries(WORDS, WORDS, min_size=1, max_size=5),
     st.lists(st.tuples(st.integers(0, 4), WORDS, st.integers(-9, 9)), max_size=8),
@@ -143,7 +144,7 @@ def test_accepted_topics_and_judgments_are_read_back_unchanged(tmp_path_factory,
                 assert format_topics(other, "s") == format_topics(store, "s")
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_is_imported_or_a_searchlab_error(tmp_path_factory, topics, qrels):
     with JudgmentStore(tmp_path_factory.mktemp("fuzz") / "it.sqlite") as store:

@@ -16,6 +16,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.jelinek_mercer import JelinekMercer
+from tests.hypothesis_profiles import examples
 from tests.retrieval.reference import ALL_SCORERS, CLOSE, POSTING_SCORERS, Reference, random_documents
 
 WORDS = ["a", "b", "c", "d", "e"]
@@ -44,7 +45,7 @@ def combinations():
     return [(s, stream) for s in ALL_SCORERS for stream in STREAMS if stream == "both" or not isinstance(s, BM25F)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     documents=corpora,
     query=queries,
@@ -63,7 +64,7 @@ def test_a_search_finds_what_scoring_every_document_finds(indexed, documents, qu
                     reference.assert_found(hits, scores, k)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(documents=corpora, query=queries, words_per_shard=st.sampled_from([None, 40]))
 def test_the_parts_of_an_explanation_sum_to_the_score(indexed, documents, query, words_per_shard):
     with indexed(documents, words_per_shard=words_per_shard) as folder:
@@ -78,7 +79,7 @@ def test_the_parts_of_an_explanation_sum_to_the_score(indexed, documents, query,
                 assert counts == sorted(term.count for term in hits.query.terms)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(documents=corpora, query=queries)
 def test_a_score_depends_neither_on_k_nor_on_shards(indexed, documents, query):
     found = {}

@@ -19,6 +19,7 @@ from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
 from searchlab.scorers.tfidf import TFIDF
+from tests.hypothesis_profiles import examples
 from tests.retrieval.reference import ALL_SCORERS, Reference, random_documents, text_of
 
 # Without length normalisation, documents that have the query's word once score the same.
@@ -187,7 +188,7 @@ def relevance_model(documents: list[Document], docnos, scores, n_words: float, s
     }
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(documents=corpora, text=queries, expansion=expansions, words_per_shard=st.sampled_from([None, 40]))
 def test_a_query_is_mixed_with_the_words_of_its_best_documents(indexed, documents, text, expansion, words_per_shard):
     reference = Reference(documents)
@@ -223,7 +224,7 @@ def test_a_query_is_mixed_with_the_words_of_its_best_documents(indexed, document
                 assert sum(mixed.values()) == pytest.approx(n_words)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(documents=corpora, text=queries, expansion=expansions)
 def test_an_expansion_does_not_depend_on_shards(indexed, documents, text, expansion):
     found = []
@@ -236,7 +237,7 @@ def test_an_expansion_does_not_depend_on_shards(indexed, documents, text, expans
     assert found[0] == found[1] == found[2]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(documents=corpora, text=queries)
 def test_with_all_weight_on_the_query_scores_are_the_query_s(indexed, documents, text):
     with indexed(documents) as folder:

@@ -33,6 +33,26 @@ def test_records_of_one_publication_are_grouped():
     assert reasons(first, Document("b", "On wings", "", {"year": 1991, "authors": ["Ting"]})) == []
 
 
+@pytest.mark.parametrize("identifier", ["doi", "pmid"])
+def test_records_with_other_identifiers_are_other_publications(identifier):
+    fields = {"year": 1990, "authors": ["Ting, Y"]}
+    first, erratum = (Document(docno, "On wings", "", {**fields, identifier: docno}) for docno in ("10.1/a", "10.1/b"))
+    assert groups([first, erratum]) == [(0, []), (1, [])]
+    # A record without the identifier belongs to the better of them; one with it to its own.
+    assert groups([first, erratum, Document("c", "On wings", "", fields)]) == [(0, ["c"]), (1, [])]
+    assert groups([first, erratum, Document("c", fields={identifier: "10.1/b"})]) == [(0, []), (1, ["c"])]
+
+
+def test_a_text_that_is_the_same_brings_its_publication_into_the_group():
+    body = " ".join(text(7))
+    documents = [
+        Document("a", "", body, {"doi": "10.1/a"}),
+        Document("preprint", "", body, {"doi": "10.1/b"}),
+        Document("c", fields={"doi": "10.1/b"}),
+    ]
+    assert groups(documents) == [(0, ["preprint", "c"])]
+
+
 def test_the_resemblance_of_texts_decides():
     # 60 words have 56 shingles. Another last word changes one: 55 of 57 are shared.
     words = text(1)

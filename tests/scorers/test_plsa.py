@@ -20,6 +20,7 @@ from searchlab.scorers.plsa import PLSA, TopicModelScorer
 from searchlab.scorers.registry import SCORERS, make_scorer
 from searchlab.scorers.word_topic_model import WTM
 from searchlab.topic_models.topic_model_store import build_topic_model, open_topic_model, save_topic_model
+from tests.hypothesis_profiles import examples
 
 TEXTS = ["car engine wheel road", "auto engine wheel road", "car road engine", "auto wheel road car car"]
 TEXTS += ["fruit tree juice sweet", "apple tree juice sweet", "fruit sweet juice", "apple tree sweet", ""]
@@ -95,7 +96,7 @@ def test_without_topics_it_is_jelinek_mercer(engine):
             assert scores[docno] == pytest.approx(score, rel=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     words=st.lists(st.sampled_from(" ".join(TEXTS).split()), min_size=2, max_size=5),
     k=st.integers(1, 12),

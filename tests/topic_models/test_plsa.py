@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from searchlab.errors import SettingError
 from searchlab.topic_models import plsa
 from searchlab.topic_models.plsa import fold_in, learn_latent_topics
+from tests.hypothesis_profiles import examples
 
 
 def reference(counts, of_terms, of_docs, tau=1.0):
@@ -61,7 +62,7 @@ MATRICES = st.integers(0, 2**32 - 1).map(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(counts=MATRICES, n_topics=st.integers(1, 12))
 def test_without_tempering_perplexity_never_rises(counts, n_topics):
     topics = learn_latent_topics(csr_array(counts), n_topics, held_out=0, iterations=30)

@@ -25,6 +25,7 @@ from searchlab.topic_models.topic_model_store import (
     update_topic_model,
 )
 from searchlab.topic_models.topic_words import shortest_words
+from tests.hypothesis_profiles import examples
 from tests.indexing.artefact_indexes import CARS, FRUIT, WORDS, add, build_cars_and_fruit, documents
 
 
@@ -142,7 +143,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(CHANGES)
 def test_after_any_changes_documents_have_the_right_latent_topics(indexed, changes):
     from scipy.sparse import csr_array

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from searchlab.corpus.export.bibtex_writer import write_bibtex
 from searchlab.corpus.export.csv_writer import write_csv
 from searchlab.corpus.export.ris_writer import write_ris
+from searchlab.corpus.trec.runs import write_run
 from searchlab.errors import SettingError
-from searchlab.records import Document
+from searchlab.records import Document, Ranking
 
 # Documents with their scores, best first; some formats iterate over them twice.
 ScoredDocuments = Iterable[tuple[Document, float]]
@@ -37,11 +39,20 @@ def _without_scores(write: Callable[[Iterable[Document]], Iterator[str]]) -> Cal
     return lambda documents: write(document for document, _ in documents)
 
 
+def _write_run(documents: ScoredDocuments) -> Iterator[str]:
+    """The lines of a TREC run, of a topic with the qid 1."""
+    found = [(document.docno, score) for document, score in documents]
+    file = StringIO()
+    write_run(file, [Ranking("1", [docno for docno, _ in found], [score for _, score in found])])
+    yield file.getvalue()
+
+
 EXPORT_FORMATS = {
     "ris": ExportFormat("RIS", "application/x-research-info-systems", _without_scores(write_ris)),
     "csv": ExportFormat("CSV", "text/csv", write_csv),
     "bib": ExportFormat("BibTeX", "application/x-bibtex", _without_scores(write_bibtex)),
     "jsonl": ExportFormat("JSON lines", "application/x-ndjson", _without_scores(_write_jsonl)),
+    "run": ExportFormat("TREC run", "text/plain", _write_run),
 }
 
 

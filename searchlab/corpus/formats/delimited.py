@@ -15,12 +15,16 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
+from pathlib import Path
 
+from searchlab.corpus.file_ranges import FileRange, find_lines
 from searchlab.corpus.parsing.document_columns import DocumentColumns
 from searchlab.corpus.parsing.identifiers import path_docno
 from searchlab.corpus.parsing.table_documents import TableDocuments
-from searchlab.corpus.source_files import OpenedFile
+from searchlab.corpus.reading_context import ReadingContext
+from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.source_files import OpenedFile, SourceFile, open_source_file
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
@@ -86,6 +90,11 @@ class TableLines:
         self._lines = dropwhile(lambda numbered: not numbered[1].strip(), opened.lines())
         self._waiting: deque[tuple[int, str]] = deque()
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether lines that were given back are still to be read."""
+        return bool(self._waiting)
+
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return self
 
@@ -107,7 +116,7 @@ def _read_header(opened: OpenedFile, first: tuple[int, str], lines: TableLines, 
 
 def _read_rows(opened: OpenedFile, lines: TableLines, delimiter: str) -> Iterator[TableRow]:
     """The rows after the header that are not empty."""
-    number = 0
+    number = opened.file.range.n_rows_skipped if opened.file.range else 0
     for numbered in lines:
         number += 1
         try:
@@ -120,6 +129,49 @@ def _read_rows(opened: OpenedFile, lines: TableLines, delimiter: str) -> Iterato
             else:
                 row.number = number
                 yield row
+
+
+def split_table(path: Path, range_bytes: int) -> list[FileRange]:
+    """Ranges of a table, which begin with rows; reads it, since line ends may be quoted."""
+    size = path.stat().st_size
+    whole = [FileRange(0, size)]
+    reading = ReadingContext(ReadingNotes(), strict=False)
+    with open_source_file(SourceFile(path, str(path), path.name, size), reading) as opened:
+        lines = TableLines(opened)
+        first = next(lines, None)
+        if first is None:
+            return whole
+        delimiter = find_delimiter(first[1])
+        _read_header(opened, first, lines, delimiter)
+        # The lines with which ranges begin, and the rows before them.
+        begins: list[tuple[int, int]] = []
+        row, n_bytes = 0, 0
+        while True:
+            was_given_back = lines.has_waiting
+            numbered = next(lines, None)
+            if numbered is None:
+                break
+            # A row that was not closed has looked at the lines that it gave back: its range must have them, too.
+            if not begins or (n_bytes >= range_bytes and not was_given_back):
+                begins.append((numbered[0], row))
+                n_bytes = 0
+            row += 1
+            n_bytes += len(numbered[1]) + 1
+            try:
+                found = read_row(opened, numbered, lines, delimiter)
+            except RecordError:
+                continue
+            n_bytes += found.length
+            row -= found.is_empty
+    positions = find_lines(path, [line for line, _ in begins])
+    if positions is None or len(begins) < 2:
+        return whole
+    header_end, n_header_lines = positions[0], begins[0][0] - 1
+    later = [
+        FileRange(start, end, header_end, n_header_lines, line - begins[0][0], n_rows)
+        for (line, n_rows), (start, end) in zip(begins[1:], pairwise([*positions[1:], size]), strict=True)
+    ]
+    return [FileRange(0, positions[1]), *later]
 
 
 def read_row(opened: OpenedFile, first: tuple[int, str], lines: TableLines, delimiter: str) -> TableRow:

@@ -64,17 +64,23 @@ def bibliographic_fields(
 
     A year without a number ("in press") stays text. One of several values of `others` is a text, more are a list.
     """
-    lists = {name: _lines(written.pop(name, ())) for name in LISTS}
-    texts = {name: on_one_line(_one(written.pop(name, ""))) for name in TEXTS}
+    # Most records have few of the fields, and most fields are as they should be: what is empty is left out early.
+    lists = {name: _lines(values) for name in LISTS if (values := written.pop(name, ()))}
+    texts = {name: on_one_line(_one(value)) for name in TEXTS if (value := written.pop(name, "")) or name == "year"}
     if written:
         raise KeyError(f"no bibliographic fields: {', '.join(written)}")
-    lists["types"] = name_types(lists["types"])
+    if "types" in lists:
+        lists["types"] = name_types(lists["types"])
     for name, normalise in _FORMS.items():
-        texts[name] = normalise(texts[name])
-    year = year_of(texts["year"] or texts["date"])
-    texts["date"] = iso_date(texts["date"] or texts["year"], year)
-    if texts["date"] == str(year):
-        del texts["date"]
+        if name in texts:
+            texts[name] = normalise(texts[name])
+    date = texts.get("date", "")
+    year = year_of(texts["year"] or date)
+    date = iso_date(date or texts["year"], year)
+    if date != str(year):
+        texts["date"] = date
+    else:
+        texts.pop("date", None)
     fields: dict[str, Any] = {**lists, **texts, "year": year}
     for name, values in (others or {}).items():
         lines = _lines(values)
@@ -107,7 +113,7 @@ def split_list(written: str, separators: str = ";") -> list[str]:
 
 
 def _lines(values: str | Iterable[str]) -> list[str]:
-    return [line for line in map(on_one_line, [values] if isinstance(values, str) else values) if line]
+    return [*filter(None, map(on_one_line, [values] if isinstance(values, str) else values))]
 
 
 def _one(values: str | Iterable[str]) -> str:

@@ -24,6 +24,7 @@ class TaggedRecord:
     values: defaultdict[str, list[list[str]]] = field(default_factory=lambda: defaultdict(list))
     last: list[str] = field(default_factory=list)
     length: int = 0
+    _texts: dict[str, list[str]] = field(default_factory=dict, repr=False)
 
     def add(self, tag: str, text: str) -> None:
         """Start a new value of a tag."""
@@ -34,17 +35,33 @@ class TaggedRecord:
         """Continue the last value."""
         self.last.append(text)
 
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """For each tag that has any its values, each on one line; to be asked for when the record is complete."""
+        if not self._texts:
+            for tag, values in self.values.items():
+                texts = []
+                for lines in values:
+                    if text := on_one_line(lines[0] if len(lines) == 1 else " ".join(lines)):
+                        texts.append(text)
+                if texts:
+                    self._texts[tag] = texts
+        return self._texts
+
     def all(self, *tags: str) -> list[str]:
         """Every value of the first of the tags that has any."""
-        return next((texts for tag in tags if tag in self.values and (texts := self._texts(tag))), [])
+        for tag in tags:
+            if texts := self.texts.get(tag):
+                return texts
+        return []
 
     def union(self, *tags: str) -> list[str]:
         """Every value of all the tags; of a later tag only those that no earlier one has."""
         found: list[str] = []
         for tag in tags:
-            if tag in self.values:
+            if texts := self.texts.get(tag):
                 known = frozenset(found)
-                found += [text for text in self._texts(tag) if text not in known]
+                found += [text for text in texts if text not in known] if known else texts
         return found
 
     def text(self, *tags: str) -> str:
@@ -57,12 +74,7 @@ class TaggedRecord:
 
     def others(self, known: Set[str]) -> dict[str, list[str]]:
         """The values of all tags that are not known."""
-        left = [tag for tag in self.values if tag not in known]
-        return {tag: texts for tag in left if (texts := self._texts(tag))}
-
-    def _texts(self, tag: str) -> list[str]:
-        values = self.values.get(tag, ())
-        return [text for text in (on_one_line(" ".join(lines)) for lines in values) if text]
+        return {tag: texts for tag, texts in self.texts.items() if tag not in known}
 
 
 def read_tagged_records(
@@ -76,9 +88,11 @@ def read_tagged_records(
     record: TaggedRecord | None = None
     strayed = False
     n_records = 0
+    find_tag, max_length = tagged.fullmatch, opened.reading.max_record_length
     for number, line in opened.lines():
-        tag = tagged.fullmatch(line)
-        if tag and tag[1] == first:
+        found = find_tag(line)
+        tag, text = found.groups("") if found else (None, line)
+        if tag == first:
             if record is not None:
                 message = f"expected {last}, found another {first} at line {number}"
                 opened.reading.reject(RecordError(record.location, message))
@@ -89,17 +103,17 @@ def read_tagged_records(
                 message = f"expected a line '{example}', found {excerpt(line)}"
                 opened.reading.reject(RecordError(opened.location(number), message))
                 strayed = True
+            continue
+        record.length += len(line) + 1
+        if record.length > max_length:
+            opened.reading.reject(opened.reading.too_long(record.location))
+            record, strayed = None, True
         elif tag is None:
-            record.extend(line)
-        elif tag[1] == last:
+            record.extend(text)
+        elif tag == last:
             yield record
             record = None
         else:
-            record.add(tag[1], tag[2] or "")
-        if record is not None:
-            record.length += len(line) + 1
-            if record.length > opened.reading.max_record_length:
-                opened.reading.reject(opened.reading.too_long(record.location))
-                record, strayed = None, True
+            record.add(tag, text)
     if record is not None:
         opened.reading.reject(RecordError(record.location, f"expected {last}, found the end of the file"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -19,6 +18,8 @@ from searchlab.corpus.source_files import HEAD_BYTES, OpenedFile
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
 
 # Smaller files are read line by line.
 MIN_FAST_BYTES = 2**21
@@ -32,15 +33,14 @@ MAX_EXPANSION = 20
 class PlainLines:
     """The docnos and numbers of all lines of a file, and each qid with the index of its first line."""
 
-    docnos: list[str]
+    docnos: PackedDocnos
     numbers: npt.NDArray[np.float64]
     topics: list[tuple[str, int]]
 
-    def by_topic(self) -> Iterator[tuple[str, list[str], npt.NDArray[np.float64]]]:
-        """The qid, docnos and numbers of each run of lines with the same qid."""
-        ends = [begin for _, begin in self.topics[1:]]
-        for (qid, begin), end in zip(self.topics, [*ends, len(self.docnos)], strict=True):
-            yield qid, self.docnos[begin:end], self.numbers[begin:end]
+    @property
+    def bounds(self) -> list[int]:
+        """Where each run of lines with the same qid begins, and the number of lines."""
+        return [*(begin for _, begin in self.topics), len(self.docnos)]
 
 
 def read_beginning(opened: OpenedFile) -> tuple[bytes, OpenedFile]:
@@ -91,30 +91,30 @@ def read_plain_lines(
         return None
     import numpy as np
 
-    from searchlab.corpus.trec.line_kernels import N_MARKS, NUMBER, NUMBER_END, QID, QID_END, mark_lines
+    from searchlab.corpus.trec.line_kernels import BEGIN, DOCNO, DOCNO_END, END, LINE, mark_lines
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
 
     if not data.endswith(b"\n"):
         data += b"\n"
     text = np.frombuffer(data, np.uint8)
-    n_lines = data.count(b"\n")
-    marks, numbers = np.empty((N_MARKS, n_lines), np.int64), np.empty(n_lines)
-    copied = np.empty_like(text)
-    n_found, n_bytes = mark_lines(text, n_columns, docno_column, number_column, whole, marks, numbers, copied)
-    if n_found != n_lines:
+    # A column and the blank or line end behind it have two bytes or more. Memory that is not written to costs nothing.
+    max_lines = len(data) // (2 * n_columns) + 1
+    docnos, numbers = np.empty((2, max_lines), np.int64), np.empty(max_lines)
+    changes, skipped = np.empty((3, max_lines), np.int64), np.empty((3, max_lines), np.int64)
+    n_lines, n_topics, n_unread = mark_lines(
+        text, n_columns, docno_column, number_column, whole, docnos, numbers, changes, skipped
+    )
+    if n_lines < 0 or (whole and n_unread):
         return None
-    unread = np.flatnonzero(np.isnan(numbers))
-    if whole and len(unread):
-        return None
-    written = data.decode("ascii")
-    bounds = zip(marks[NUMBER, unread].tolist(), marks[NUMBER_END, unread].tolist(), strict=True)
-    read = _read_numbers([written[begin:end] for begin, end in bounds])
+    unread = skipped[:, :n_unread]
+    bounds = zip(unread[BEGIN].tolist(), unread[END].tolist(), strict=True)
+    read = _read_numbers([data[begin:end].decode("ascii") for begin, end in bounds])
     if read is None:
         return None
-    numbers[unread] = read
-    docnos = copied[: n_bytes - 1].tobytes().decode("ascii").split("\n")
-    begins = np.flatnonzero(marks[QID_END]).tolist()
-    topics = [(written[marks[QID, row] : marks[QID_END, row]], row) for row in begins]
-    return PlainLines(docnos, numbers, topics)
+    numbers[unread[LINE]] = read
+    topics = [(data[begin:end].decode("ascii"), line) for line, begin, end in changes[:, :n_topics].T.tolist()]
+    packed = PackedDocnos(text, docnos[DOCNO, :n_lines], docnos[DOCNO_END, :n_lines])
+    return PlainLines(packed, numbers[:n_lines], topics)
 
 
 def _read_numbers(words: list[str]) -> list[float] | None:

@@ -42,6 +42,10 @@ class Qrels(Mapping[str, Mapping[str, int]]):
 
     grades: Mapping[str, Mapping[str, int]]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as dicts, since Python does not pickle read-only views of them."""
+        return _freeze, ({qid: dict(judged) for qid, judged in self.grades.items()},)
+
     @classmethod
     def from_columns(cls, qids: Any, docnos: Any, grades: Any) -> Qrels:
         """The judgments of three columns; ids may be whole numbers, which become text."""

@@ -59,8 +59,9 @@ def _read_large(data: bytes) -> dict[str, dict[str, int]] | None:
     if lines is None:
         return None
     grades: dict[str, dict[str, int]] = {}
-    for qid, docnos, numbers in lines.by_topic():
-        grades.setdefault(qid, {}).update(zip(docnos, map(int, numbers.tolist()), strict=True))
+    docnos, numbers, bounds = lines.docnos.strings(), lines.numbers.astype("int64").tolist(), lines.bounds
+    for (qid, begin), end in zip(lines.topics, bounds[1:], strict=True):
+        grades.setdefault(qid, {}).update(zip(docnos[begin:end], numbers[begin:end], strict=True))
     # A pair that occurs twice may have different grades.
     return grades if sum(map(len, grades.values())) == len(lines.docnos) else None
 

@@ -18,7 +18,8 @@ from searchlab.corpus.trec.fast_lines import read_beginning, read_plain_lines
 from searchlab.errors import DuplicateError, RecordError
 
 if TYPE_CHECKING:
-    from searchlab.types import Array, Floats
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
+    from searchlab.types import Array, Floats, Ints
 
 N_COLUMNS = 6
 
@@ -31,38 +32,50 @@ class _Result:
     line: int
 
 
-def read_run_lines(opened: OpenedFile) -> tuple[Array, Array, Floats]:
-    """The qids, docnos and scores of all lines; no document occurs twice for a topic."""
+@dataclass(frozen=True, slots=True, eq=False)
+class RunLines:
+    """The lines of a run: topic i has the rows offsets[i]:offsets[i + 1], in the order of the file."""
+
+    query_ids: tuple[str, ...]
+    offsets: Ints
+    docnos: Array | PackedDocnos
+    scores: Floats
+
+
+def read_run_lines(opened: OpenedFile) -> RunLines:
+    """All lines; no document occurs twice for a topic."""
     import numpy as np
 
+    from searchlab.array_ranges import offsets_of
     from searchlab.dataframes import objects
 
     data, unread = read_beginning(opened)
-    columns = _read_large(data)
-    if columns is not None:
-        return columns
-    results = [result for by_docno in _read_lines(unread).values() for result in by_docno.values()]
+    lines = _read_large(data)
+    if lines is not None:
+        return lines
+    by_qid = _read_lines(unread)
+    results = [result for by_docno in by_qid.values() for result in by_docno.values()]
     scores = np.array([result.score for result in results], np.float64)
-    return objects([result.qid for result in results]), objects([result.docno for result in results]), scores
+    lengths = [len(by_docno) for by_docno in by_qid.values()]
+    return RunLines(tuple(by_qid), offsets_of(lengths), objects([result.docno for result in results]), scores)
 
 
-def _read_large(data: bytes) -> tuple[Array, Array, Floats] | None:
-    """The columns of a large, regular run; None for any other file."""
+def _read_large(data: bytes) -> RunLines | None:
+    """A large, regular run; None for any other file."""
     import numpy as np
 
-    from searchlab.dataframes import objects
-    from searchlab.row_groups import find_duplicate, group_rows
+    from searchlab.row_groups import group_runs
 
     lines = read_plain_lines(data, N_COLUMNS, docno_column=2, number_column=4)
     if lines is None:
         return None
-    begins = [begin for _, begin in lines.topics]
-    qids = np.repeat(objects([qid for qid, _ in lines.topics]), np.diff([*begins, len(lines.docnos)]))
-    docnos = objects(lines.docnos)
-    offsets, order = group_rows(qids)
-    if find_duplicate(docnos if order is None else docnos[order], offsets) is not None:
+    heads, docnos, scores = [qid for qid, _ in lines.topics], lines.docnos, lines.numbers
+    offsets, order = group_runs(heads, np.array(lines.bounds, np.int64))
+    if order is not None:
+        docnos, scores = docnos[order], scores[order]
+    if docnos.has_duplicate(offsets):
         return None
-    return qids, docnos, lines.numbers
+    return RunLines(tuple(dict.fromkeys(heads)), offsets, docnos, scores)
 
 
 def _read_lines(opened: OpenedFile) -> dict[str, dict[str, _Result]]:

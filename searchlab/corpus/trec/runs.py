@@ -36,6 +36,7 @@ from searchlab.notebook_html import MAX_ROWS, html_block, html_table
 from searchlab.records import Ranking
 
 if TYPE_CHECKING:
+    from searchlab.corpus.trec.packed_docnos import PackedDocnos
     from searchlab.types import Array, Floats, Ints
 
 
@@ -46,13 +47,13 @@ class Run:
     Iterating gives a `Ranking` for each topic, in the order of first appearance, and `run[qid]` that of one topic.
     `len(run)` is the number of topics; `n_rows` that of retrieved documents. `qids`, `docnos`, `scores` and `ranks` are
     arrays with an element for each row, best first within a topic; topic i, `query_ids[i]`, has the rows
-    `group_offsets[i]:group_offsets[i + 1]`. A topic may have none. Two runs are equal if they have the same rankings,
-    in whatever order of topics; `name` is for people.
+    `group_offsets[i]:group_offsets[i + 1]`. A topic may have none. `docno_column` are the docnos as they were read,
+    strings or not. Two runs are equal if they have the same rankings, in whatever order of topics. `name` is shown.
     """
 
     query_ids: tuple[str, ...]
     group_offsets: Ints
-    docnos: Array
+    docno_column: Array | PackedDocnos
     scores: Floats
     name: str = "run"
 
@@ -71,18 +72,17 @@ class Run:
             first, second = duplicate if order is None else order[list(duplicate)].tolist()
             pair = f"document {columns[1][second]} of topic {columns[0][second]}"
             raise DuplicateError(f"row {second + 1}", f"{pair} occurs already as row {first + 1}")
-        return cls._sort(*columns, name)
+        qids, docnos, scores = columns if order is None else [column[order] for column in columns]
+        return cls._sort(tuple(qids[offsets[:-1]].tolist()), offsets, docnos, scores, name)
 
     @classmethod
-    def _sort(cls, qids: Array, docnos: Array, scores: Floats, name: str) -> Run:
-        """The run of checked columns."""
-        from searchlab.row_groups import group_rows, order_by_score
+    def _sort(
+        cls, query_ids: tuple[str, ...], offsets: Ints, docnos: Array | PackedDocnos, scores: Floats, name: str
+    ) -> Run:
+        """The run of checked columns, in which the rows of a topic are adjacent."""
+        from searchlab.corpus.trec.packed_docnos import order_documents
 
-        offsets, order = group_rows(qids)
-        if order is not None:
-            qids, docnos, scores = qids[order], docnos[order], scores[order]
-        query_ids = tuple(qids[offsets[:-1]].tolist())
-        order = order_by_score(scores, offsets, lambda topic: docnos[offsets[topic] : offsets[topic + 1]].tolist())
+        order = order_documents(docnos, scores, offsets)
         if order is not None:
             docnos, scores = docnos[order], scores[order]
         return cls(query_ids, offsets, docnos, scores, name)
@@ -152,11 +152,12 @@ class Run:
         file = single_file(source)
         notes.bytes_total += file.size
         with open_source_file(file, ReadingContext(notes, strict)) as opened:
-            columns = read_run_lines(opened)
-        if not len(columns[0]):
+            lines = read_run_lines(opened)
+        if not lines.query_ids:
             raise SourceError(file.name, "holds no results")
         notes.n_files += 1
-        return cls._sort(*columns, Path(file.path.name.removesuffix(".gz")).stem)
+        name = Path(file.path.name.removesuffix(".gz")).stem
+        return cls._sort(lines.query_ids, lines.offsets, lines.docnos, lines.scores, name)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """The scores by qid, then docno, best first."""
@@ -233,7 +234,16 @@ class Run:
     @property
     def n_rows(self) -> int:
         """The number of retrieved documents of all topics."""
-        return len(self.docnos)
+        return len(self.docno_column)
+
+    @cached_property
+    def docnos(self) -> Array:
+        """The docno of each row."""
+        from searchlab.corpus.trec.packed_docnos import PackedDocnos
+        from searchlab.dataframes import objects
+
+        column = self.docno_column
+        return objects(column.strings()) if isinstance(column, PackedDocnos) else column
 
     @cached_property
     def qids(self) -> Array:
@@ -248,6 +258,17 @@ class Run:
         import numpy as np
 
         return np.arange(1, self.n_rows + 1) - np.repeat(self.group_offsets[:-1], np.diff(self.group_offsets))
+
+    def first_ranks(self, depth: int) -> Run:
+        """The run with at most this many documents of each topic."""
+        import numpy as np
+
+        from searchlab.array_ranges import concatenate_ranges, offsets_of
+
+        starts = self.group_offsets[:-1]
+        ends = np.minimum(starts + depth, self.group_offsets[1:])
+        rows = concatenate_ranges(starts, ends, self.n_rows)
+        return Run(self.query_ids, offsets_of(ends - starts), self.docno_column[rows], self.scores[rows], self.name)
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

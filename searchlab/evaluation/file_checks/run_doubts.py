@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from searchlab.corpus import Run
 from searchlab.errors import name_some
 from searchlab.evaluation.file_checks.id_mismatch import explain_mismatch
 from searchlab.evaluation.file_checks.topic_match import DEPTH, explain_documents, explain_topics
@@ -21,10 +22,13 @@ def find_doubt(qrels: Judgments, rankings: Iterable[Ranking], run: GradedRun) ->
     precision = run.evaluate(make_plan(f"P@{DEPTH}", "trec"))
     if float(precision.mean()) >= MIN_PRECISION and not run.missing and not run.unjudged:
         return ""
-    by_qid = {ranking.qid: ranking for ranking in rankings}
+    # A run is in the order of its scores: its best documents are enough, and not all become strings.
+    best = rankings.first_ranks(DEPTH) if isinstance(rankings, Run) else rankings
+    by_qid = {ranking.qid: ranking for ranking in best}
     if len(run.ranked) and not (run.ranked > UNJUDGED).any():
-        retrieved, judged = next(iter(by_qid.values())).docnos, qrels[run.qids[0]]
-        cause = explain_topics(qrels, by_qid) or explain_documents(qrels, by_qid)
+        retrieved, judged = next(iter(rankings)).docnos, qrels[run.qids[0]]
+        every = {ranking.qid: ranking for ranking in rankings}
+        cause = explain_topics(qrels, by_qid) or explain_documents(qrels, every)
         found = f"it has {name_some(retrieved)}, judged are {name_some(judged)}"
         return f"no document is judged for its topic: {found}{cause}; all values are 0"
     cause = explain_topics(qrels, by_qid)

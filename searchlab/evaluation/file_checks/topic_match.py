@@ -124,7 +124,8 @@ def _swap_columns(relevant: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 def _suspects(run: Sequence[str], judged: Sequence[str]) -> Iterator[_Suspect]:
     """What may be wrong with the qids of a run, given those of the judgments, both in the order of their files."""
-    unknown, missing = [qid for qid in run if qid not in set(judged)], set(judged).difference(run)
+    known = set(judged)
+    unknown, missing = [qid for qid in run if qid not in known], known.difference(run)
     cause, renamed = find_change(sorted(unknown), missing)
     yield _Suspect(cause, {qid: qid for qid in run} | renamed)
     by_number = {number: qid for qid in reversed(judged) if (number := whole_number(qid)) is not None}

@@ -7,7 +7,6 @@ user interrupts, the new shards are removed and the index is unchanged. What fai
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -17,7 +16,9 @@ from typing import Any
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.analysis.word_rules import STANDARD
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus import ReadingNotes, read_documents
+from searchlab.corpus.document_parts import ReadingSettings
 from searchlab.corpus.reading_context import MAX_RECORD_MB
 from searchlab.corpus.reading_notes import COPY, DUPLICATE
 from searchlab.corpus.values.document_values import split_sources
@@ -31,11 +32,11 @@ from searchlab.errors import (
     unknown_name,
 )
 from searchlab.indexing.building.duplicates import DUPLICATE_RULES, ReadDocuments
+from searchlab.indexing.building.local_build import LocalBuild
 from searchlab.indexing.building.merge import merge_shards, merge_small_shards
-from searchlab.indexing.building.same_records import find_same_records
 from searchlab.indexing.building.update import IndexChanges
-from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.index_names import absolute_source, default_folder, existing_index, index_folder
+from searchlab.indexing.parts.cluster_build import ClusterBuild
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.commit import describe
 from searchlab.indexing.storage.lock import writer_lock
@@ -48,9 +49,6 @@ from searchlab.indexing.storage.manifest import (
 )
 from searchlab.records import Document
 from searchlab.types import Progress, no_progress
-
-# Documents between two progress reports.
-PROGRESS_STEP = 200
 
 
 @dataclass(frozen=True)
@@ -125,6 +123,7 @@ def index(
     max_record_mb: float = MAX_RECORD_MB,
     prune: bool = False,
     rebuild: bool = False,
+    cluster: Cluster | str | None = None,
     notes: ReadingNotes | None = None,
     progress: Progress = no_progress,
 ) -> BuildSummary:
@@ -150,6 +149,9 @@ def index(
     are noted; with `deduplicate` only the first is indexed. A malformed record, or one of more than `max_record_mb`
     megabytes, is noted and skipped unless `strict`; so is a file of a folder that cannot be read. Then `prune` removes
     nothing and warns, since what could not be read may hold documents of the index.
+
+    With a `cluster`, or its address, its workers read the files and write the shards; the sources and the folder must
+    lie on storage that all of them see. The index has the same documents, statistics and scores.
     """
     paths, values = split_sources(sources, fields)
     if not paths and values is None:
@@ -161,6 +163,35 @@ def index(
     if values is not None and on_duplicate == "keep-last" and not values.can_repeat:
         raise SettingError("keep-last reads the documents twice, and an iterator can be read only once")
     reading_notes = ReadingNotes() if notes is None else notes
+
+    target = index_folder(folder) if folder is not None else default_folder(paths)
+    options = AnalysisOptions(stemmer, stop_list, ngrams, analyzer, language)
+    absolute = [absolute_source(path) for path in paths]
+    if cluster is not None:
+        if values is not None:
+            raise SettingError("documents are given as values, expected files or folders, which a cluster can read")
+        _require_rule(on_duplicate)
+        reading = ReadingSettings(format, strict, max_record_mb, fields)
+        build = ClusterBuild(
+            as_cluster(cluster),
+            paths,
+            reading,
+            reading_notes,
+            progress,
+            on_duplicate=on_duplicate,
+            deduplicate=deduplicate,
+        )
+        return _build(
+            build,
+            target,
+            options,
+            sources=absolute,
+            deduplicate=deduplicate,
+            prune=prune,
+            rebuild=rebuild,
+            noted=reading_notes,
+            progress=progress,
+        )
 
     def read() -> Iterator[Document]:
         reading_notes.clear()
@@ -178,9 +209,9 @@ def index(
 
     return build_index(
         read,
-        index_folder(folder) if folder is not None else default_folder(paths),
-        AnalysisOptions(stemmer, stop_list, ngrams, analyzer, language),
-        sources=[absolute_source(path) for path in paths],
+        target,
+        options,
+        sources=absolute,
         jobs=jobs,
         on_duplicate=on_duplicate,
         deduplicate=deduplicate,
@@ -209,32 +240,50 @@ def build_index(
 
     `settings` can be options as users give them; those of the index are kept where none are given.
     """
+    _require_rule(on_duplicate)
+    noted = ReadingNotes() if notes is None else notes
+    build = LocalBuild(read, noted, progress, jobs=jobs, on_duplicate=on_duplicate, deduplicate=deduplicate)
+    return _build(
+        build,
+        folder,
+        settings or AnalysisOptions(),
+        sources=sources,
+        deduplicate=deduplicate,
+        prune=prune,
+        rebuild=rebuild,
+        noted=noted,
+        progress=progress,
+    )
+
+
+def _require_rule(on_duplicate: str) -> None:
     if on_duplicate not in DUPLICATE_RULES:
         raise unknown_name("rule for duplicates", on_duplicate, DUPLICATE_RULES)
-    if jobs is not None and jobs < 1:
-        raise SettingError(f"jobs is {jobs}, expected 1 or more")
+
+
+def _build(
+    build: LocalBuild | ClusterBuild,
+    folder: Path,
+    settings: AnalysisSettings | AnalysisOptions,
+    *,
+    sources: Sequence[str],
+    deduplicate: bool,
+    prune: bool,
+    rebuild: bool,
+    noted: ReadingNotes,
+    progress: Progress,
+) -> BuildSummary:
+    """Let shards be written, and commit them."""
     started = time.perf_counter()
-    counter = _DocumentCounter(progress)
-    noted = ReadingNotes() if notes is None else notes
-    distinct = DUPLICATE_RULES[on_duplicate](read, noted)
-    documents = counter.count(find_same_records(distinct, noted, leave_out=deduplicate))
     with writer_lock(folder):
         before, warnings = _read_previous(folder, rebuild=rebuild)
-        chosen = _choose_settings(folder, settings or AnalysisOptions(), None if rebuild else before)
+        chosen = _choose_settings(folder, settings, None if rebuild else before)
+        is_update = before is not None and not rebuild
         with new_shard_prefix(folder) as prefix:
-            with nullcontext() if before is None or rebuild else closing(Snapshot(folder)) as old:
+            with closing(Snapshot(folder)) if is_update else nullcontext() as old:
                 changes = IndexChanges(old)
-                named = add_languages(documents, chosen)
-                written = write_shards(
-                    changes.select_changed(named),
-                    folder,
-                    prefix,
-                    chosen,
-                    jobs or _count_cores(),
-                    counter.report_all_read,
-                    changes.lookup,
-                )
-                if not counter.n_docs:
+                written = build.write(folder, prefix, chosen, changes, is_update=is_update)
+                if not build.n_docs:
                     raise SourceError(", ".join(sources) or "source", "holds no documents")
                 if prune and noted.is_complete:
                     changes.remove_unseen(noted.unread_docnos)
@@ -257,16 +306,6 @@ def build_index(
             problem = f"{folder}: no document has a term, so that no query finds one ({chosen.label})"
             return replace(summary, warnings=(*summary.warnings, problem))
         return summary
-
-
-def add_languages(documents: Iterator[Document], settings: AnalysisSettings) -> Iterator[Document]:
-    """Documents with their languages as a field, if they may be in several."""
-    if not settings.is_mixed:
-        return documents
-    from searchlab.analysis.language_detection import LanguageDetector
-    from searchlab.analysis.languages import languages_named
-
-    return LanguageDetector(languages_named(settings.language)).add_languages(documents)
 
 
 def _not_pruned(notes: ReadingNotes) -> str:
@@ -294,17 +333,22 @@ def delete(name: str | Path, docnos: Iterable[str], *, progress: Progress = no_p
         return _summarise(folder, changes, 0, time.perf_counter() - started, warnings)
 
 
-def merge(name: str | Path, *, jobs: int = 1, progress: Progress = no_progress) -> BuildSummary:
-    """Write all live documents again as a few large shards; `jobs` are written at the same time."""
+def merge(
+    name: str | Path, *, jobs: int = 1, cluster: Cluster | str | None = None, progress: Progress = no_progress
+) -> BuildSummary:
+    """Write all live documents again as a few large shards.
+
+    `jobs` are written at the same time; or, with a `cluster` or its address, one or more by each of its workers.
+    """
     if jobs < 1:
         raise SettingError(f"jobs is {jobs}, expected 1 or more")
     started = time.perf_counter()
     folder = existing_index(name)
-    with writer_lock(folder):
+    with nullcontext() if cluster is None else as_cluster(cluster) as connected, writer_lock(folder):
         manifest = read_index_manifest(folder)
         warnings = remove_unreferenced(folder, manifest)
         if len(manifest.shards) > 1 or any(shard.n_deleted for shard in manifest.shards):
-            warnings += merge_shards(folder, manifest, manifest.shards, progress, jobs).warnings
+            warnings += merge_shards(folder, manifest, manifest.shards, progress, jobs, connected).warnings
         return _summarise(folder, IndexChanges(None), 0, time.perf_counter() - started, warnings)
 
 
@@ -374,26 +418,3 @@ def _summarise(
             tuple(dict.fromkeys(warnings)),
             snapshot.languages,
         )
-
-
-def _count_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class _DocumentCounter:
-    """Counts the documents that are read, and reports progress."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.n_docs = 0
-
-    def count(self, documents: Iterable[Document]) -> Iterator[Document]:
-        for document in documents:
-            self.n_docs += 1
-            if self.n_docs % PROGRESS_STEP == 0:
-                self.progress("reading", self.n_docs, 0)
-            yield document
-
-    def report_all_read(self) -> None:
-        """Report that only writing is left."""
-        self.progress("writing", self.n_docs, 0)

@@ -11,13 +11,15 @@ A merge is a separate commit after that of the run that made it necessary, so th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import secrets
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.cluster.cluster import Cluster
 from searchlab.indexing.building import workers
 from searchlab.indexing.building.column_merge import merge_columns
 from searchlab.indexing.storage.manifest import Manifest, commit_manifest, new_shard_prefix
@@ -65,23 +67,57 @@ def merge_small_shards(folder: Path, manifest: Manifest, progress: Progress) -> 
 
 
 def merge_shards(
-    folder: Path, manifest: Manifest, chosen: Sequence[ShardRecord], progress: Progress, jobs: int = 1
+    folder: Path,
+    manifest: Manifest,
+    chosen: Sequence[ShardRecord],
+    progress: Progress,
+    jobs: int = 1,
+    cluster: Cluster | None = None,
 ) -> Merged:
-    """Write the live documents of the chosen shards as few new shards, and commit; `jobs` are written at a time."""
-    groups = group_shards(chosen, jobs)
+    """Write the live documents of the chosen shards as few new shards, and commit.
+
+    `jobs` are written at a time, or as many as the `cluster` has workers.
+    """
+    groups = group_shards(chosen, jobs if cluster is None else len(cluster.workers))
     n_docs, done = sum(record.n_live for group in groups for record in group), 0
-    written: list[ShardRecord] = []
-    with new_shard_prefix(folder) as prefix, ExitStack() as stack:
-        run = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
-        names = [f"{prefix}-{number}" for number in range(len(groups))]
+
+    def count(record: ShardRecord) -> None:
+        nonlocal done
+        done += record.n_docs
+        progress("merging", done, n_docs)
+
+    with new_shard_prefix(folder) as prefix:
+        calls = [
+            (folder.absolute(), group, f"{prefix}-{number}", manifest.settings) for number, group in enumerate(groups)
+        ]
         progress("merging", 0, n_docs)
-        for record in run(lambda group, name: _merge_group(folder, group, name, manifest.settings), groups, names):
-            written.append(record)
-            done += record.n_docs
-            progress("merging", done, n_docs)
+        if cluster is not None:
+            cluster.check_folder(folder)
+            written = cluster.run(merge_on_worker, calls, on_done=lambda _, record: count(record))
+        else:
+            written = _merge_here(calls, jobs, count)
         replaced = {record.name for record in chosen}
         merged = manifest.next([*(shard for shard in manifest.shards if shard.name not in replaced), *written])
         return Merged(merged, commit_manifest(folder, merged))
+
+
+def _merge_here(
+    calls: Sequence[tuple[Path, Sequence[ShardRecord], str, AnalysisSettings]],
+    jobs: int,
+    on_written: Callable[[ShardRecord], None],
+) -> list[ShardRecord]:
+    written: list[ShardRecord] = []
+    with ExitStack() as stack:
+        run = map if jobs == 1 else stack.enter_context(ThreadPoolExecutor(jobs)).map
+        for record in run(lambda call: _merge_group(*call), calls):
+            written.append(record)
+            on_written(record)
+    return written
+
+
+def merge_on_worker(folder: Path, group: Sequence[ShardRecord], name: str, settings: AnalysisSettings) -> ShardRecord:
+    """Write some shards as one, under a name that no repetition of this task has."""
+    return _merge_group(folder, group, f"{name}-{secrets.token_hex(3)}", settings)
 
 
 def group_shards(chosen: Sequence[ShardRecord], n_groups: int) -> list[list[ShardRecord]]:

@@ -7,6 +7,7 @@ again, and its older version is deleted by the same commit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -23,6 +24,16 @@ from searchlab.types import Array
 BATCH_DOCS = 200
 # Python looks up about this many docnos in the time that numba takes to load.
 MIN_COMPILED_LOOKUPS = 50_000
+
+
+@dataclass(frozen=True)
+class FoundChanges:
+    """What `select_changed` found: for each shard the numbers of replaced documents and of seen ones; counts."""
+
+    replaced: list[Array]
+    seen: list[Array]
+    n_added: int
+    n_unchanged: int
 
 
 class IndexChanges:
@@ -60,6 +71,24 @@ class IndexChanges:
                 self._live[shard_index][number] = False
                 self.n_updated += 1
                 yield document
+
+    def found(self) -> FoundChanges:
+        """What has been found so far, to be added to the changes of another process."""
+        before = [np.ones(len(live), bool) if shard.live is None else shard.live for shard, live in self._pairs()]
+        replaced = [np.flatnonzero(was & ~live) for was, live in zip(before, self._live, strict=True)]
+        return FoundChanges(replaced, list(map(np.flatnonzero, self._seen)), self.n_added, self.n_unchanged)
+
+    def add(self, found: FoundChanges) -> None:
+        """Add what another process found in other documents."""
+        for number, (replaced, seen) in enumerate(zip(found.replaced, found.seen, strict=True)):
+            self._live[number][replaced] = False
+            self._seen[number][seen] = True
+            self.n_updated += len(replaced)
+        self.n_added += found.n_added
+        self.n_unchanged += found.n_unchanged
+
+    def _pairs(self) -> Iterable[tuple[Shard, Array]]:
+        return zip(self._shards, self._live, strict=True)
 
     def _find(self, batch: list[Document]) -> Iterable[tuple[int, int]]:
         """The shard index of each document and its number in the shard; both are -1 for a new document."""

@@ -16,11 +16,12 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus.text_files import open_regular_file
 from searchlab.errors import CHECK_DISK, REBUILD, IndexCorrupt, IndexOutdated, IndexTooNew, SettingError, StoreError
 from searchlab.indexing.checking.column_checks import check_columns
@@ -94,13 +95,19 @@ class Diagnosis:
         return not any(finding.serious for finding in self.findings)
 
 
-def examine(folder: Path, progress: Progress = no_progress) -> Diagnosis:
-    """Examine the index in `folder`; raises IndexMissing if there is none."""
+def examine(folder: Path, progress: Progress = no_progress, *, cluster: Cluster | str | None = None) -> Diagnosis:
+    """Examine the index in `folder`; raises IndexMissing if there is none.
+
+    With a `cluster`, or its address, each shard is examined by one of its workers.
+    """
+    connected = None if cluster is None else as_cluster(cluster)
     for _ in range(MAX_ATTEMPTS):
         with ExitStack() as locks:
+            if connected is not None:
+                locks.enter_context(connected)
             try:
                 manifest = _lock_shards(folder, locks)
-                diagnosis = _Examination(folder, manifest, progress).diagnose()
+                diagnosis = _Examination(folder, manifest, progress, connected).diagnose()
                 # A commit meanwhile may have removed a list of deleted documents: then examine again.
                 if diagnosis.healthy or read_index_manifest(folder) == manifest:
                     break
@@ -130,13 +137,56 @@ def _split_message(error: Exception, path: Path) -> tuple[str, str]:
     return problem, remedy or REBUILD
 
 
-class _Examination:
-    """One examination of all shards of an index: its findings so far, and its progress."""
+@dataclass(frozen=True)
+class ShardFindings:
+    """The findings of a shard in each stage, and whether its columns can be read; else it is not examined further."""
 
-    def __init__(self, folder: Path, manifest: Manifest, progress: Progress) -> None:
+    files: tuple[IndexFinding, ...]
+    columns: tuple[IndexFinding, ...]
+    documents: tuple[IndexFinding, ...]
+    is_readable: bool
+
+
+def examine_shard(folder: Path, manifest: Manifest) -> ShardFindings:
+    """Examine the only shard of a manifest: its files, columns and stored documents."""
+    examination = _Examination(folder, manifest)
+    (record,) = manifest.shards
+    stages = []
+    examination._begin("files", manifest.n_bytes)
+    for check in (examination._check_files, examination._check_columns, examination._check_stored):
+        n_before = len(examination._findings)
+        check(record)
+        stages.append(tuple(examination._findings[n_before:]))
+    files, columns, documents = stages
+    return ShardFindings(files, columns, documents, bool(examination._columns))
+
+
+def compare_shard(
+    folder: Path, manifest: Manifest, damage: tuple[IndexFinding, ...], share: float | None
+) -> tuple[tuple[IndexFinding, ...], int]:
+    """Compare the only shard of a manifest with Whoosh: its contents, or a share of its postings if that is given.
+
+    `damage` has been found before. Returns what is found now, and the number of postings compared.
+    """
+    examination = _Examination(folder, manifest)
+    examination._findings = list(damage)
+    (record,) = manifest.shards
+    examination._columns = {record.name: open_columns(folder / record.name / COLUMNS)}
+    examination._begin("Whoosh", 0)
+    examination._compare(share)
+    return tuple(examination._findings[len(damage) :]), examination._done
+
+
+class _Examination:
+    """One examination of the shards of an index: its findings so far, and its progress."""
+
+    def __init__(
+        self, folder: Path, manifest: Manifest, progress: Progress = no_progress, cluster: Cluster | None = None
+    ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._progress = progress
+        self._cluster = cluster
         self._findings: list[IndexFinding] = []
         self._columns: dict[str, ShardColumns] = {}
 
@@ -158,6 +208,34 @@ class _Examination:
         """Make all checks."""
         shards = self._manifest.shards
         self._find_leftovers()
+        if self._cluster is None:
+            self._check_shards()
+        else:
+            self._check_shards_on(self._cluster)
+        settings = self._manifest.settings
+        try:
+            settings.require_analyzer()
+        except SettingError as error:
+            problem, _, remedy = str(error).rpartition(": ")
+            self._findings.append(IndexFinding(MANIFEST, problem, remedy))
+            return Diagnosis(self._folder, len(shards), self._manifest.n_docs, tuple(self._findings))
+        n_postings = sum(map(count_postings, self._columns.values()))
+        share = 1.0 if n_postings <= MAX_COMPARED_POSTINGS else SAMPLED_POSTINGS / n_postings
+        n_docs = sum(columns.n_docs for columns in self._columns.values())
+        for stage, total, each in (("Whoosh", n_docs, None), ("postings", int(share * n_postings), share)):
+            self._begin(stage, total)
+            if self._cluster is None:
+                self._compare(each)
+            else:
+                self._compare_on(self._cluster, each)
+        findings = tuple(self._findings)
+        return Diagnosis(
+            self._folder, len(shards), self._manifest.n_docs, findings, n_postings, self._done, settings.language
+        )
+
+    def _check_shards(self) -> None:
+        """Check files, columns and stored documents of all shards."""
+        shards = self._manifest.shards
         self._begin("files", self._manifest.n_bytes)
         for record in shards:
             self._check_files(record)
@@ -167,27 +245,44 @@ class _Examination:
             self._tick(1)
         self._find_duplicates()
         self._begin("documents", sum(columns.n_docs for columns in self._columns.values()))
-        for name, columns in self._columns.items():
-            self._check_documents(name, columns)
+        for record in shards:
+            self._check_stored(record)
+
+    def _check_shards_on(self, cluster: Cluster) -> None:
+        """The same, each shard by a worker; the docnos of all shards are compared here."""
+        self._begin("shards", len(self._manifest.shards))
+        names = [record.name for record in self._manifest.shards]
+        found = cluster.run(examine_shard, self._calls(), places=names, on_done=lambda _, __: self._tick(1))
+        for stage in ("files", "columns"):
+            for findings in found:
+                self._findings += getattr(findings, stage)
+        for record, findings in zip(self._manifest.shards, found, strict=True):
+            if findings.is_readable:
+                self._columns[record.name] = open_columns(self._folder / record.name / COLUMNS)
+        self._find_duplicates()
+        for findings in found:
+            self._findings += findings.documents
+
+    def _calls(self) -> list[tuple[Path, Manifest]]:
+        return [(self._folder.absolute(), replace(self._manifest, shards=(each,))) for each in self._manifest.shards]
+
+    def _compare(self, share: float | None) -> None:
+        """Compare contents with Whoosh, or a share of the postings if that is given."""
         settings = self._manifest.settings
-        try:
-            settings.require_analyzer()
-        except SettingError as error:
-            problem, _, remedy = str(error).rpartition(": ")
-            self._findings.append(IndexFinding(MANIFEST, problem, remedy))
-            return Diagnosis(self._folder, len(shards), self._manifest.n_docs, tuple(self._findings))
-        self._begin("Whoosh", sum(columns.n_docs for columns in self._columns.values()))
-        self._compare_with_whoosh(lambda whoosh, columns: compare_contents(whoosh, settings, columns, self._tick))
-        n_postings = sum(map(count_postings, self._columns.values()))
-        share = 1.0 if n_postings <= MAX_COMPARED_POSTINGS else SAMPLED_POSTINGS / n_postings
-        self._begin("postings", int(share * n_postings))
-        self._compare_with_whoosh(
-            lambda whoosh, columns: compare_postings(whoosh, settings, columns, share, self._tick)
-        )
-        findings = tuple(self._findings)
-        return Diagnosis(
-            self._folder, len(shards), self._manifest.n_docs, findings, n_postings, self._done, settings.language
-        )
+        if share is None:
+            self._compare_with_whoosh(lambda whoosh, columns: compare_contents(whoosh, settings, columns, self._tick))
+        else:
+            self._compare_with_whoosh(
+                lambda whoosh, columns: compare_postings(whoosh, settings, columns, share, self._tick)
+            )
+
+    def _compare_on(self, cluster: Cluster, share: float | None) -> None:
+        damage = tuple(self._findings)
+        calls = [(*call, damage, share) for call in self._calls() if call[1].shards[0].name in self._columns]
+        # The same workers as before have the files in memory.
+        for findings, n_done in cluster.run(compare_shard, calls, places=list(self._columns)):
+            self._findings += findings
+            self._tick(n_done)
 
     def _find_leftovers(self) -> None:
         named = {record.name for record in self._manifest.shards}
@@ -245,9 +340,10 @@ class _Examination:
         elif not findings:
             self._columns[record.name] = columns
 
-    def _check_documents(self, shard: str, columns: ShardColumns) -> None:
-        """Compare each stored document with its digest in the columns."""
-        if not self._is_undamaged(shard, STORED_DOCUMENTS):
+    def _check_stored(self, record: ShardRecord) -> None:
+        """Compare each stored document with its digest in the columns, if these can be read."""
+        shard, columns = record.name, self._columns.get(record.name)
+        if columns is None or not self._is_undamaged(shard, STORED_DOCUMENTS):
             return
         path = self._folder / shard / STORED_DOCUMENTS
         try:

@@ -14,6 +14,7 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.blas_threads import one_thread
 from searchlab.rankers.solvers.pairwise_problem import (
     Cost,
     Point,
@@ -23,7 +24,6 @@ from searchlab.rankers.solvers.pairwise_problem import (
     check_stopping,
     evaluate,
     make_problem,
-    one_thread,
     scale_lambda,
 )
 

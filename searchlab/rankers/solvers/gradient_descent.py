@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.blas_threads import one_thread
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.pair_kernels import rank_scores, select_pairs
 from searchlab.rankers.solvers.pairwise_problem import (
@@ -42,7 +43,6 @@ from searchlab.rankers.solvers.pairwise_problem import (
     certify,
     check_stopping,
     make_problem,
-    one_thread,
     scale_lambda,
 )
 from searchlab.types import Array

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.blas_threads import one_thread
 from searchlab.rankers.solvers.pairwise_problem import (
     Cost,
     Problem,
@@ -29,7 +30,6 @@ from searchlab.rankers.solvers.pairwise_problem import (
     check_stopping,
     check_weights,
     make_problem,
-    one_thread,
     scale_lambda,
 )
 from searchlab.rankers.solvers.smoothed_newton import (

@@ -14,10 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -344,16 +341,3 @@ def curvature(
             hessian -= crossed + crossed.T
     hessian.flat[:: n_features + 1] += 2 * lam
     return hessian
-
-
-@cache
-def _controller() -> Any:
-    import threadpoolctl  # type: ignore[import-untyped]
-
-    return threadpoolctl.ThreadpoolController()
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """Run matrix products in one thread: with a few dozen columns, several threads would only wait for each other."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit

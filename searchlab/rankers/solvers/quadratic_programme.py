@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.blas_threads import one_thread
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.pairwise_problem import (
     Bound,
@@ -30,7 +31,6 @@ from searchlab.rankers.solvers.pairwise_problem import (
     certify,
     evaluate,
     make_problem,
-    one_thread,
     scale_lambda,
 )
 from searchlab.types import Array, Floats, Ints

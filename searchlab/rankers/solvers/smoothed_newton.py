@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from searchlab.blas_threads import one_thread
 from searchlab.rankers.solvers.interior_point import solve_listed, solve_positive
 from searchlab.rankers.solvers.pair_kernels import select_pairs
 from searchlab.rankers.solvers.pairwise_problem import (
@@ -29,7 +30,6 @@ from searchlab.rankers.solvers.pairwise_problem import (
     evaluate,
     evaluate_ranked,
     loss_of_centre,
-    one_thread,
     relative_gap,
 )
 from searchlab.types import Array

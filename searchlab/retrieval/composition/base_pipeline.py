@@ -19,14 +19,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 
+from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.corpus import Run
 from searchlab.corpus.values.conversion import make_topics
 from searchlab.errors import SettingError, TrainingTopicsWarning, not_an_object, warn_caller
 from searchlab.records import Topic
+from searchlab.retrieval.composition.cluster_batch import search_on_cluster
 from searchlab.retrieval.composition.steps import Step, require_cutoff
 from searchlab.retrieval.composition.topic_batch import choose_jobs, make_pipeline_run, search_numbered
 from searchlab.retrieval.fields.matches import Marks, Matches
 from searchlab.retrieval.fields.sorting import SortOrder, require_order
+from searchlab.retrieval.query.filters import Filter
 from searchlab.retrieval.results import Explanation, Hits, Query
 from searchlab.retrieval.search_arguments import Filters, parse_filters, require_k, warn_of_remarks
 from searchlab.types import Array, Floats, Progress, no_progress
@@ -112,12 +115,14 @@ class BasePipeline(ABC):
         syntax: str = "plain",
         filters: Filters = (),
         jobs: int | None = 1,
+        cluster: Cluster | str | None = None,
         progress: Progress = no_progress,
     ) -> Run:
         """The k best documents for each topic; topics are anything that `make_topics` takes.
 
         `jobs` is the number of threads, None for one a processor: whether several are faster depends on the index and
-        the machine (`benchmarks/batch.py` measures it). The run is the same, to the last bit, whatever it is.
+        the machine (`benchmarks/batch.py` measures it). With a `cluster`, or its address, the topics are divided among
+        its workers. The run is the same, to the last bit, whatever it is.
 
         A model that was trained on some of the topics ranks these too well: a `TrainingTopicsWarning` says so.
         """
@@ -128,16 +133,25 @@ class BasePipeline(ABC):
             found_known = f"the model was trained on {len(known)} of these {len(listed)} topics"
             warn_caller(f"{found_known}: its cross-validation shows how well it ranks others", TrainingTopicsWarning)
 
-        def search_topic(number: int) -> tuple[Query, list[str], Floats]:
-            topic = listed[number]
-            hits = self.begin(SearchRequest(topic.text, syntax, wanted, topic.qid)).hits(k)
-            return hits.query, hits.docnos, hits.scores
+        if cluster is None:
 
-        found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
+            def search_topic(number: int) -> tuple[Query, list[str], Floats]:
+                return self.search_topic(listed[number], k, syntax, wanted)
+
+            found = search_numbered(search_topic, len(listed), jobs=n_jobs, progress=progress)
+        else:
+            found = search_on_cluster(as_cluster(cluster), self, listed, k, syntax, wanted, progress)
         for query, _, _ in found:
             warn_of_remarks(query)
         ranked = [(docnos, scores) for _, docnos, scores in found]
         return make_pipeline_run([topic.qid for topic in listed], ranked, name="".join(self.label.split()))
+
+    def search_topic(
+        self, topic: Topic, k: int | None, syntax: str, filters: tuple[Filter, ...]
+    ) -> tuple[Query, list[str], Floats]:
+        """The query of a topic, and the docnos and scores of its k best documents."""
+        hits = self.begin(SearchRequest(topic.text, syntax, filters, topic.qid)).hits(k)
+        return hits.query, hits.docnos, hits.scores
 
     def explain(
         self,

@@ -54,6 +54,11 @@ class QueryAnalyzer:
         self._suggest = partial(correct_spelling, reader.snapshot)
         self.patterns = TermPatterns(reader.snapshot)
 
+    @property
+    def has_synonyms(self) -> bool:
+        """Whether words stand for their synonyms, too."""
+        return self._synonyms is not None
+
     @cached_property
     def fields(self) -> frozenset[str]:
         """The fields that a query can name."""

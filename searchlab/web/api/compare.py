@@ -17,6 +17,7 @@ from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Explanation
 from searchlab.web.api.explain import difference_record, explanations_by_docno, label_in_words
 from searchlab.web.api.parameters import SYSTEM, Parameter
+from searchlab.web.api.query_measure import find_judged_query
 from searchlab.web.api.search import check_query, result_page
 from searchlab.web.http_errors import HttpError
 from searchlab.web.state.request_state import RequestState
@@ -30,17 +31,28 @@ LEFT = Parameter("left", "string", SYSTEM.description, default="bm25", max_lengt
 RIGHT = Parameter("right", "string", SYSTEM.description, default="bm25+rm3", max_length=SYSTEM.max_length)
 
 
-def compare_systems(state: RequestState, *, q: str, left: str, right: str, k: int, filter: list[str]) -> dict[str, Any]:
-    """The rankings of two systems for one query, side by side."""
+def compare_systems(
+    state: RequestState, *, q: str, left: str, right: str, k: int, filter: list[str], judge: str = ""
+) -> dict[str, Any]:
+    """The rankings of two systems for one query, side by side, with the grades that this judge gave."""
     index = state.index
     require_different(left, right)
     systems = [index.system(left), index.system(right)]
     depth = max(COMPARED_DEPTH, k)
     hits = [system.search(check_query(q, state.limits), k=depth, filters=filter) for system in systems]
+    judged = find_judged_query(state, q)
     sides = [
-        result_page(index, system, found, q, k, 1, filter) | {"seconds": found.seconds}
+        result_page(index, system, found, q, k, 1, filter)
+        | {
+            "seconds": found.seconds,
+            "quality": None if judged is None or filter else judged.measure(state, system, found.docnos),
+        }
         for system, found in zip(systems, hits, strict=True)
     ]
+    if judged is not None and judge:
+        grades = judged.grades_of(judge)
+        for hit in (hit for side in sides for hit in side["hits"]):
+            hit["grade"] = grades.get(hit["docno"])
     ranks = [{docno: rank for rank, docno in enumerate(found.docnos, start=1)} for found in hits]
     shown = dict.fromkeys([*hits[0].docnos[:k], *hits[1].docnos[:k]])
     pairs = [{"docno": docno, "left": ranks[0].get(docno), "right": ranks[1].get(docno)} for docno in shown]

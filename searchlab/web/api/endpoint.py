@@ -21,8 +21,8 @@ class Attachment:
 class Endpoint:
     """`handler` gets the state of the request, and all parameters but `index` by name.
 
-    The parameters of a POST are the keys of a JSON object. With `is_text`, the answer is plain text instead of JSON;
-    with `attachment`, which gets the values of the parameters, it is a file.
+    The parameters of a POST are the keys of a JSON object, all others are those of the URL. With `is_text`, the answer
+    is plain text instead of JSON; with `attachment`, which gets the values of the parameters, it is a file.
     `brief` marks work of a few milliseconds for any parameters, `heavy` several searches, `slow` up to a minute.
     """
 
@@ -40,4 +40,4 @@ class Endpoint:
     @property
     def is_write(self) -> bool:
         """Whether a request may change something."""
-        return self.method == "POST"
+        return self.method in ("POST", "DELETE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from searchlab.web.http_errors import HttpError
@@ -190,8 +190,14 @@ SORT = Parameter(
 )
 FACET = Parameter("facet", "strings", "fields whose values are counted in all documents that match", default=())
 GROUP = Parameter("group_duplicates", "boolean", "show near-duplicates below the best of them", default=False)
+ON, OFF = "on", "off"
+SYNONYMS = Parameter(
+    "synonyms", "string", "whether words stand for their synonyms, if the server has any", default=ON, choices=(ON, OFF)
+)
 DOCNO = Parameter("docno", "string", "docno of a document")
 JUDGE = Parameter("judge", "string", "name of the judge", default="", max_length=100)
 TOPIC_SET = Parameter("topic_set", "string", "name of a topic set", max_length=100)
-K = Parameter("k", "integer", "number of documents", default=10, minimum=1, maximum=100)
+K = Parameter("k", "integer", "number of documents", default=10, minimum=1, maximum=1000)
+# Of a page, and of what takes more work for each document than a search.
+SMALL_K = replace(K, maximum=100)
 PAGE = Parameter("page", "integer", "number of the page, from 1", default=1, minimum=1, maximum=1000)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import time
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from searchlab.retrieval.near_duplicates import examined_depth
 from searchlab.retrieval.results import Hits, Query
 from searchlab.retrieval.suggest.autocomplete import complete_word
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.query_measure import find_judged_query
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.thread_pools import count_patterns
 from searchlab.web.limits import Limits
@@ -29,7 +29,8 @@ from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
 MAX_PAST_QUERIES, MAX_SUGGESTED_WORDS = 4, 8
-log = logging.getLogger(__name__)
+# Unknown words are completed if they have this many letters, with at most so many words each.
+MIN_BEGINNING, MAX_COMPLETED_WORDS, MAX_BEGUN_WORDS = 3, 3, 6
 
 _LAST_WORD = re.compile(r"[\w'’-]+$")
 
@@ -83,7 +84,16 @@ def search_documents(
     answer["sort"] = sort
     answer["facets"] = facets
     answer["other_fields"] = [each.to_json() for each in hits.other_fields]
-    answer["topic"] = _add_grades(state, q, judge, answer["hits"]) if judge else None
+    answer["completions"] = _completions(state.index, hits.query)
+    judged = find_judged_query(state, q) if judge else None
+    answer["topic"] = None if judged is None else {"topic_set": judged.topic_set, "qid": judged.qid}
+    answer["quality"] = None
+    if judged is not None:
+        grades = judged.grades_of(judge)
+        for hit in answer["hits"]:
+            hit["grade"] = grades.get(hit["docno"])
+        if not (filter or sort or group_duplicates):
+            answer["quality"] = judged.measure(state, chosen, hits.docnos)
     return answer | {"seconds": time.perf_counter() - start}
 
 
@@ -98,6 +108,7 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
     answer = result_page(index, chosen, hits.without(docno), f"like {docno}", k, page, [])
     answer |= {"suggestions": {}, "corrected_query": None, "topic": None, "sort": "", "facets": {}, "other_fields": []}
+    answer |= {"completions": {}, "quality": None}
     answer["similar_to"] = {"docno": docno, "title": document.title}
     return answer | {"seconds": time.perf_counter() - start}
 
@@ -199,37 +210,16 @@ def _last_rank(k: int, page: int, limits: Limits) -> int:
     return k * page
 
 
+def _completions(index: OpenIndex, query: Query) -> dict[str, list[str]]:
+    """For each unknown word, the most frequent words of the index that begin with it."""
+    unknown = [word for word in query.unknown if len(word) >= MIN_BEGINNING][:MAX_COMPLETED_WORDS]
+    found = {word: complete_word(index.engine.snapshot, fold_text(word))[:MAX_BEGUN_WORDS] for word in unknown}
+    return {word: words for word, words in found.items() if words}
+
+
 def _correction(query: Query, text: str) -> dict[str, Any]:
     """The nearest known word for each unknown one, and the query with these words."""
     suggestions, corrected = dict(query.suggestions), text
     for word, known in suggestions.items():
         corrected = known.join(re.split(rf"(?<!\w){re.escape(word)}(?!\w)", corrected))
     return {"suggestions": suggestions, "corrected_query": corrected if corrected != text else None}
-
-
-def _add_grades(state: RequestState, query: str, judge: str, hits: list[dict[str, Any]]) -> dict[str, str] | None:
-    """Add a judge's grades to hits if the query is the text of a topic; returns the topic."""
-    judged = grades_for_query(state, query, judge)
-    if judged is None:
-        return None
-    (topic_set, qid), grades = judged
-    for hit in hits:
-        hit["grade"] = grades.get(hit["docno"])
-    return {"topic_set": topic_set, "qid": qid}
-
-
-def grades_for_query(
-    state: RequestState, query: str, judge: str
-) -> tuple[tuple[str, str], dict[str, int | None]] | None:
-    """Topic set and qid of the topic with this text, and a judge's grades for it by docno; None if there is no topic.
-
-    Search works even if the judgments cannot be read: the pages and endpoints about judgments report that.
-    """
-    try:
-        topic = state.judgments.find_topic(query)
-        if topic is None:
-            return None
-        return topic, {judged.docno: judged.grade for judged in state.judgments.judgments(*topic, judge=judge)}
-    except StoreError as error:
-        log.warning("searching without judgments: %s", error)
-        return None

@@ -66,13 +66,14 @@ CONTENT_SECURITY_POLICY = (
 LOGIN_PATH = "/login"
 # Served without a token: it holds no secrets, and the login page needs its style.
 STATIC_PATH = "/static/"
-IMPORT_PATH = "/api/import"
+# Writes with files in them, whose bodies may be large.
+IMPORT_PATHS = frozenset({"/api/import", "/api/import/preview", "/api/import/table"})
 MIN_SECRET_BYTES = 16
 MAX_HEADERS, MAX_HEADER_BYTES = 100, 16_384
 WRONG_TOKEN = "this is not the token"
 
 _LOOPBACK_HOST = re.compile(rb"(?i:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?")
-_ALLOW: Headers = ((b"allow", b"GET, HEAD, POST"),)
+_ALLOW: Headers = ((b"allow", b"GET, HEAD, POST, DELETE"),)
 _CHALLENGE: Headers = ((b"www-authenticate", b"Bearer"),)
 
 log = logging.getLogger(__name__)
@@ -177,10 +178,12 @@ class SecurityMiddleware:
         if self._settings.loopback and not _LOOPBACK_HOST.fullmatch(context.headers.get(b"host", b"")):
             raise Rejection(403, "unknown host name, expected localhost or 127.0.0.1")
         method = scope["method"]
-        if method not in ("GET", "HEAD", "POST"):
-            raise Rejection(405, "expected GET, HEAD or POST", headers=_ALLOW)
+        if method not in ("GET", "HEAD", "POST", "DELETE"):
+            raise Rejection(405, "expected GET, HEAD, POST or DELETE", headers=_ALLOW)
         if method == "POST":
             return await self._check_write(scope, receive, context)
+        if method == "DELETE":
+            return await self._check_deletion(scope, receive, context)
         reject_cross_site_load(context)
         if self._auth.required:
             await self._check_read(scope, context)
@@ -205,7 +208,7 @@ class SecurityMiddleware:
         is_login = self._auth.required and scope["path"] == LOGIN_PATH
         by_header = self._auth.required and not is_login and await self._require_token(scope, context, b"/")
         content_type = body_content_type(context, forms_only=is_login)
-        max_bytes = limits.max_import_bytes if scope["path"] == IMPORT_PATH else limits.max_body_bytes
+        max_bytes = limits.max_import_bytes if scope["path"] in IMPORT_PATHS else limits.max_body_bytes
         body = await receive_body(receive, context, max_bytes=max_bytes, seconds=limits.body_seconds)
         if content_type == FORM_TYPE:
             context.form = body.decode("utf-8", "replace")
@@ -214,6 +217,16 @@ class SecurityMiddleware:
                 raise Rejection(403, "the form has expired; reload its page, with cookies allowed")
             if is_login:
                 await self._log_in(scope, context, fields.get("token", ""), local_url(fields.get("back", "/")))
+        return replay(body, receive)
+
+    async def _check_deletion(self, scope: Scope, receive: Receive, context: RequestContext) -> Receive:
+        """A DELETE has no body. No form can send it, and no script of another site without a preflight request."""
+        reject_cross_site_write(context)
+        if not is_api(scope):
+            raise Rejection(405, "expected GET, HEAD or POST", headers=_ALLOW)
+        if self._auth.required:
+            await self._require_token(scope, context, b"/")
+        body = await receive_body(receive, context, max_bytes=0, seconds=self._settings.limits.body_seconds)
         return replay(body, receive)
 
     async def _log_in(self, scope: Scope, context: RequestContext, text: str, back: bytes) -> NoReturn:

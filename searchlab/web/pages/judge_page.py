@@ -10,6 +10,7 @@ from searchlab.web.api.judge import agreement, list_set_topics, list_topic_sets
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import list_next_documents
 from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.plain_words import MERGING
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
 
@@ -47,6 +48,7 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "left": values["left"] or DEFAULT_SYSTEMS[0],
         "right": values["right"] or next(iter(state.index.usable_models), DEFAULT_SYSTEMS[1]),
         "topics": [],
+        "merging": MERGING if chosen and len(chosen["judges"]) > 1 else "",
         "several_judges": False,
         "next_topic": None,
         "n_hidden": 0,

@@ -10,6 +10,7 @@ from searchlab.web.api.measure import list_reports, measure_systems
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import, default_systems
 from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.plain_words import MERGING, plain_measure
 from searchlab.web.state.request_state import RequestState
 
 # Of more topics, these many are drawn at each end, where two systems differ most, and the others on demand.
@@ -35,6 +36,8 @@ def measure_page(state: RequestState, session: BrowserSession, values: dict[str,
         "compared": compared,
         "measures": measures,
         "offered": [*OFFERED_MEASURES, *(name for name in measures if name not in OFFERED_MEASURES)],
+        "meanings": {name: plain_measure(name) for name in dict.fromkeys([*measures, *OFFERED_MEASURES])},
+        "merging": MERGING if chosen and len(chosen["judges"]) > 1 else "",
         "reports": list_reports(state),
         "answer": None,
         "differences": [],

@@ -26,7 +26,8 @@ class BrowserSession:
 class Page:
     """A page: `make_context` gives the variables of its template; `menu` is the menu item it belongs to.
 
-    `brief`, `heavy` and `slow` have the same meaning as for an endpoint of the API.
+    `prepare` alters the values of the parameters before anything uses them. `brief`, `heavy` and `slow` have the same
+    meaning as for an endpoint of the API.
     """
 
     path: str
@@ -34,6 +35,7 @@ class Page:
     menu: str
     make_context: Callable[[RequestState, BrowserSession, dict[str, Any]], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] = lambda values: values
     brief: bool = False
     heavy: bool = False
     slow: bool = False

@@ -16,17 +16,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from searchlab.evaluation.number_text import format_count
+from searchlab.web.pages.reference import refer_to
 
 WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
-CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "k")
+CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "synonyms", "k")
 # Values that are left out of URLs.
-DEFAULTS = {"system": "bm25", "k": 10, "page": 1}
+DEFAULTS = {"system": "bm25", "synonyms": "on", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
 ONE_TIME = ("did",)
 # Texts that are written in URLs as they are.
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 _DICT_ATTRIBUTES = frozenset(dir(dict))
+_BIDI_CONTROLS = re.compile("[\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]")
 _MINUS = re.compile(r"(?<![\w.)])-(?=\.?\d)")
 _EQUALS = re.compile(r"(?<=\bp) ([=<]) (?=\.?\d)")
 
@@ -53,7 +55,8 @@ def environment() -> Environment:
         auto_reload=False,
     )
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
-    jinja.filters["typeset"] = typeset
+    jinja.globals["refer_to"] = refer_to
+    jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi}
     return jinja
 
 
@@ -108,6 +111,11 @@ def format_cell(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}".replace("-", "−")
+
+
+def without_bidi(text: str) -> str:
+    """A text without the controls of direction, for places where it cannot be isolated: titles of windows, labels."""
+    return _BIDI_CONTROLS.sub("", text)
 
 
 def typeset(text: str) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.retrieval.fields.facets import suited_fields
+from searchlab.retrieval.suggest.title_phrases import frequent_title_phrases
 from searchlab.web.api.compare import RIGHT, compare_systems
 from searchlab.web.api.explain import explain_score
-from searchlab.web.api.parameters import QUERY
-from searchlab.web.api.search import find_similar, get_document, grades_for_query, search_documents
+from searchlab.web.api.parameters import QUERY, Parameter
+from searchlab.web.api.query_measure import find_judged_query
+from searchlab.web.api.search import find_similar, get_document, search_documents
 from searchlab.web.http_errors import to_http_error
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.request_state import RequestState
@@ -24,6 +27,30 @@ MAX_FACETS, MAX_SORT_FIELDS = 4, 6
 
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
+YEAR = "year"
+YEAR_FROM = Parameter(
+    "year_from", "integer", "the first year", default=None, minimum=-9999, maximum=9999, nullable=True
+)
+YEAR_TO = replace(YEAR_FROM, name="year_to", description="the last year")
+# A filter by a range of years, as the form of years writes it; either end may be open.
+_YEARS = re.compile(rf"{YEAR}=\[(?:(-?[0-9]{{1,4}}) )?TO(?: (-?[0-9]{{1,4}}))?\]")
+
+
+def filter_years(values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a page with the years of its form as one of the filters, in place of an earlier one."""
+    first, last = values["year_from"], values["year_to"]
+    kept = {name: value for name, value in values.items() if name not in ("year_from", "year_to")}
+    if first is None and last is None:
+        return kept
+    ends = ["" if first is None else f"{first} ", "" if last is None else f" {last}"]
+    written = f"{YEAR}=[{'TO'.join(ends)}]"
+    return kept | {"filter": [*(each for each in values["filter"] if not _YEARS.fullmatch(each)), written]}
+
+
+def chosen_years(filters: Sequence[str]) -> tuple[str, str]:
+    """The first and the last year of the filters, as the form shows them; empty if that end is open."""
+    found = next(filter(None, map(_YEARS.fullmatch, filters)), None)
+    return (found[1] or "", found[2] or "") if found else ("", "")
 
 
 def search_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +59,9 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
     context = _query_context(values) | {
         "fields": list(snapshot.field_names),
         "orders": _orders(snapshot, values["sort"]),
+        "years": chosen_years(values["filter"]) if YEAR in snapshot.numeric_fields else None,
+        "synonyms": state.uses_synonyms,
+        "examples": [],
         "facets": [],
         "n_docs": len(state.index.engine),
         "language": state.index.engine.snapshot.manifest.settings.language,
@@ -41,7 +71,8 @@ def search_page(state: RequestState, session: BrowserSession, values: dict[str, 
         "answer": None,
     }
     if not values["q"].strip():
-        return context
+        phrases = state.index.cached("title phrases", lambda: frequent_title_phrases(snapshot))
+        return context | {"examples": phrases}
     try:
         answer = search_documents(state, **values, facet=suited_fields(snapshot, MAX_FACETS), judge=session.judge)
     except Exception as error:
@@ -72,6 +103,9 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
         "answer": answer,
         "fields": [],
         "orders": [],
+        "years": None,
+        "synonyms": None,
+        "examples": [],
         "facets": [],
         "n_docs": answer["n_docs"],
         "language": state.index.engine.snapshot.manifest.settings.language,
@@ -84,8 +118,8 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
 def document_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
     """A document, with the judge's grade if it was reached from a query."""
     answer = get_document(state, **_select(values, "docno", "q", "system"))
-    judged = grades_for_query(state, values["q"], session.judge) if values["q"].strip() else None
-    grade = judged[1].get(answer["docno"]) if judged else None
+    judged = find_judged_query(state, values["q"]) if values["q"].strip() else None
+    grade = judged.grades_of(session.judge).get(answer["docno"]) if judged else None
     return _query_context(values) | {"answer": answer | {"grade": grade}, "page": values["page"]}
 
 
@@ -98,7 +132,7 @@ def compare_page(state: RequestState, session: BrowserSession, values: dict[str,
     if not values["q"].strip() or left == right:
         return context
     query = _select(values, "q", "k", "filter")
-    return context | {"answer": compare_systems(state, **query, left=left, right=right)}
+    return context | {"answer": compare_systems(state, **query, left=left, right=right, judge=session.judge)}
 
 
 def explain_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from searchlab.web.api import train
 from searchlab.web.api.judge import list_topic_sets
 from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.page import BrowserSession
+from searchlab.web.pages.plain_words import plain_ranker
 from searchlab.web.state.request_state import RequestState
 
 
@@ -31,7 +32,10 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "chosen": chosen["name"] if chosen else None,
         "n_judgments": sum(each["n_judgments"] for each in topic_sets),
         "advice_before": advice,
-        "rankers": [(name, RANKERS[name].description) for name in train.TRAINABLE_RANKERS],
+        "rankers": [
+            (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
+            for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != "rsvm-ir")
+        ],
         "recipes": RECIPES,
         "features": [(name, len(names)) for name, names in offered_sets().items()],
         "default_features": DEFAULT_SET,

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
+from searchlab.judgments.saved_searches import SavedSearches, searches_file
 from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import OpenIndexes
@@ -43,6 +44,14 @@ class AppState:
     def judgments(self, index: str | None = None) -> JudgmentStore:
         """The judgments beside an index."""
         return self._stores[self.indexes.folder(index).name]
+
+    @cached_property
+    def _searches(self) -> dict[str, SavedSearches]:
+        return {name: SavedSearches(searches_file(self.indexes.folder(name))) for name in self.indexes.names}
+
+    def saved_searches(self, index: str) -> SavedSearches:
+        """The saved searches beside an index."""
+        return self._searches[index]
 
     @property
     def reports(self) -> dict[str, Path]:

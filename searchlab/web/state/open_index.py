@@ -38,6 +38,13 @@ class OpenIndex:
         self._cached: dict[Hashable, Any] = {}
         self.system = lru_cache(MAX_CACHED_SYSTEMS)(self._make_system)
 
+    @cached_property
+    def without_synonyms(self) -> OpenIndex:
+        """The same state of the index, searched without synonyms."""
+        if not self.engine.has_synonyms:
+            return self
+        return OpenIndex(self.folder, self._model_files, self.engine.without_synonyms())
+
     @property
     def generation(self) -> int:
         """The generation of the index: it grows with each change."""

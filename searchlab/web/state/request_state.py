@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore
+from searchlab.judgments.saved_searches import SavedSearches
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
 
@@ -14,10 +15,11 @@ class RequestState:
     """One state of the index that a request names, and what all requests share.
 
     An index may be replaced on disk at any time. So each index is looked up once, when the request first needs it:
-    everything in one answer comes from the same state, with the same models and cached results.
+    everything in one answer comes from the same state, with the same models and cached results. Without `synonyms`
+    words are searched as they are written, also where the server has synonyms.
     """
 
-    def __init__(self, app_state: AppState, index_name: str | None = None) -> None:
+    def __init__(self, app_state: AppState, index_name: str | None = None, *, synonyms: bool = True) -> None:
         self.limits = app_state.limits
         self.training_jobs = app_state.training_jobs
         self.rankings = app_state.rankings
@@ -25,12 +27,19 @@ class RequestState:
         self.index_names = app_state.indexes.names
         self._app_state = app_state
         self._index_name = index_name
+        self._synonyms = synonyms
         self._taken: dict[str, OpenIndex] = {}
 
     @property
     def index(self) -> OpenIndex:
         """The index that the request names, or else the first one."""
-        return self._take(self._index_name)
+        taken = self._take(self._index_name)
+        return taken if self._synonyms else taken.without_synonyms
+
+    @property
+    def uses_synonyms(self) -> bool | None:
+        """Whether words stand for their synonyms, too; None if the server has no synonyms."""
+        return self._synonyms if self._take(self._index_name).engine.has_synonyms else None
 
     @property
     def all_indexes(self) -> list[OpenIndex]:
@@ -41,6 +50,11 @@ class RequestState:
     def judgments(self) -> JudgmentStore:
         """The judgments beside the index."""
         return self._app_state.judgments(self.index.name)
+
+    @property
+    def saved_searches(self) -> SavedSearches:
+        """The saved searches beside the index."""
+        return self._app_state.saved_searches(self.index.name)
 
     @cached_property
     def reports(self) -> dict[str, Path]:

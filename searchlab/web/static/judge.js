@@ -1,9 +1,9 @@
-// Judging a pool without leaving the page, and importing files.
+// Judging a pool without leaving the page.
 //
 // The pool of the page that the server sends next replaces the present one: pages are made in one way, with or without
 // scripts. While a request is under way keys do nothing: one cannot judge a document that is not yet shown.
 
-import { announce, send, withoutAction } from "./page.js";
+import { announce, withoutAction } from "./page.js";
 
 const main = document.getElementById("main");
 const pool = () => main.querySelector("[data-pool]");
@@ -90,32 +90,4 @@ function handleKeysAndForms() {
   prepare();
 }
 
-function handleImport(form) {
-  const problem = form.querySelector("[data-problem]");
-  const text = async (field) => (field.files[0] ? field.files[0].text() : undefined);
-  form.hidden = false;
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const { topic_set, topics, qrels, judge } = form.elements;
-    const button = form.querySelector("button");
-    button.disabled = true;
-    problem.hidden = true;
-    try {
-      if (!topics.files.length && !qrels.files.length) throw new Error("choose a file of topics, of judgments, or both");
-      const { index } = document.body.dataset;
-      const body = { index, topic_set: topic_set.value.trim(), judge: judge.value.trim(), topics: await text(topics), qrels: await text(qrels) };
-      await send("/api/import", body);
-      const url = new URL("/judge", location.href);
-      url.search = new URLSearchParams({ index, topic_set: body.topic_set });
-      location.assign(url);
-    } catch (error) {
-      problem.textContent = `Not imported: ${error.message}`;
-      problem.hidden = false;
-    } finally {
-      button.disabled = false;
-    }
-  });
-}
-
 if (pool()) handleKeysAndForms();
-for (const form of document.querySelectorAll("[data-import]")) handleImport(form);

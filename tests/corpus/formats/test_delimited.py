@@ -10,6 +10,7 @@ from searchlab.corpus.formats import delimited
 from searchlab.corpus.reading_notes import COLUMNS, MADE_DOCNO, ReadingEvent
 from searchlab.errors import RecordError, SourceError
 from searchlab.records import Document
+from tests.hypothesis_profiles import examples
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -212,7 +213,7 @@ values = st.text(st.sampled_from('ab,;"\n é'), max_size=8)
 
 
 @given(rows=st.lists(st.tuples(values, values), min_size=1, max_size=5), delimiter=st.sampled_from(",;\t"))
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_the_module_csv_writes_is_read_back(tmp_path, rows, delimiter):
     file = io.StringIO(newline="")
     written = csv.writer(file, delimiter=delimiter)

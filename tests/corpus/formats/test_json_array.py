@@ -8,6 +8,7 @@ from searchlab.corpus import ReadingNotes, read_documents, source_files
 from searchlab.corpus.reading_notes import MADE_DOCNO
 from searchlab.errors import RecordError
 from searchlab.records import Document
+from tests.hypothesis_profiles import examples
 
 CSL = [
     {
@@ -141,7 +142,7 @@ texts = st.text(st.sampled_from('ab"\\{}[] \n,é'), max_size=4)
     records=st.lists(st.dictionaries(texts, texts), min_size=1),
     size=st.integers(1, 40),
 )
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_elements_are_found_whatever_they_hold_and_wherever_blocks_end(tmp_path, monkeypatch, records, size):
     monkeypatch.setattr(source_files, "HEAD_BYTES", size)
     path = tmp_path / "a.json"

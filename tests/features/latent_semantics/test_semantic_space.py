@@ -29,6 +29,7 @@ from searchlab.indexing.storage.lock import writer_lock
 from searchlab.records import Document
 from searchlab.scorers.bm25 import BM25
 from searchlab.types import no_progress
+from tests.hypothesis_profiles import examples
 from tests.indexing.artefact_indexes import CARS, FRUIT, WORDS, add, build_cars_and_fruit, documents
 
 
@@ -252,7 +253,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(CHANGES)
 def test_after_any_changes_vectors_belong_to_the_right_documents(indexed, changes):
     with indexed(documents(CARS + FRUIT), words_per_shard=12) as folder:

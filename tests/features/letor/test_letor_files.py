@@ -20,8 +20,9 @@ from searchlab.errors import DuplicateError, RecordError, SearchlabError, Settin
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.letor import letor_files, row_buffer
 from searchlab.features.letor.letor_files import read_letor, write_letor
+from tests.hypothesis_profiles import examples
 
-SOME = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SOME = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 NAN = float("nan")
 LETOR3 = (
     b"0 qid:1 1:5.000000 2:3.465736 3:NULL #docid = 244338\n"
@@ -333,7 +334,7 @@ def files(draw) -> str:
 
 
 @given(content=files(), block=st.sampled_from([1, 7, 64, 2**18]), rows=st.sampled_from([1, 2, 8192]))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_compiled_reader_agrees_with_a_slow_one(tmp_path, content, block, rows):
     path = tmp_path / "features"
     path.write_bytes(content.encode())
@@ -458,7 +459,7 @@ PIECES += [b"\r", b"\t", b"\0", b"\xff", b"\xc3\xa9", b"# names: ", b"999999999"
 
 
 @given(content=st.binary(max_size=80) | st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_hostile_bytes_raise_only_our_errors(tmp_path, content):
     path = tmp_path / "features"
     path.write_bytes(content)
@@ -473,7 +474,7 @@ def test_hostile_bytes_raise_only_our_errors(tmp_path, content):
 
 
 @given(data=st.data())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_damaged_files_raise_only_our_errors(tmp_path, data):
     place, length = data.draw(st.integers(0, len(LETOR3))), data.draw(st.integers(0, 9))
     piece = data.draw(st.binary(max_size=4) | st.sampled_from(PIECES))

@@ -19,6 +19,7 @@ from searchlab.features.preprocessing.imputation import (
     make_imputation,
 )
 from searchlab.features.preprocessing.normalisation import QueryMinMax
+from tests.hypothesis_profiles import examples
 
 NAN = float("nan")
 
@@ -99,7 +100,7 @@ def test_letors_query_level_values_are_reproduced_from_undefined_ones():
 
 @pytest.mark.parametrize("name", IMPUTATIONS)
 @given(table=tables())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_imputation_replaces_undefined_values_only(name, table):
     imputed = make_imputation(name).fit(table).transform(table)
     defined = ~np.isnan(table.values)
@@ -109,7 +110,7 @@ def test_every_imputation_replaces_undefined_values_only(name, table):
 
 
 @given(table=tables())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_query_minimum_equals_that_of_a_loop(table):
     imputed = QueryMinimumImputation().transform(table)
     for rows, number, column in each_column(table):
@@ -120,7 +121,7 @@ def test_the_query_minimum_equals_that_of_a_loop(table):
 
 @pytest.mark.parametrize("name", IMPUTATIONS)
 @given(table=tables())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_imputation_survives_json(name, table):
     for imputation in (make_imputation(name), make_imputation(name).fit(table), QueryMinimumImputation(("f1",))):
         assert imputation_from_json(json.loads(json.dumps(imputation.to_json()))) == imputation

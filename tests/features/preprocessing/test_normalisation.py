@@ -21,6 +21,7 @@ from searchlab.features.preprocessing.normalisation import (
     mean_ranks,
     normalisation_from_json,
 )
+from tests.hypothesis_profiles import examples
 
 NAN = float("nan")
 QIDS = ["1", "1", "1", "2", "2"]
@@ -113,7 +114,7 @@ def loop_rank(column):
     ("name", "loop"), [("query-minmax", loop_minmax), ("query-zscore", loop_zscore), ("query-rank", loop_rank)]
 )
 @given(table=tables())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_normalisations_are_those_of_a_loop(name, loop, table):
     normalised = make_normalisation(name).transform(table)
     for rows, number, column in each_column(table):
@@ -129,7 +130,7 @@ def test_normalisations_are_those_of_a_loop(name, loop, table):
 
 @pytest.mark.parametrize("name", NORMALISATIONS)
 @given(table=tables())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_every_normalisation_survives_json_and_explains_itself(name, table):
     fitted = make_normalisation(name).fit(table)
     again = normalisation_from_json(json.loads(json.dumps(fitted.to_json())))
@@ -148,7 +149,7 @@ def test_every_normalisation_survives_json_and_explains_itself(name, table):
 
 @pytest.mark.parametrize("name", sorted(set(NORMALISATIONS) - {"query-rank"}))
 @given(table=tables())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_scale_and_shift_give_the_normalised_values_from_the_raw_ones(name, table):
     fitted = make_normalisation(name).fit(table)
     affine = fitted.affine(table)

@@ -40,6 +40,15 @@ def test_records_are_the_same_by_their_identifiers_or_by_title_year_and_author(o
     assert kept == ([WINGS] if reason else [WINGS, other])
 
 
+@pytest.mark.parametrize(("same", "other"), [("doi", "pmid"), ("pmid", "doi")])
+def test_records_that_share_one_identifier_and_differ_in_the_other_are_not_the_same(same, other):
+    first, second, third = (
+        Document(docno, "Of wings", "", {same: "10.1/same", other: value})
+        for docno, value in (("1", "10.1/one"), ("2", "10.1/two"), ("3", "10.1/two"))
+    )
+    assert list(find_same_records([first, second, third], ReadingNotes(), leave_out=True)) == [first, second]
+
+
 def test_a_group_has_the_docno_of_its_first_record(tmp_path):
     class Listener(list[ReadingEvent]):
         add = list.append

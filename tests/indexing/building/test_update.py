@@ -28,6 +28,7 @@ from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.tfidf import TFIDF
 from searchlab.scorers.two_stage import TwoStage
+from tests.hypothesis_profiles import examples
 
 PLAIN = AnalysisSettings("none", "none", frozenset(), ngrams=2)
 WORDS = ["a", "b", "c", "d", "e", "f", "g", "abc", "信息检索"]
@@ -141,7 +142,9 @@ def machine(tmp_path, monkeypatch):
 
 
 def test_any_sequence_of_changes_is_as_a_fresh_index(machine):
-    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=12, deadline=None))
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=examples(25), stateful_step_count=12, deadline=None)
+    )
 
 
 ONE, TWO, THREE = (Document(f"d{number}", "", "a b") for number in (1, 2, 3))

@@ -10,6 +10,7 @@ from searchlab.indexing.storage.digest import digest
 from searchlab.indexing.storage.field_columns import GAP
 from searchlab.indexing.storage.field_values import parse_date
 from searchlab.records import Document
+from tests.hypothesis_profiles import examples
 
 DOCUMENTS = [
     Document("c", "heat flow", "wings in flow", {"mesh": ["Lung Neoplasms", "Mice"], "year": 1988, "source": "Lancet"}),
@@ -103,7 +104,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.dictionaries(st.text(max_size=6), json_values, max_size=4), min_size=1, max_size=6))
 def test_any_fields_can_be_indexed_and_each_short_value_found(indexed, field_maps):
     documents = [Document(f"d{number}", "t", "", fields) for number, fields in enumerate(field_maps)]

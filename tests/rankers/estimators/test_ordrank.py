@@ -13,6 +13,7 @@ from searchlab.rankers.estimators.ordrank import MHR, OrdRank
 from searchlab.rankers.estimators.ranksvm import STRENGTHS, RankSVM
 from searchlab.rankers.models.voting_model import VotingModel
 from searchlab.rankers.training_data import TrainingData
+from tests.hypothesis_profiles import examples
 
 BOTH = pytest.mark.parametrize("kind", [MHR, OrdRank])
 
@@ -83,7 +84,7 @@ def borda(planes, X):
     return points
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 9), n_planes=st.integers(1, 6))
 def test_counted_votes_are_those_of_the_equations_and_have_the_order_of_borda(seed, n, n_planes):
     random = np.random.default_rng(seed)
@@ -100,7 +101,7 @@ def test_counted_votes_are_those_of_the_equations_and_have_the_order_of_borda(se
         assert found.tolist() == pytest.approx(ordrank_by_equations(rough, whole, ties).tolist())
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(seed=st.integers(0, 2**32 - 1), sizes=st.lists(st.integers(1, 6), min_size=1, max_size=3))
 def test_weighted_votes_are_mean_clipped_margins(seed, sizes):
     random = np.random.default_rng(seed)

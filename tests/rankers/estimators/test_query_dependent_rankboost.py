@@ -21,6 +21,7 @@ from searchlab.rankers.estimators.query_dependent_rankboost import (
 )
 from searchlab.rankers.solvers.exponential_loss import GradedRows
 from searchlab.rankers.training_data import TrainingData
+from tests.hypothesis_profiles import examples
 
 
 def some_training(seed=1, n_grades=4, n_rows=50, weighted=False):
@@ -288,7 +289,7 @@ def test_a_row_of_weight_two_counts_as_if_it_occurred_twice():
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(-3, 3)), max_size=20),
     st.booleans(),
 )
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_any_shape_is_learnt_from(rows, categories):
     X = np.array([[value, 3.0, value * grade] for grade, _, value in rows], dtype=float).reshape(-1, 3)
     ranker = QueryDependentRankBoost(categories=categories, decay=0.1)

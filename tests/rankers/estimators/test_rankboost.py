@@ -14,6 +14,7 @@ from searchlab.errors import SettingError
 from searchlab.rankers.estimators.rankboost import RankBoost, cut_features
 from searchlab.rankers.solvers.exponential_loss import GradedRows, pair_potentials
 from searchlab.rankers.training_data import TrainingData
+from tests.hypothesis_profiles import examples
 
 NOTHING = TrainingData.of(np.zeros((0, 1)), [], [])
 
@@ -134,7 +135,7 @@ graded = st.integers(2, 6).flatmap(
 
 
 @given(graded, st.sampled_from(["pair", "query"]), st.sampled_from([1.0, 0.3]), st.sampled_from([None, 1, 2]))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_the_loss_falls_in_every_round_whatever_the_shape(rows, weighing, rate, n_thresholds):
     grades = [grade for grade, _, _ in rows]
     # A weak feature, a constant one, and one that determines the grade up to noise.

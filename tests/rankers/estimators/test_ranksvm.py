@@ -21,6 +21,7 @@ from searchlab.rankers.estimators.ranksvm import (
 )
 from searchlab.rankers.solvers.pair_weights import query_factors, rank_factors
 from searchlab.rankers.training_data import TrainingData
+from tests.hypothesis_profiles import examples
 
 BY_RANK, BY_QUERY = partial(RankSVMIR, mu=False), partial(RankSVMIR, tau=False)
 KINDS: dict[str, Callable[..., RankSVM]] = {
@@ -104,7 +105,7 @@ def solve_dual(differences, costs, C):
     return np.array(found["x"]).ravel() @ differences
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     seed=st.integers(0, 2**32 - 1),
     sizes=st.lists(st.integers(1, 8), min_size=1, max_size=4),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.barzilai_borwein import solve_by_barzilai_borwein
 from searchlab.rankers.solvers.pairwise_hinge import solve
+from tests.hypothesis_profiles import examples
 from tests.rankers.solvers.pairwise_examples import example, small_problem, uneven
 
 
@@ -24,7 +25,7 @@ def test_descent_finds_the_optimum_of_the_quadratic_programme(lam, cost):
     assert best.dual_objective <= found.objective <= best.objective * (1 + 1e-4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
 def test_both_agree_on_small_problems(seed, n_grades, lam, weighted):
     X, offsets, grades, mass = small_problem(seed, n_grades, weighted)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from searchlab.rankers.solvers.classification_hinge import solve_classification
+from tests.hypothesis_profiles import examples
 
 
 def objective_of(weights, intercept, X, signs, masses, C):
@@ -39,7 +40,7 @@ def test_two_points_worked_by_hand():
     assert 0.25 * solution.objective == pytest.approx(1 / 8 + 1 / 4)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 0.1, 1.0, 30.0]), st.sampled_from([0.0, 40.0]))
 def test_the_objective_is_that_of_the_quadratic_programme(seed, C, offset):
     random = np.random.default_rng(seed)

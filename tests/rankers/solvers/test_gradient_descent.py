@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.gradient_descent import solve_by_gradient_descent
 from searchlab.rankers.solvers.pairwise_hinge import solve
+from tests.hypothesis_profiles import examples
 from tests.rankers.solvers.pairwise_examples import example, small_problem, uneven
 
 
@@ -134,7 +135,7 @@ def test_line_search_comes_near_the_optimum_where_pairs_are_many(lam):
     assert found.gap == pytest.approx((found.objective - found.dual_objective) / found.objective)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.sampled_from([0.01, 1.0, 100.0]), st.booleans())
 def test_line_search_ends_between_the_optimum_and_its_start(seed, n_grades, lam, weighted):
     X, offsets, grades, mass = small_problem(seed, n_grades, weighted)

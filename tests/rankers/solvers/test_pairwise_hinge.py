@@ -16,6 +16,7 @@ from searchlab.rankers.solvers import smoothed_newton
 from searchlab.rankers.solvers.pair_weights import count_pairs
 from searchlab.rankers.solvers.pairwise_hinge import solve, solve_path
 from searchlab.rankers.solvers.pairwise_problem import Bound, curvature, evaluate, make_problem
+from tests.hypothesis_profiles import examples
 
 
 def explicit_pairs(X, offsets, grades, cost, mass=None):
@@ -87,7 +88,7 @@ def problems(draw):
     return X, offsets, grades, lambda query, high, low: unit * varied[query, int(high), int(low)], lam
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(problems(), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     X, offsets, grades, cost, lam = problem
@@ -109,7 +110,7 @@ def test_optimum_is_that_of_the_quadratic_programme(problem, listed_size):
     assert found.objective == pytest.approx(dual, rel=1e-6)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_around_a_centre_is_that_of_the_quadratic_programme(problem, seed, listed_size):
     X, offsets, grades, cost, lam = problem
@@ -183,7 +184,7 @@ def test_centre_of_another_number_of_features_is_refused():
         solve([[1.0], [0.0]], [0, 2], [1, 0], None, 1.0, centre=[1.0, 2.0])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems(), st.data(), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
     X, offsets, grades, cost, lam = problem
@@ -203,7 +204,7 @@ def test_weight_of_a_row_is_its_number_of_copies(problem, data, listed_size):
     assert distance <= 2 * gaps + 1e-12 * weighed.objective
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([0, smoothed_newton.MAX_LISTED_SIZE]))
 def test_optimum_with_weights_of_any_size_is_that_of_the_quadratic_programme(problem, seed, listed_size):
     X, offsets, grades, cost, lam = problem

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from searchlab.errors import SettingError
 from searchlab.rankers.solvers.pairwise_hinge import solve
 from searchlab.rankers.solvers.quadratic_programme import MAX_PAIRS, solve_by_quadratic_programme
+from tests.hypothesis_profiles import examples
 
 
 def uneven(query, high, low):
@@ -37,7 +38,7 @@ def test_bounds_are_those_of_theorem_1_and_pairs_without_a_cost_are_not_listed()
     assert duals.bounds.tolist() == [4 / 0.5, 3 / 0.5, 3 * 12 / 0.5]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 4), st.sampled_from([0.05, 1.0, 20.0]), st.booleans())
 def test_the_solution_is_optimal(seed, n_grades, lam, weighted):
     random = np.random.default_rng(seed)

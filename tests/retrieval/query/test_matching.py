@@ -48,6 +48,7 @@ from searchlab.scorers.base import Scorer
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.execution import posting_scoring
+from tests.hypothesis_profiles import examples
 from tests.retrieval.reference import ALL_SCORERS, CLOSE, POSTING_SCORERS
 
 # A slow and obvious matcher over the texts of documents. Words are split at blanks and hyphens.
@@ -288,7 +289,7 @@ def scores_of(hits: Hits) -> dict[str, float]:
     return dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
 
 
-@settings(max_examples=90)
+@settings(max_examples=examples(90))
 @given(
     documents=corpora,
     asked=st.lists(trees, min_size=8, max_size=8),
@@ -316,7 +317,7 @@ documents_for_phrases = st.lists(
 ).map(lambda rows: [Document(str(n), title, body, {"mesh": mesh}) for n, (title, body, mesh) in enumerate(rows)])
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     documents=documents_for_phrases,
     asked=st.lists(
@@ -336,7 +337,7 @@ def test_phrases_match_as_reading_every_text_says(indexed, documents, asked, spa
             assert set(found_by(engine, phrase)) == expected, phrase
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(documents=corpora, node=trees)
 def test_every_scorer_scores_the_words_of_a_tree(indexed, documents, node):
     with indexed(documents, words_per_shard=30) as folder:
@@ -387,7 +388,7 @@ def asks_for_nothing(node: Node) -> bool:
     return PUNCTUATION in str(node)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(documents=corpora, asked=st.lists(whoosh_trees, min_size=8, max_size=8))
 def test_trees_match_what_whoosh_matches(indexed, documents, asked):
     with indexed(documents) as folder:
@@ -401,7 +402,7 @@ def test_trees_match_what_whoosh_matches(indexed, documents, asked):
                 assert set(found_by(engine, node)) == {shard.columns.docnos[doc] for doc in found}, node
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(documents=corpora, asked=st.lists(trees, min_size=5, max_size=5))
 def test_shards_change_neither_matches_nor_scores(indexed, documents, asked):
     found = []
@@ -427,7 +428,7 @@ def mark_deleted(folder, docnos: set[str]) -> None:
     commit_manifest(folder, Manifest(manifest.settings, tuple(records), manifest.sources, manifest.generation + 1))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     documents=corpora,
     asked=st.lists(trees, min_size=5, max_size=5),
@@ -449,7 +450,7 @@ def test_deleted_documents_count_for_nothing(indexed, documents, asked, chance, 
             assert set(filtered.docnos) <= {document.docno for document in live}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     documents=corpora, words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), stream=st.sampled_from(STREAMS)
 )

@@ -22,6 +22,7 @@ from searchlab.retrieval.query.syntax_tree import (
     looks_plain,
     positive_leaves,
 )
+from tests.hypothesis_profiles import examples
 
 FIELDS = {"title", "body", "docno", "year", "mesh", "pub-date"}
 A, B, C, D = map(Word, "abcd")
@@ -318,7 +319,7 @@ PIECES += ["~2", "~2/3", "^2", "^1", "year:[1 TO 2]", '"a b"', "(a b)", " AND ",
 queries = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=examples(2_000))
 @given(queries | st.text(max_size=40))
 @example('(title:)^2 -(/) "x"-a "a"AND')
 def test_any_text_is_a_tree_that_can_be_written_or_malformed(text):

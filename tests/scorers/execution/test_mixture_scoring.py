@@ -20,6 +20,7 @@ from searchlab.scorers.execution.mixture_components import COMPONENTS, MixtureCo
 from searchlab.scorers.jelinek_mercer import JelinekMercer
 from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
+from tests.hypothesis_profiles import examples
 from tests.retrieval.reference import CLOSE, Reference, random_documents
 
 WORDS = ["a", "b", "c", "d"]
@@ -118,7 +119,7 @@ corpora = st.builds(
 queries = st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=5).map(" ".join)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(documents=corpora, query=queries, words_per_shard=st.sampled_from([None, 20]), k=st.sampled_from([1, 3, None]))
 def test_searches_find_what_the_formula_says(indexed, documents, query, words_per_shard, k):
     slow = SlowMixture(documents)
@@ -144,7 +145,7 @@ def _row(own, docno, shared):
     return padded(shared.weights) if found is None else found
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(documents=corpora, query=queries)
 def test_own_weights_of_unigrams_count_on_the_fast_path_too(indexed, documents, query):
     slow = SlowMixture(documents, alike=False)

@@ -17,6 +17,7 @@ from searchlab.retrieval.expansion import RM3, similar_query
 from searchlab.retrieval.pipeline import Pipeline
 from searchlab.scorers.mixture import Mixture
 from searchlab.scorers.trained_mixture import DocumentWeights, TrainedMixture
+from tests.hypothesis_profiles import examples
 from tests.scorers.contract import check_search, contract_documents
 from tests.scorers.execution.test_mixture_scoring import Topics, padded
 
@@ -65,7 +66,7 @@ def scores_by_formula(documents, query, scorer):
     return scores
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(corpora, queries, st.sampled_from([None, 15]), st.booleans())
 def test_searches_find_what_the_formula_says(indexed, pairs, query, words_per_shard, compiled):
     documents = [Document(f"d{n:02}", *pair) for n, pair in enumerate(pairs)]

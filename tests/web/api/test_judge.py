@@ -225,8 +225,10 @@ def test_the_grade_is_checked(state, app_state):
 
 
 def test_only_writes_are_posted():
-    writes = {each.path for each in ENDPOINTS if each.is_write}
+    posted = {each.path for each in ENDPOINTS if each.method == "POST"}
     judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/import"}
-    assert writes == judging | {"/api/train", "/api/jobs/cancel"}
-    texts = {f"/api/export/{what}" for what in ("qrels", "topics", "results")}
+    judging |= {"/api/import/preview", "/api/import/table"}
+    assert posted == judging | {"/api/train", "/api/jobs/cancel", "/api/searches"}
+    assert {each.method for each in ENDPOINTS if not each.is_write} == {"GET"}
+    texts = {f"/api/export/{what}" for what in ("qrels", "topics", "results", "judgments")}
     assert {each.path for each in ENDPOINTS if each.is_text} == texts

@@ -34,6 +34,10 @@ async def write(request: Request) -> Response:
     return JSONResponse({"body": (await request.body()).decode(), "form": fields})
 
 
+async def delete(request: Request) -> Response:
+    return JSONResponse({"deleted": f"?{request.url.query}"})
+
+
 async def fail(request: Request) -> Response:
     raise RuntimeError("the password is 1234")
 
@@ -58,6 +62,7 @@ ROUTES = [
     *(Route(path, show) for path in ("/", "/static/style.css", "/static/{rest:path}", "/api/search", "/document")),
     Route("/form", show_form),
     *(Route(path, write, methods=["POST"]) for path in ("/write", "/api/write", "/api/import", "/login")),
+    Route("/api/item", delete, methods=["DELETE"]),
     *(Route(path, fail) for path in ("/fail", "/api/fail")),
     Route("/half", break_off),
     Route("/report", send_own_headers),

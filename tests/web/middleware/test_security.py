@@ -41,11 +41,22 @@ def test_a_server_with_a_token_answers_to_any_name(token_client):
 # Methods, URLs and headers
 
 
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW"])
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "OPTIONS", "TRACE", "CONNECT", "BREW"])
 def test_other_methods_are_rejected(client, method):
     response = client.request(method, "/api/write")
-    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, POST")
-    assert response.json() == {"error": "expected GET, HEAD or POST"}
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD, POST, DELETE")
+    assert response.json() == {"error": "expected GET, HEAD, POST or DELETE"}
+
+
+def test_a_deletion_by_another_site_or_without_a_token_is_rejected(client, token_client):
+    assert client.delete("/api/item").json() == {"deleted": "?"}
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://evil.example"}):
+        assert client.delete("/api/item", headers=headers).status_code == 403
+    assert client.request("DELETE", "/api/item", content=b"x").status_code == 413
+    assert client.delete("/form").status_code == 405
+    assert token_client.delete("/api/item").status_code == 401
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    assert token_client.delete("/api/item", headers=bearer).json() == {"deleted": "?"}
 
 
 def test_the_length_of_a_url_is_bounded(client):

@@ -152,25 +152,38 @@ def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_files_are_imported_or_an_error_is_shown(show, browser, find, wait, tmp_path):
-    (tmp_path / "topics.tsv").write_text("1\tlymphoma\n2\tdepression\n")
-    (tmp_path / "good.qrels").write_text("1 0 med-004 1\n2 0 med-010 2\n2 0 med-004 0\n")
-    (tmp_path / "bad.qrels").write_text("1 0 med-004 much\n")
+def test_a_table_is_shown_as_it_is_understood_and_then_imported(show, browser, find, wait, tmp_path):
+    (tmp_path / "bad.xlsx").write_bytes(b"PK\x03\x04")
+    hostile = "<img src=x onerror=alert(1)>"
+    (tmp_path / "quepid.csv").write_text(
+        f"query,docid,rating\nlymphoma,med-004,2\n{hostile},med-010,0\nlymphoma,nowhere,1\nasthma,med-004,much\n"
+    )
     show("/judge")
     find("#import-set").clear()
     find("#import-set").send_keys("from files")
-    find("#import-topics").send_keys(str(tmp_path / "topics.tsv"))
-    find("#import-qrels").send_keys(str(tmp_path / "bad.qrels"))
-    find("[data-import] button").click()
+    find("#import-file").send_keys(str(tmp_path / "bad.xlsx"))
+    find("[data-preview]").click()
     message = wait("document.querySelector('[data-problem]:not([hidden])')?.textContent")
-    assert message.startswith("Not imported: ")
-    assert "much" in message
+    assert message.startswith("Not imported: the workbook cannot be read")
     (rejected,) = browser.get_log("browser")
     assert "status of 400" in rejected["message"]
-    find("#import-qrels").send_keys(str(tmp_path / "good.qrels"))
-    find("[data-import] button").click()
+    find("#import-file").send_keys(str(tmp_path / "quepid.csv"))
+    find("[data-preview]").click()
+    wait("document.querySelector('[data-understood] .primary')")
+    understood = find("[data-understood]").text
+    assert "2 new topics, 2 judgments (table with the columns query, docid, rating):" in understood
+    assert f"{hostile} (1 judgment)" in understood
+    assert "line 4: 'lymphoma, nowhere' – the document 'nowhere' is not in the index" in understood
+    find("[data-understood] .primary").click()
+    wait("document.querySelector('[data-understood] .notice')")
+    assert find("[data-understood] .notice").text == "2 topics, 2 judgments added; 2 lines not understood."
+    find("[data-understood] a.primary").click()
     wait("new URLSearchParams(location.search).get('topic_set') === 'from files'")
-    assert "2 of 2 topics judged: 3 judgments, 2 relevant" in find(".overview-main .progress").text
+    assert "2 of 2 topics judged: 2 judgments, 1 relevant" in find(".overview-main .progress").text
+    find("#import-text").send_keys("one query a line\nanother query")
+    find("[data-preview]").click()
+    wait("document.querySelector('[data-understood] .primary')")
+    assert "2 new topics, 0 judgments (one query a line):" in find("[data-understood]").text
 
 
 def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, find, wait, collection):

@@ -80,11 +80,11 @@ def test_pages_and_filters_are_links(show, wait):
     assert shown.execute_script("return document.querySelector('.results').start") == 11
     click(shown, "[rel=prev]")
     wait("document.querySelector('.rank').textContent === '1'")
-    year = texts(shown, ".result .facts a")[0]
-    click(shown, ".result .facts a")
+    year = texts(shown, ".result .citation > a")[0]
+    click(shown, ".result .citation > a")
     wait("document.querySelector('.chip')")
     assert texts(shown, ".chip bdi") == [f"year={year}"]
-    assert set(texts(shown, ".result .facts li:first-child a")[:1]) == {year}
+    assert set(texts(shown, ".result .citation > a")) == {year}
     click(shown, ".chip .drop")
     wait("!document.querySelector('.chip')")
     click(shown, ".filter summary")
@@ -469,7 +469,7 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
 
     shown = show(SEARCHED)
     way = []
-    for _ in range(28):
+    for _ in range(33):
         press(Keys.TAB)
         way.append(
             shown.execute_script(
@@ -484,9 +484,9 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
         "Index: medical",
         "Judging as me",
     ]
-    assert [name for name, _, _ in way][9:17] == [
-        *("q", "system", "Search", "Filter", "Sorted by relevance", "Group duplicates"),
-        *("Narrow by journal, year", "Compare systems"),
+    assert [name for name, _, _ in way][9:20] == [
+        *("q", "system", "Search", "Filter", "year-from", "year-to", "Show", "Sorted by relevance"),
+        *("Group duplicates", "Narrow by journal, year", "Save this search"),
     ]
     assert [name for name, _, _ in way][-4:] == ["More like this", "2", "1", "0"]
     assert {(style, seen) for _, style, seen in way} == {("solid", True)}
@@ -518,7 +518,7 @@ def test_searching_and_judging_work_without_scripts(show, until):
         assert "q=patients" in shown.current_url
         click(shown, chosen)
         until(lambda: seen(".rank") and not seen(chosen))
-        click(shown, ".result .facts a")
+        click(shown, ".result .citation > a")
         until(lambda: seen(".chip bdi"))
         assert seen(".chip bdi")[0].startswith("year=")
         click(shown, ".chip .drop")
@@ -537,7 +537,9 @@ def test_hostile_documents_are_escaped(show, wait, press):
     assert SCRIPT in texts(shown, ".result h2 a")
     assert any("<img src=x onerror=alert(1)>" in text for text in texts(shown, ".snippet"))
     sources = "return [...document.scripts].map(script => new URL(script.src).pathname)"
-    assert set(shown.execute_script(sources)) == {f"/static/{name}.js" for name in ("page", "keys", "suggest")}
+    assert set(shown.execute_script(sources)) == {
+        f"/static/{name}.js" for name in ("page", "keys", "suggest", "results")
+    }
     assert shown.execute_script("return document.querySelectorAll('main img, main style, main b, main i').length") == 0
     for docno, title in [(HOSTILE[0].docno, SCRIPT), (HOSTILE[2].docno, HOSTILE[2].docno)]:
         shown = show(PAGES["hostile"])

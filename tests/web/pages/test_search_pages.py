@@ -190,12 +190,19 @@ def test_words_of_other_fields_are_linked(wings):
 
 def test_results_can_be_exported_from_the_page(client):
     html = page(client, q="mice", filter="year=[1980 TO 1990]", index="mice", k=5)
-    links = [unescape(link) for link in re.findall(r'href="(/api/export/results[^"]*)"', html)]
-    assert [link.rpartition("=")[2] for link in links] == ["ris", "csv", "bib"]
-    answer = client.get(links[0])
-    # All results, not only those of the page.
+    form = re.search(r'<form class="export.*?</form>', html, re.DOTALL).group()
+    assert re.findall(r'name="format" value="(\w+)"', form) == ["ris", "csv", "bib", "jsonl", "run"]
+    fields = [
+        (name, unescape(value)) for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form)
+    ]
+    # All results, not only those of the page; or those that are ticked.
+    answer = client.get("/api/export/results", params=[*fields, ("format", "ris")])
     assert (answer.status_code, answer.text.count("\nER  - ")) == (200, 11)
-    assert "the first 20 results" in page(client, q="mice", index="mice")
+    ticked = re.findall(r'name="docno" value="([^"]*)" form="export"', html)
+    assert len(ticked) == 5
+    answer = client.get("/api/export/results", params=[*fields, ("docno", ticked[3]), ("format", "run")])
+    assert [line.split()[2] for line in answer.text.splitlines()] == [ticked[3]]
+    assert "the first 20 if none is" in words(page(client, q="mice", index="mice"))
     assert "/api/export" not in page(client, q="nothing-at-all", index="mice")
 
 

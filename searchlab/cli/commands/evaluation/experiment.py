@@ -8,7 +8,7 @@ import typer
 
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
-from searchlab.cli.options import JobsOption, require_jobs
+from searchlab.cli.options import ClusterOption, JobsOption, open_cluster, require_jobs
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
@@ -23,6 +23,7 @@ def experiment_command(
     ] = None,
     jobs: JobsOption = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute everything again.")] = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Compare systems as a TOML file describes, and report.
 
@@ -34,8 +35,10 @@ def experiment_command(
     require_jobs(jobs)
     plan = read_plan(file)
     try:
-        with stage_bar() as progress:
-            finished = run_experiment(plan, output=output, n_jobs=jobs, fresh=fresh, progress=progress)
+        with open_cluster(cluster) as connected, stage_bar() as progress:
+            finished = run_experiment(
+                plan, output=output, n_jobs=jobs, cluster=connected, fresh=fresh, progress=progress
+            )
     except KeyboardInterrupt:
         note(f"finished parts are kept in {output or plan.output}; the same command continues from there")
         raise

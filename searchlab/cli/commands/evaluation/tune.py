@@ -12,6 +12,7 @@ from searchlab.cli.app import app
 from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.messages import is_verbose, note
 from searchlab.cli.options import (
+    ClusterOption,
     DialectOption,
     IndexOption,
     JsonOption,
@@ -19,6 +20,7 @@ from searchlab.cli.options import (
     TopicIdsOption,
     TopicsOption,
     choose_index,
+    open_cluster,
 )
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.search_options import pairs
@@ -56,6 +58,7 @@ def tune_command(
     folds: Annotated[int, typer.Option("--folds", metavar="N", help="Folds of the cross-validation")] = 5,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for the folds and the test")] = 0,
     as_json: JsonOption = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Choose the settings of a scorer on judged topics.
 
@@ -68,7 +71,7 @@ def tune_command(
         raise SettingError(f"--seed is {seed}, expected a whole number from 0")
     folder = choose_index(index)
     tuning_topics, judgments = read_judged_topics(folder, topics, qrels, "tune by", topic_ids=topic_ids)
-    with stage_bar() as progress:
+    with open_cluster(cluster) as connected, stage_bar() as progress:
         tuning = tune(
             searchlab.open(folder),
             tuning_topics,
@@ -80,6 +83,7 @@ def tune_command(
             dialect=dialect,
             n_folds=folds,
             seed=seed,
+            cluster=connected,
             progress=progress,
         )
     if tuning.n_skipped:

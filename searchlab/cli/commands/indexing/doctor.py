@@ -10,7 +10,7 @@ import typer
 import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.messages import note
-from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.options import ClusterOption, IndexOption, choose_index, open_cluster
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
 from searchlab.evaluation.number_text import format_count
@@ -26,6 +26,7 @@ def doctor_command(
         ),
     ] = None,
     index: IndexOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Examine an index, or files of judgments, runs and topics.
 
@@ -35,17 +36,17 @@ def doctor_command(
     if files:
         _examine_files(files, index)
     else:
-        _examine_index(index)
+        _examine_index(index, cluster)
 
 
-def _examine_index(index: str | None) -> None:
+def _examine_index(index: str | None, cluster: str | None) -> None:
     from searchlab.features.artefact_checks import examine_artefacts
     from searchlab.judgments.judgment_backup import examine_judgments
     from searchlab.judgments.judgment_store import judgments_file
 
     folder = choose_index(index)
-    with stage_bar() as progress:
-        diagnosis = searchlab.examine(folder, progress)
+    with open_cluster(cluster) as connected, stage_bar() as progress:
+        diagnosis = searchlab.examine(folder, progress, cluster=connected)
         problems = examine_artefacts(folder) if diagnosis.healthy else []
         if problem := examine_judgments(judgments_file(folder)):
             problems.append(problem)

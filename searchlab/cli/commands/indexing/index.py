@@ -10,7 +10,7 @@ import typer
 import searchlab
 from searchlab.cli.app import app
 from searchlab.cli.messages import MAX_NAMES, detail, is_verbose, note, warn, warn_of_encodings
-from searchlab.cli.options import JobsOption
+from searchlab.cli.options import ClusterOption, JobsOption, open_cluster
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import reading_bar
 from searchlab.cli.reading_report import reading_report
@@ -132,6 +132,7 @@ def index_command(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Build the index from scratch instead of updating it.")
     ] = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Index documents: add new ones and replace changed ones.
 
@@ -142,7 +143,7 @@ def index_command(
     notes = searchlab.ReadingNotes()
     if is_verbose():
         notes.max_kept = sys.maxsize
-    with reading_report(report, notes), reading_bar(notes) as progress:
+    with open_cluster(cluster) as connected, reading_report(report, notes), reading_bar(notes) as progress:
         summary = searchlab.index(
             sources,
             index,
@@ -160,6 +161,7 @@ def index_command(
             max_record_mb=max_record_mb,
             prune=prune,
             rebuild=rebuild,
+            cluster=connected,
             notes=notes,
             progress=progress,
         )

@@ -8,7 +8,7 @@ import typer
 
 import searchlab
 from searchlab.cli.app import app
-from searchlab.cli.options import IndexOption, choose_index
+from searchlab.cli.options import ClusterOption, IndexOption, choose_index, open_cluster
 from searchlab.cli.printing.index_printing import print_build_summary
 from searchlab.cli.progress import stage_bar
 
@@ -19,10 +19,12 @@ def merge_command(
     jobs: Annotated[
         int, typer.Option("-j", "--jobs", metavar="N", help="Number of shards to write at the same time")
     ] = 1,
+    cluster: ClusterOption = None,
 ) -> None:
     """Rewrite an index as few large shards.
 
     Deleted documents are dropped from the disk. Searches are then fastest.
     """
-    with stage_bar() as progress:
-        print_build_summary(searchlab.merge(choose_index(index), jobs=jobs, progress=progress))
+    folder = choose_index(index)
+    with open_cluster(cluster) as connected, stage_bar() as progress:
+        print_build_summary(searchlab.merge(folder, jobs=jobs, cluster=connected, progress=progress))

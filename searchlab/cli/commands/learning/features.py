@@ -13,6 +13,7 @@ from searchlab.cli.collection_files import read_topics_and_qrels
 from searchlab.cli.external_options import ExternalOption, read_external, warn_of_missing_scores
 from searchlab.cli.messages import list_names, note, warn
 from searchlab.cli.options import (
+    ClusterOption,
     IndexOption,
     OutputOption,
     QrelsOption,
@@ -20,6 +21,7 @@ from searchlab.cli.options import (
     TopicIdsOption,
     TopicsOption,
     choose_index,
+    open_cluster,
 )
 from searchlab.cli.output import destination, open_output
 from searchlab.cli.progress import stage_bar
@@ -91,6 +93,7 @@ def features_command(
     listing: Annotated[
         bool, typer.Option("--list", help="List all features, or those of the feature set, and exit.")
     ] = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Compute features of documents, and write a LETOR file.
 
@@ -108,7 +111,7 @@ def features_command(
     options = SearchOptions.read(scorer, settings, expand=expand)
     folder = choose_index(index)
     wanted, judgments = read_topics_and_qrels(folder, topics, qrels, topic_ids)
-    with searchlab.open(folder) as engine, stage_bar() as progress:
+    with searchlab.open(folder) as engine, open_cluster(cluster) as connected, stage_bar() as progress:
         for remark in build_prerequisites(engine, feature_set, progress):
             warn(remark)
         candidates = _choose_candidates(engine, wanted, judgments, run, k, options, union=union)
@@ -120,6 +123,7 @@ def features_command(
             qrels=judgments,
             unjudged=unjudged,
             strict=strict,
+            cluster=connected,
             progress=progress,
         )
     missing = count_missing_scores(table)

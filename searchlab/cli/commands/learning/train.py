@@ -13,6 +13,7 @@ from searchlab.cli.collection_files import read_judged_topics
 from searchlab.cli.external_options import ExternalOption, read_external, warn_of_missing_scores
 from searchlab.cli.messages import note, warn_of_encodings
 from searchlab.cli.options import (
+    ClusterOption,
     IndexOption,
     QrelsOption,
     ScorerSettingsOption,
@@ -20,6 +21,7 @@ from searchlab.cli.options import (
     TopicsOption,
     choose_index,
     given_options,
+    open_cluster,
 )
 from searchlab.cli.output import STANDARD_OUTPUT, require_writable_file
 from searchlab.cli.printing.model_printing import print_training, print_trial
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 # Parameters that go only with training from an index, and those that go only with a feature file.
 INDEX_PARAMETERS = (
+    "cluster",
     "index",
     "topics",
     "topic_ids",
@@ -114,6 +117,7 @@ def train_command(
     ] = 4,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed for folds and parts")] = 0,
     listing: Annotated[bool, typer.Option("--list", help="List all rankers with their settings, and exit.")] = False,
+    cluster: ClusterOption = None,
 ) -> None:
     """Train a re-ranker, and say whether it helps.
 
@@ -156,7 +160,7 @@ def train_command(
         first_stage = {"k": k, "scorer": scorer, "settings": dict(pairs(scorer_settings or (), "--scorer-set"))}
         feature_set = make_feature_set([*make_feature_set(features).features, *read_external(external)])
         bundle = _train_from_index(
-            recipe, index, topics, topic_ids, qrels, feature_set, first_stage | {"expanded": not no_rm3}
+            recipe, index, topics, topic_ids, qrels, feature_set, first_stage | {"expanded": not no_rm3}, cluster
         )
         warn_of_missing_scores(bundle.training.get("missing_scores", {}), bundle.training["n_rows"])
     bundle.save(output)
@@ -214,13 +218,14 @@ def _train_from_index(
     qrels: str | None,
     feature_set: FeatureSet,
     candidates: dict[str, Any],
+    cluster: str | None,
 ) -> Bundle:
     from searchlab.rankers.first_stage import FirstStage
 
     first_stage = FirstStage(**candidates)
     folder = choose_index(index)
     training_topics, judgments = read_judged_topics(folder, topics, qrels, "learn from", topic_ids=topic_ids)
-    with searchlab.open(folder) as engine, stage_bar() as progress:
+    with searchlab.open(folder) as engine, open_cluster(cluster) as connected, stage_bar() as progress:
         return searchlab.train_from_index(
             engine,
             training_topics,
@@ -229,6 +234,7 @@ def _train_from_index(
             recipe=recipe,
             first_stage=first_stage,
             source=source_of(topics, qrels),
+            cluster=connected,
             progress=progress,
         )
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
-from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
+from searchlab.cli.options import ClusterOption, JobsOption, ReportOption, open_cluster, require_jobs, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.letor_printing import print_rankers
 from searchlab.cli.printing.terminal_text import print_line
@@ -72,6 +72,7 @@ def letor_command(
         ),
     ] = None,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Train and test every ranker on LETOR folds.
 
@@ -109,7 +110,7 @@ def letor_command(
         from searchlab.reproduction.paper_reports.paper_sections import choose_shown_queries
 
         shown = choose_shown_queries(data.whole, drawn_queries, query)
-    with stage_bar() as progress:
+    with open_cluster(cluster) as connected, stage_bar() as progress:
         results = reproduce(
             data,
             names,
@@ -117,6 +118,7 @@ def letor_command(
             recipe_names=recipe_names,
             relevant_from=relevant_from,
             n_jobs=jobs,
+            cluster=connected,
             progress=progress,
         )
         retrieval = evaluate_retrieval_models(data, recipe, relevant_from)

@@ -11,7 +11,7 @@ import searchlab
 from searchlab.cli.commands.reproduction.collection_index import open_collection
 from searchlab.cli.commands.reproduction.reproduce_app import reproduce_app, write_json_results, write_report_folder
 from searchlab.cli.messages import warn
-from searchlab.cli.options import JobsOption, ReportOption, require_jobs, split_names
+from searchlab.cli.options import ClusterOption, JobsOption, ReportOption, open_cluster, require_jobs, split_names
 from searchlab.cli.output import require_writable_folder
 from searchlab.cli.printing.terminal_text import print_line
 from searchlab.cli.progress import stage_bar
@@ -61,6 +61,7 @@ def ohsumed_command(
         ),
     ] = None,
     jobs: JobsOption = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """BM25, LMIR and Ranking SVMs on judged documents.
 
@@ -78,13 +79,15 @@ def ohsumed_command(
         if given is not None and output is None:
             raise SettingError(f"{option} is for the figures of a report: expected -o FOLDER")
     require_writable_folder(output)
-    with stage_bar() as progress:
+    with open_cluster(cluster) as connected, stage_bar() as progress:
         name, n_docs, documents = _read_documents(folder, output, unjudged, seed, progress)
         if drawn is not None:
             check_queries(documents.table, drawn)
         if query is not None and query not in documents.table.query_ids:
             raise SettingError(f"query {query} has no judged documents, expected one of {documents.table.n_queries}")
-        result = run_ohsumed(documents, name=name, n_docs=n_docs, recipe=recipe, n_jobs=jobs, progress=progress)
+        result = run_ohsumed(
+            documents, name=name, n_docs=n_docs, recipe=recipe, n_jobs=jobs, cluster=connected, progress=progress
+        )
         if output is not None:
             progress("drawing", 0, 1)
             report = ohsumed_report(result, recipe, drawn, query)

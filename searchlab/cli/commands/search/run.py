@@ -15,12 +15,14 @@ from searchlab.cli.collection_files import default_topics
 from searchlab.cli.external_options import ExternalOption, read_external
 from searchlab.cli.messages import list_names, note, warn_of_encodings
 from searchlab.cli.options import (
+    ClusterOption,
     IndexOption,
     OutputOption,
     TagOption,
     TopicIdsOption,
     TopicsOption,
     choose_index,
+    open_cluster,
     split_names,
 )
 from searchlab.cli.output import destination, open_output
@@ -92,6 +94,7 @@ def run_command(
         str | None,
         typer.Option("--fields", metavar="NAMES", help="The fields of a topic to search for, such as title,desc"),
     ] = None,
+    cluster: ClusterOption = None,
 ) -> None:
     """Search for every topic, and write a TREC run.
 
@@ -127,11 +130,12 @@ def run_command(
             reranker = open_reranker(rerank, engine, read_external(external), wanted)
             pipelines, name = [reranker.pipeline()], reranker.bundle.ranker
             warn_of_known_topics(reranker, wanted, of_collection=topics is None)
-        with stage_bar() as progress, warnings.catch_warnings():
+        with open_cluster(cluster) as connected, stage_bar() as progress, warnings.catch_warnings():
             warnings.simplefilter("ignore", searchlab.QueryWarning)
             warnings.simplefilter("ignore", searchlab.TrainingTopicsWarning)  # said above
             runs = [
-                each.run(wanted, k, syntax=syntax, filters=options.filters, progress=progress) for each in pipelines
+                each.run(wanted, k, syntax=syntax, filters=options.filters, cluster=connected, progress=progress)
+                for each in pipelines
             ]
         rankings = runs[0] if len(runs) == 1 else searchlab.fuse(runs, fusion, k=k)
         with open_output(output) as file:

@@ -102,18 +102,21 @@ def _docno(record: TaggedRecord, pmid: str, prefix: str) -> str:
 
 
 def _document(record: TaggedRecord, prefix: str) -> Document:
-    lists = {name: record.union(*tags) for name, tags in LIST_TAGS.items()}
-    texts = {name: record.text(*tags) for name, tags in TEXT_TAGS.items()}
-    noted = {match[1]: match[2] for match in map(_NOTE.fullmatch, lists["notes"]) if match}
-    lists["notes"] = [note for note in lists["notes"] if not _NOTE.fullmatch(note)]
-    lists["mesh"] = list(filter(None, map(str.strip, split_list(noted.get(MESH_NOTE, "")))))
-    terms = frozenset(lists["mesh"])
-    lists["keywords"] = [keyword for keyword in lists["keywords"] if keyword not in terms]
-    lists["issn"], lists["isbn"] = split_serial_numbers(record.union(SERIAL_TAG))
+    present = record.texts.keys()
+    lists = {name: record.union(*tags) for name, tags in LIST_TAGS.items() if not present.isdisjoint(tags)}
+    texts = {name: record.text(*tags) for name, tags in TEXT_TAGS.items() if not present.isdisjoint(tags)}
+    noted = {match[1]: match[2] for match in map(_NOTE.fullmatch, lists.get("notes", ())) if match}
+    if noted:
+        lists["notes"] = [note for note in lists["notes"] if not _NOTE.fullmatch(note)]
+        lists["mesh"] = list(filter(None, map(str.strip, split_list(noted.get(MESH_NOTE, "")))))
+        terms = frozenset(lists["mesh"])
+        lists["keywords"] = [keyword for keyword in lists.get("keywords", ()) if keyword not in terms]
+    if SERIAL_TAG in present:
+        lists["issn"], lists["isbn"] = split_serial_numbers(record.union(SERIAL_TAG))
     journal = record.text(*JOURNAL_TAGS)
     if (short := record.text("JO")) != journal:
-        texts["journal_abbreviation"] = texts["journal_abbreviation"] or short
-    if not texts["date"]:
+        texts["journal_abbreviation"] = texts.get("journal_abbreviation") or short
+    if not texts.get("date"):
         texts["date"] = re.sub("//+", " ", record.text("Y1", "PY").rstrip("/ "))
     title = record.text(*TITLE_TAGS)
     if not title and (title := record.text(BOOK_TITLE_TAG)) == journal:

@@ -1,0 +1,45 @@
+"""Features on a cluster: the candidates of some topics are a task, and the numbers are those of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from searchlab.cluster.cluster import Cluster
+from searchlab.features.catalogue import Feature
+from searchlab.features.extraction import CandidateTopic, extract_topics
+from searchlab.features.feature_sets import make_feature_set
+from searchlab.features.user_defined.external_features import ExternalFeature
+from searchlab.retrieval.composition.cluster_batch import split_evenly
+from searchlab.retrieval.engine import SearchEngine
+from searchlab.types import Array, Progress
+
+# A feature by its name, unless it has scores that only the client knows.
+SentFeature = str | ExternalFeature
+
+
+def extract_on_cluster(
+    cluster: Cluster,
+    engine: SearchEngine,
+    topics: Sequence[CandidateTopic],
+    features: Sequence[Feature],
+    progress: Progress,
+) -> list[Array]:
+    """The features of each topic's candidates: a row for each, a column for each feature."""
+    sent = [feature if isinstance(feature, ExternalFeature) else feature.name for feature in features]
+    with cluster:
+        cluster.check_sources([engine.snapshot.folder.absolute()])
+        parts = split_evenly(topics, len(cluster.workers))
+        progress("extracting", 0, len(topics))
+        blocks = cluster.run(
+            extract_part,
+            [(engine, part, sent) for part in parts],
+            on_done=lambda n_done, _: progress("extracting", n_done * len(topics) // len(parts), len(topics)),
+        )
+    return [block for part in blocks for block in part]
+
+
+def extract_part(
+    engine: SearchEngine, topics: Sequence[CandidateTopic], features: Sequence[SentFeature]
+) -> list[Array]:
+    """The features of some topics, in a worker."""
+    return extract_topics(engine, topics, make_feature_set(features).features)

@@ -1,0 +1,152 @@
+"""Building an index on a cluster: its workers write the shards, and the client makes the one commit.
+
+    divide    sources into parts, by size alone                              corpus/document_parts.py
+    write     each part as shards, on any worker, as if it had no duplicates  part_writer.py
+    compare   the documents of all parts, by their identities                part_identities.py
+    rewrite   the parts of which documents are left out or renamed
+    commit    as on one machine
+
+Documents, statistics and scores are those of an index built on one machine, because they do not depend on which
+documents share a shard.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.cluster.cluster import Cluster
+from searchlab.corpus.document_parts import DocumentPart, ReadingSettings, divide_sources, list_sources
+from searchlab.corpus.documents import missing_columns, no_documents
+from searchlab.corpus.file_ranges import count_lines
+from searchlab.corpus.reading_notes import COLUMNS, ENCODING, ReadingNotes
+from searchlab.corpus.sources import Source
+from searchlab.errors import SettingError, SourceError, name_some
+from searchlab.indexing.building.update import IndexChanges
+from searchlab.indexing.parts.part_identities import keep_documents
+from searchlab.indexing.parts.part_writer import BuildSettings, WrittenPart, write_part
+from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.types import Progress
+
+# A part of this size becomes about one full shard.
+MAX_PART_BYTES = 128 * 2**20
+# Smaller parts would make shards that cost every search more than dividing them saves.
+MIN_PART_BYTES = 4 * 2**20
+# Parts for each worker, if they are not full: those that end first take over.
+PARTS_PER_WORKER = 2
+# Files of which each worker is asked whether it sees them.
+MAX_CHECKED_FILES = 100
+
+
+class ClusterBuild:
+    """Writes the documents of sources as shards on a cluster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        names: Sequence[str | Path],
+        reading: ReadingSettings,
+        notes: ReadingNotes,
+        progress: Progress,
+        *,
+        on_duplicate: str,
+        deduplicate: bool,
+    ) -> None:
+        self._cluster = cluster
+        self._names = names
+        self._reading = reading
+        self._notes = notes
+        self._progress = progress
+        self._on_duplicate = on_duplicate
+        self._deduplicate = deduplicate
+        self.n_docs = 0
+
+    def write(
+        self, folder: Path, prefix: str, analysis: AnalysisSettings, changes: IndexChanges, *, is_update: bool
+    ) -> list[ShardRecord]:
+        """Write all documents that are new or have changed; `changes` then has what was found in the old index."""
+        if analysis.needs_this_process:
+            raise SettingError("the analyzer is defined in a notebook or script, expected a module that workers load")
+        cluster, notes = self._cluster, self._notes
+        with cluster:
+            notes.clear()
+            sources = list_sources(self._names, self._reading, notes)
+            files = [file.path.absolute() for source in sources for file in source.files]
+            cluster.check_sources([*map(Path.absolute, map(Path, self._names)), *files[:MAX_CHECKED_FILES]])
+            cluster.check_folder(folder)
+            part_bytes = choose_part_bytes(notes.bytes_total, len(cluster.workers))
+            parts = divide_sources(
+                sources, self._reading, notes, part_bytes, lambda ranges: cluster.run(count_lines, ranges)
+            )
+            build = BuildSettings(
+                folder.absolute(),
+                prefix,
+                analysis,
+                self._reading,
+                is_update,
+                notes.listener is not None,
+                notes.max_kept,
+            )
+            written = cluster.run(
+                write_part,
+                [(part, number, build) for number, part in enumerate(parts)],
+                on_done=lambda n_done, part: self._count(part, n_done == len(parts)),
+            )
+            self._collect_notes(sources, parts, written)
+            written = self._rewrite(parts, written, build)
+        for part in written:
+            changes.add(part.changes)
+        return [record for part in written for record in part.records]
+
+    def _count(self, part: WrittenPart, is_last: bool) -> None:
+        self.n_docs += part.notes.n_documents
+        self._notes.bytes_read += part.notes.bytes_read
+        self._progress("writing" if is_last else "reading", self.n_docs, 0)
+
+    def _rewrite(
+        self, parts: Sequence[DocumentPart], written: Sequence[WrittenPart], build: BuildSettings
+    ) -> list[WrittenPart]:
+        """Write the parts again of which the rules for duplicates leave out or rename documents."""
+        identities = [part.identities for part in written]
+        kept = keep_documents(identities, self._on_duplicate, self._notes, deduplicate=self._deduplicate)
+        changed = [number for number, docnos in enumerate(kept) if docnos != identities[number].docnos]
+        again = self._cluster.run(write_part, [(parts[number], number, build, kept[number]) for number in changed])
+        replaced = dict(zip(changed, again, strict=True))
+        return [replaced.get(number, part) for number, part in enumerate(written)]
+
+    def _collect_notes(
+        self, sources: Sequence[Source], parts: Sequence[DocumentPart], written: Sequence[WrittenPart]
+    ) -> None:
+        """Add the notes of all parts in their order; a source without documents is an error."""
+        notes = self._notes
+        notes.bytes_read = 0
+        n_documents: Counter[int] = Counter()
+        n_ranges: Counter[Path] = Counter()
+        once: set[tuple[str, str, str]] = set()
+        for part, of_part in zip(parts, written, strict=True):
+            notes.absorb(of_part.notes)
+            n_documents += of_part.n_documents
+            if part.format is not None and of_part.notes.n_files:
+                n_ranges[part.files[0].file.path] += 1
+            for event in of_part.events:
+                key = (event.kind, event.location, event.message)
+                if event.kind in (ENCODING, COLUMNS) and key in once:
+                    continue  # each range of a file says so
+                once.add(key)
+                if notes.listener is not None:
+                    notes.listener.add(event)
+        notes.n_files -= sum(n - 1 for n in n_ranges.values())
+        for number, source in enumerate(sources):
+            if not n_documents[number]:
+                names = {file.name for file in source.files}
+                skipped = [each for each in notes.skipped if each.path in names]
+                raise no_documents(source.name, skipped, notes, 0)
+        if missing := missing_columns(self._reading.fields or {}, notes):
+            raise SourceError("fields", f"no table has the column {name_some(missing)}")
+
+
+def choose_part_bytes(n_bytes: int, n_workers: int) -> int:
+    """The size of parts: full shards of a large collection, a few parts a worker of a small one."""
+    return min(max(n_bytes // (PARTS_PER_WORKER * max(n_workers, 1)) + 1, MIN_PART_BYTES), MAX_PART_BYTES)

@@ -1,0 +1,72 @@
+"""Plain words for systems, rankers and measures in menus and tables; technical names stand beside them."""
+
+from __future__ import annotations
+
+from searchlab.evaluation.measure_families import FAMILIES
+from searchlab.evaluation.measures import parse_measure
+from searchlab.rankers.builtin import BUILTIN
+from searchlab.rankers.systems import MODEL
+
+SYSTEMS = {
+    "bm25": "Standard",
+    "bm25+rm3": "Standard, with related words",
+    "bm25f": "Titles count more",
+    "tfidf": "Classic word weights",
+    "dirichlet": "Language model",
+    "jm": "Language model, mixed with the collection",
+    "absolute": "Language model, by discounts",
+    "two-stage": "Language model, in two stages",
+    "mixture": "Several language models",
+    "plsa": "Topics of documents",
+    "wtm": "Topics of words",
+}
+RANKERS = {
+    "rsvm-ir": "Which of two documents is better? Top ranks count more (recommended)",
+    "rsvm": "Which of two documents is better?",
+    "rsvm-ir-gd": "The recommended one, by a slower method",
+    "rsvm-ir-rank": "The recommended one, without balancing of topics",
+    "rsvm-ir-query": "The recommended one, without weight on top ranks",
+    "rsvm-knn": "Which is better, by the most similar topics only",
+    "mhr": "Votes for every two grades",
+    "mhr-weighted": "Votes for every two grades, weighed",
+    "ordrank": "Votes for neighbouring grades",
+    "ordrank-weighted": "Votes for neighbouring grades, weighed",
+    "rankboost": "Many simple rules together",
+    "rankboost-qd": "Many simple rules, by kinds of queries",
+    "exponential": "Many simple rules, one kind of queries",
+    "lambdamart": "Decision trees",
+    "svm": "Relevant or not? By a dividing line",
+    "maxent": "Relevant or not? By probabilities",
+}
+# What a value of a measure means, by the families of measures.
+MEASURES = {
+    "nDCG": "how close the order is to the best possible one: 1 is perfect; high grades and high ranks count more",
+    "AP": "how early the relevant documents come, over the whole list: 1 if all of them come first",
+    "P": "the share of the first documents that is relevant",
+    "R": "the share of all relevant documents that is among the first ones",
+    "RR": "1 if the first document is relevant, ½ if the second is the first relevant one, and so on",
+    "ERR": "how soon a reader who stops at a good document is satisfied",
+    "RBP": "how much relevance a patient reader meets on the way down",
+    "Judged": "the share of the first documents that somebody has judged",
+}
+MERGING = "If several judges have graded a document, the lower median of their grades counts: of two, the lower one."
+
+
+def plain_system(name: str, label: str, kind: str) -> str:
+    """A system in plain words, with its technical label in brackets."""
+    if kind == "model":
+        words = "Learned, ready-made" if name == f"{MODEL}{BUILTIN}" else "Learned from judgments"
+    else:
+        words = SYSTEMS.get(name, "")
+    return f"{words} ({label})" if words else label
+
+
+def plain_ranker(name: str, description: str) -> str:
+    """A ranker in plain words."""
+    return RANKERS.get(name, description)
+
+
+def plain_measure(name: str) -> str:
+    """What a value of a measure means; for a rare measure, its definition."""
+    family = parse_measure(name).family
+    return MEASURES.get(family, FAMILIES[family].description)

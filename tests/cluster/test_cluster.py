@@ -1,0 +1,142 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+
+import searchlab
+from searchlab import Cluster
+from searchlab.cluster.cluster import as_cluster, choose_worker
+from searchlab.errors import ClusterError, ClusterWarning, SettingError
+from tests.cluster import worker_tasks
+
+
+def test_results_come_in_the_order_of_the_calls(cluster):
+    assert cluster.run(worker_tasks.double, [(number,) for number in range(50)]) == list(range(0, 100, 2))
+
+
+def test_finished_calls_are_counted(cluster):
+    counts: list[tuple[int, int]] = []
+    cluster.run(worker_tasks.double, [(2,), (2,), (2,)], on_done=lambda n_done, result: counts.append((n_done, result)))
+    assert counts == [(1, 4), (2, 4), (3, 4)]
+
+
+def test_no_calls_have_no_results(cluster):
+    assert cluster.run(worker_tasks.double, []) == []
+
+
+def test_the_first_error_in_the_order_of_the_calls_is_raised(cluster, tmp_path):
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    with pytest.raises(SettingError, match="number is 1,"):
+        # The first call fails after the second one has.
+        cluster.run(worker_tasks.refuse, [(1, second, first), (3, "", second)])
+
+
+def test_an_error_in_searchlab_itself_keeps_its_type(cluster):
+    with pytest.raises(ZeroDivisionError, match="number 4"):
+        cluster.run(worker_tasks.fail, [(4,)])
+
+
+def test_a_place_keeps_its_worker(cluster):
+    places = [str(number % 20) for number in range(40)]
+    processes = cluster.run(worker_tasks.process_of, [(place,) for place in places], places=places)
+    again = cluster.run(worker_tasks.process_of, [(place,) for place in places], places=places)
+    assert len(set(processes)) == 2
+    # Preferences are not binding: an idle worker may take a task of a busy one.
+    assert sum(one == other for one, other in zip(processes, again, strict=True)) >= 20
+
+
+def test_few_places_move_when_a_worker_goes():
+    workers = [f"tcp://worker:{port}" for port in range(10)]
+    places = [f"shard-{number}" for number in range(1000)]
+    before = {place: choose_worker(place, workers) for place in places}
+    after = {place: choose_worker(place, workers[1:]) for place in places}
+    moved = [place for place in places if before[place] != after[place]]
+    assert moved == [place for place in places if before[place] == workers[0]]
+    assert 50 < len(moved) < 150
+
+
+def test_a_task_whose_worker_is_killed_runs_again(cluster, tmp_path):
+    calls = [(str(tmp_path / str(number)),) for number in range(3)]
+    assert cluster.run(worker_tasks.write_once, calls) == ["second"] * 3
+
+
+def test_work_that_takes_too_long_is_an_error(cluster, tmp_path):
+    try:
+        with pytest.raises(ClusterError, match="local:2"):
+            cluster.run(worker_tasks.wait_for, [(str(tmp_path / "flag"),)], seconds=0.05)
+    finally:
+        (tmp_path / "flag").touch()
+
+
+def test_a_cluster_that_is_not_entered_is_refused():
+    with pytest.raises(ClusterError, match="with statement"):
+        Cluster("local:1").run(worker_tasks.double, [(1,)])
+
+
+def test_an_address_stands_for_its_cluster():
+    assert as_cluster("local:2").address.n_workers == 2
+    with pytest.raises(SettingError, match="expected a Cluster"):
+        as_cluster(3)
+
+
+def test_a_lost_scheduler_is_named(tmp_path):
+    with Cluster("local:1") as lost:
+        scheduler = lost._processes._processes[0]
+        threading.Timer(0.2, scheduler.kill).start()
+        with pytest.raises(ClusterError, match="scheduler is lost"):
+            lost.run(worker_tasks.wait_for, [(str(tmp_path / "flag"),)])
+
+
+def test_the_processes_of_a_local_cluster_end_with_the_program(tmp_path):
+    script = (
+        "import os, signal\nfrom searchlab import Cluster\nfrom tests.cluster.worker_tasks import process_of\n"
+        "with Cluster('local:1') as cluster:\n"
+        "    print(*cluster.run(process_of, [('a',)]), cluster._processes._processes[0].pid, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    root = Path(searchlab.__file__).parents[1]
+    ended = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    for process in map(int, ended.stdout.split()):
+        _wait_for_end(process)
+
+
+def _wait_for_end(process: int) -> None:
+    """Wait for the end of a process that is no child of this one."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return
+    try:
+        import select
+
+        assert select.select([descriptor], [], [], 20)[0], f"process {process} did not end"
+    finally:
+        os.close(descriptor)
+
+
+def test_an_address_without_tls_is_warned_about(monkeypatch, tmp_path):
+    path = tmp_path / "scheduler.json"
+    path.write_text(json.dumps({"address": "tcp://192.0.2.1:8786"}))
+    monkeypatch.setattr("searchlab.cluster.cluster.CONNECT_SECONDS", 0.1)
+    with pytest.warns(ClusterWarning, match="without TLS"), pytest.raises(ClusterError, match="no scheduler answers"):
+        Cluster(path).__enter__()
+
+
+def test_nobody_at_an_address_is_an_error(monkeypatch):
+    monkeypatch.setattr("searchlab.cluster.cluster.CONNECT_SECONDS", 0.1)
+    with warnings.catch_warnings(), pytest.raises(ClusterError, match=r"127\.0\.0\.1:9: no scheduler answers"):
+        warnings.simplefilter("error")
+        Cluster("tcp://127.0.0.1:9").__enter__()
+
+
+def test_without_dask_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(SettingError, match=r"searchlab\[cluster\]"):
+        Cluster("local:1").__enter__()

@@ -1,0 +1,214 @@
+"""An index built on a cluster has the documents, statistics and scores of one built on one machine."""
+
+import gzip
+import io
+import json
+
+import pytest
+
+import searchlab
+from searchlab.corpus.reading_notes import ReadingEvent
+from searchlab.errors import DuplicateError, RecordError, SettingError, SourceError
+from searchlab.indexing.parts import cluster_build
+from searchlab.indexing.statistics import index_statistics
+
+
+def content(folder) -> dict[str, object]:
+    """All that can be asked of an index and does not depend on how its documents are divided into shards."""
+    with searchlab.open(folder) as engine:
+        statistics = index_statistics(engine.snapshot, top=1000)
+        run = io.StringIO()
+        texts = ["word1 word2", "word3", "word4 word5 word6 word7", "café heat"]
+        searchlab.write_run(run, engine.search_many(dict(enumerate(texts)), k=None), "tag")
+        return {
+            "documents": {each.docno: each for each in engine.snapshot.documents()},
+            "streams": statistics.streams,
+            "fields": statistics.fields,
+            "frequent": statistics.frequent,
+            "run": run.getvalue(),
+        }
+
+
+@pytest.fixture
+def index_both(tmp_path, cluster, monkeypatch):
+    """Index sources on one machine and on the cluster; returns the content of both and their summaries and notes."""
+    monkeypatch.setattr(cluster_build, "MIN_PART_BYTES", 500)
+
+    def index(sources, **options):
+        results = []
+        for name, where in (("one", {}), ("many", {"cluster": cluster})):
+            notes = searchlab.ReadingNotes()
+            summary = searchlab.index(sources, tmp_path / name, notes=notes, **where, **options)
+            results.append((content(tmp_path / name), summary, notes))
+        folders = {path.name for path in (tmp_path / "many").glob("shard-*")}
+        with searchlab.open(tmp_path / "many") as engine:
+            assert folders == {shard.folder.name for shard in engine.snapshot.shards}
+        return results
+
+    return index
+
+
+def assert_same(one, many, *, min_shards=3):
+    assert one[0] == many[0]
+    for count in ("n_docs", "n_added", "n_updated", "n_unchanged", "n_removed", "n_duplicates", "n_tokens"):
+        assert getattr(one[1], count) == getattr(many[1], count), count
+    assert one[2].n_events == many[2].n_events
+    for noted in ("n_files", "n_documents", "bytes_read", "bytes_total", "skipped", "latin1_lines", "n_bad", "mapped"):
+        assert getattr(one[2], noted) == getattr(many[2], noted), noted
+    for kept in ("bad_records", "renamed", "left_out"):
+        assert list(map(str, getattr(one[2], kept))) == list(map(str, getattr(many[2], kept)))
+    assert many[1].n_shards >= min_shards
+
+
+def json_lines(documents) -> str:
+    return "".join(
+        json.dumps({"docno": each.docno, "title": each.title, "body": each.body, **each.fields}) + "\n"
+        for each in documents
+    )
+
+
+def test_a_large_file_becomes_shards_of_several_workers(tmp_path, index_both, documents):
+    (tmp_path / "docs.jsonl").write_text(json_lines(documents))
+    assert_same(*index_both([tmp_path / "docs.jsonl"]))
+
+
+def test_a_folder_of_all_kinds_of_files(tmp_path, index_both, documents):
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "a.jsonl").write_text(json_lines(documents[:100]))
+    (source / "b.jsonl.gz").write_bytes(gzip.compress(json_lines(documents[100:150]).encode()))
+    trec = "".join(f"<DOC>\n<DOCNO>{d.docno}</DOCNO>\n<TEXT>\n{d.body}\n</TEXT>\n</DOC>\n" for d in documents[150:250])
+    (source / "c.trec").write_text(trec + "stray\n")
+    rows = "".join(f'{d.docno},"{d.title}","{d.body}\n{d.body}"\n' for d in documents[250:])
+    (source / "d.csv").write_text("docno,title,text\n" + rows + "too,few\n")
+    for number in range(20):
+        (source / f"e{number}.txt").write_bytes(f"Title {number}\nword{number} caf\xe9".encode("latin-1"))
+    (source / "f.bin").write_bytes(b"\0\1\2")
+    assert_same(*index_both([source]))
+
+
+@pytest.mark.parametrize("rule", ["keep-all", "keep-first", "keep-last"])
+def test_documents_of_one_docno_in_different_parts(tmp_path, index_both, documents, rule):
+    changed = [searchlab.Document(each.docno, each.title, "word1 other") for each in documents[::9]]
+    (tmp_path / "docs.jsonl").write_text(json_lines([*documents, *documents[::7], *changed, *changed[:3]]))
+    one, many = index_both([tmp_path / "docs.jsonl"], on_duplicate=rule)
+    assert one[1].n_duplicates > 30
+    assert_same(one, many)
+
+
+def test_documents_of_one_docno_can_be_refused(tmp_path, documents, cluster, monkeypatch):
+    monkeypatch.setattr(cluster_build, "MIN_PART_BYTES", 500)
+    (tmp_path / "docs.jsonl").write_text(json_lines([*documents, documents[0]]))
+    with pytest.raises(DuplicateError, match=r"docs.jsonl:331: docno 'd000' was read already at .*docs.jsonl:1;"):
+        searchlab.index(tmp_path / "docs.jsonl", tmp_path / "many", on_duplicate="error", cluster=cluster)
+    assert not (tmp_path / "many").exists()
+
+
+@pytest.mark.parametrize("deduplicate", [False, True])
+def test_records_of_one_publication_in_different_parts(tmp_path, index_both, documents, deduplicate):
+    records = [
+        searchlab.Document(f"{copy}-{each.docno}", each.title, f"{each.body} {copy}", {"doi": f"10.1/{each.docno}"})
+        for copy in ("a", "b")
+        for each in documents[:100]
+    ]
+    (tmp_path / "docs.jsonl").write_text(json_lines(records))
+    one, many = index_both([tmp_path / "docs.jsonl"], deduplicate=deduplicate)
+    assert one[1].n_docs == (100 if deduplicate else 200)
+    assert_same(one, many, min_shards=2)
+
+
+def test_an_update_writes_what_has_changed(tmp_path, index_both, documents):
+    path = tmp_path / "docs.jsonl"
+    path.write_text(json_lines(documents))
+    index_both([path])
+    changed = [searchlab.Document(each.docno, "", "word1 changed") for each in documents[40:60]]
+    new = [searchlab.Document(f"new{number}", "", f"word{number}") for number in range(5)]
+    path.write_text(json_lines([*documents[:40], *changed, *documents[100:], *new]))
+    one, many = index_both([path], prune=True)
+    assert (one[1].n_updated, one[1].n_added, one[1].n_removed) == (20, 5, 40)
+    assert_same(one, many)
+    again = index_both([path], prune=True)
+    assert (again[1][1].n_unchanged, again[1][1].n_updated) == (295, 0)
+    assert_same(*again)
+
+
+def test_languages_are_detected_as_on_one_machine(tmp_path, index_both):
+    texts = ["The cells of the lung are small and round.", "Die Zellen der Lunge sind klein und rund."]
+    lines = [json.dumps({"docno": f"d{n}", "body": f"{texts[n % 2]} word{n % 5}"}) for n in range(60)]
+    (tmp_path / "docs.jsonl").write_text("\n".join(lines))
+    one, many = index_both([tmp_path / "docs.jsonl"], language="english,german")
+    assert one[1].languages == many[1].languages == {"english": 30, "german": 30}
+    assert_same(one, many)
+
+
+def test_n_grams_are_indexed_too(tmp_path, index_both, documents):
+    (tmp_path / "docs.jsonl").write_text(json_lines(documents[:50]))
+    assert_same(*index_both([tmp_path / "docs.jsonl"], ngrams=3))
+
+
+class Listener(list[ReadingEvent]):
+    def add(self, event: ReadingEvent) -> None:
+        self.append(event)
+
+
+def test_all_events_are_passed_on(tmp_path, cluster, documents, monkeypatch):
+    monkeypatch.setattr(cluster_build, "MIN_PART_BYTES", 500)
+    lines = json_lines(documents).splitlines()
+    lines[50] = lines[150] = "bad"
+    (tmp_path / "docs.jsonl").write_bytes("\n".join([*lines, lines[0]]).encode() + b'\n{"docno": "x\xe9"}\n')
+    events = []
+    for name, where in (("one", None), ("many", cluster)):
+        notes = searchlab.ReadingNotes(listener=Listener())
+        searchlab.index(tmp_path / "docs.jsonl", tmp_path / name, cluster=where, notes=notes)
+        events.append(sorted(map(str, notes.listener)))
+    assert len(events[0]) == 5
+    assert events[0] == events[1]
+
+
+@pytest.mark.parametrize(
+    ("sources", "options", "error", "message"),
+    [
+        (["-"], {}, SettingError, "standard input"),
+        (["ir_datasets:vaswani"], {}, SettingError, "cannot be read on a cluster"),
+        (["missing.jsonl"], {}, SourceError, "missing.jsonl"),
+        (["bad.jsonl"], {"strict": True}, RecordError, "bad.jsonl:41: expected a JSON object"),
+        (["bad.jsonl"], {"fields": {"title": "Heading"}}, SourceError, "no table has the column Heading"),
+        (["bad.jsonl"], {"on_duplicate": "guess"}, SettingError, "unknown rule"),
+        (["bad.jsonl"], {"format": "guess"}, SettingError, "unknown format"),
+        (["empty.jsonl"], {}, SourceError, "holds no documents; 2 bad records, first"),
+        ([[{"docno": "a"}]], {}, SettingError, "given as values"),
+    ],
+)
+def test_what_is_wrong_is_reported_as_on_one_machine(tmp_path, cluster, monkeypatch, sources, options, error, message):
+    monkeypatch.setattr(cluster_build, "MIN_PART_BYTES", 500)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.jsonl").write_text('{"docno": "a", "body": "x"}\n' * 40 + "bad\n" + "worse\n" * 40)
+    (tmp_path / "empty.jsonl").write_text('{"no": 1}\n{"no": 2}\n')
+    given = sources[0] if isinstance(sources[0], list) else sources
+    with pytest.raises(error, match=message):
+        searchlab.index(given, tmp_path / "many", cluster=cluster, **options)
+    assert not (tmp_path / "many").exists()
+
+
+def test_shards_of_lost_tasks_are_swept(tmp_path, cluster, documents):
+    (tmp_path / "docs.jsonl").write_text(json_lines(documents[:20]))
+    leftover = tmp_path / "many" / "shard-0000-1-lost"
+    leftover.mkdir(parents=True)
+    (leftover / "columns").write_text("half")
+    searchlab.index(tmp_path / "docs.jsonl", tmp_path / "many", cluster=cluster)
+    assert not leftover.exists()
+
+
+def test_merging_on_a_cluster_keeps_all_documents(tmp_path, cluster, documents, build):
+    folder = build(documents, folder=tmp_path / "it", words_per_shard=600)
+    searchlab.delete(folder, [each.docno for each in documents[::6]])
+    before = content(folder)
+    summary = searchlab.merge(folder, cluster=cluster)
+    assert (summary.n_shards, summary.n_deleted) == (2, 0)
+    assert content(folder) == before
+
+
+def test_parts_are_full_shards_or_a_few_for_each_worker():
+    assert cluster_build.choose_part_bytes(1 << 40, 8) == cluster_build.MAX_PART_BYTES
+    assert cluster_build.choose_part_bytes(1000, 8) == cluster_build.MIN_PART_BYTES
+    assert cluster_build.choose_part_bytes(400 << 20, 2) == (100 << 20) + 1

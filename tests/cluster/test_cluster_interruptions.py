@@ -1,0 +1,92 @@
+"""A lost scheduler and Ctrl-C leave the index as it was, and no process behind."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+import searchlab
+from searchlab import Cluster
+from searchlab.errors import ClusterError
+from searchlab.indexing.parts.part_writer import write_part
+
+ROOT = Path(searchlab.__file__).parents[1]
+
+
+def write_documents(path: Path, n_documents: int) -> None:
+    lines = (json.dumps({"docno": f"d{n}", "body": f"word{n % 97} " * 60}) for n in range(n_documents))
+    path.write_text("\n".join(lines))
+
+
+@pytest.fixture
+def killed(monkeypatch):
+    """A cluster whose scheduler is killed as soon as it has given out the first part of an index."""
+    with Cluster("local:1") as cluster:
+        submit = cluster._submit
+
+        def submit_and_kill(function, calls, places):
+            futures = submit(function, calls, places)
+            if function is write_part:
+                threading.Timer(0.05, cluster._processes._processes[0].kill).start()
+            return futures
+
+        monkeypatch.setattr(cluster, "_submit", submit_and_kill)
+        yield cluster
+
+
+def test_a_scheduler_lost_while_indexing_leaves_no_index(tmp_path, killed):
+    write_documents(tmp_path / "docs.jsonl", 20_000)
+    with pytest.raises(ClusterError, match="the scheduler is lost"):
+        searchlab.index(tmp_path / "docs.jsonl", tmp_path / "index", cluster=killed)
+    assert not (tmp_path / "index").exists()
+    summary = searchlab.index(tmp_path / "docs.jsonl", tmp_path / "index", jobs=1)
+    assert summary.n_docs == 20_000
+
+
+def test_an_interrupt_cancels_the_work_and_ends_the_processes(tmp_path):
+    write_documents(tmp_path / "docs.jsonl", 100_000)
+    script = (
+        "import sys\nfrom searchlab import cli\nfrom searchlab.cluster.cluster import Cluster\n"
+        "submit = Cluster._submit\n"
+        "def tell(cluster, function, *rest):\n"
+        "    futures = submit(cluster, function, *rest)\n"
+        "    print(function.__name__, *(each.pid for each in cluster._processes._processes), flush=True)\n"
+        "    return futures\n"
+        "Cluster._submit = tell\n"
+        "sys.argv = ['searchlab', 'index', 'docs.jsonl', '-i', './index', '--cluster', 'local:1']\n"
+        "cli.main()\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as client:
+        assert client.stdout is not None
+        for line in client.stdout:
+            name, *processes = line.split()
+            if name == "write_part":
+                client.send_signal(signal.SIGINT)
+                break
+        _, errors = client.communicate(timeout=60)
+    assert (client.returncode, errors.splitlines()[-1]) == (130, "searchlab: interrupted")
+    assert not (tmp_path / "index").exists()
+    for process in map(int, processes):
+        wait_for_end(process)
+
+
+def wait_for_end(process: int) -> None:
+    """Wait for the end of a process that is no child of this one."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return
+    try:
+        assert select.select([descriptor], [], [], 20)[0], f"process {process} did not end"
+    finally:
+        os.close(descriptor)

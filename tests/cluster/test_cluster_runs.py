@@ -1,0 +1,105 @@
+"""Runs on a cluster are those of one machine, to the last byte of the run file."""
+
+import io
+import shutil
+
+import numpy as np
+import pytest
+
+import searchlab
+from searchlab.errors import StoreError
+from searchlab.features.latent_semantics.semantic_space import build_space
+from searchlab.retrieval.composition.cluster_batch import split_evenly
+
+
+def run_file(run) -> str:
+    file = io.StringIO()
+    searchlab.write_run(file, run, "tag")
+    return file.getvalue()
+
+
+PIPELINES = {
+    "bm25": lambda engine: engine.retriever("bm25"),
+    "title": lambda engine: engine.retriever("tfidf", stream="title"),
+    "dirichlet": lambda engine: engine.retriever(searchlab.Dirichlet(mu=50)),
+    "bm25f": lambda engine: engine.retriever(searchlab.BM25F()),
+    "rm3": lambda engine: engine.retriever("bm25") >> searchlab.RM3(),
+    "sum": lambda engine: 0.3 * engine.retriever("bm25") + engine.retriever("dirichlet"),
+    "fusion": lambda engine: engine.retriever("bm25") | engine.retriever("jm") % 20,
+    "builtin": lambda engine: searchlab.Reranker(engine, "builtin").pipeline(),
+}
+
+
+@pytest.fixture(scope="module")
+def engine(folder):
+    build_space(folder)
+    with searchlab.open(folder) as opened:
+        assert len(opened.snapshot.shards) > 3
+        yield opened
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_a_run_is_that_of_one_machine_to_the_last_byte(engine, topics, cluster, name):
+    pipeline = PIPELINES[name](engine)
+    expected = run_file(pipeline.run(topics, 30))
+    assert expected.count("\n") > 500
+    assert run_file(pipeline.run(topics, 30, cluster=cluster)) == expected
+
+
+def test_all_that_match_are_found(engine, topics, cluster):
+    assert run_file(engine.search_many(topics, k=None, cluster=cluster)) == run_file(engine.search_many(topics, k=None))
+
+
+def test_syntax_and_filters_go_with_the_topics(build, cluster):
+    documents = [searchlab.Document(f"d{n}", "heat", "flow of heat", {"year": 1980 + n % 3}) for n in range(20)]
+    with searchlab.open(build(documents)) as engine:
+        pipeline = engine.retriever("bm25")
+        for text in ('"flow of heat" OR year:1981', "heat AND year:[1980 TO 1981]"):
+            options = {"syntax": "full", "filters": ["year=1981"]}
+            expected = pipeline.run({"1": text}, **options)
+            assert len(expected.docnos)
+            assert run_file(pipeline.run({"1": text}, cluster=cluster, **options)) == run_file(expected)
+
+
+def test_a_query_that_is_not_understood_is_warned_about(engine, cluster):
+    with pytest.warns(searchlab.QueryWarning, match=r"word1 AND \("):
+        engine.search_many({"1": "word1 AND ("}, syntax="full", cluster=cluster)
+
+
+def test_an_index_that_was_changed_meanwhile_is_refused(build, documents, topics, cluster, tmp_path):
+    folder = build(documents[:20], folder=tmp_path / "it")
+    with searchlab.open(folder) as engine:
+        build(documents[20:40], folder=folder)
+        with pytest.raises(StoreError, match="the index was changed"):
+            engine.search_many(topics, cluster=cluster)
+
+
+def test_damage_is_reported_as_on_one_machine(build, documents, topics, cluster, tmp_path):
+    folder = build(documents[:50], folder=tmp_path / "it")
+    with searchlab.open(folder) as engine:
+        shutil.rmtree(next(folder.glob("shard-*")))
+        with pytest.raises(searchlab.SearchlabError, match="missing"):
+            engine.search_many(topics, cluster=cluster)
+
+
+def test_parts_are_even_and_complete():
+    topics = list(range(1000))
+    parts = split_evenly(topics, 2)
+    assert np.concatenate(parts).tolist() == topics
+    assert {len(part) for part in parts} <= {83, 84}
+    assert split_evenly(topics[:3], 2) == [topics[:3]]
+    assert split_evenly([], 2) == []
+
+
+def test_the_command_writes_the_same_run(here, run_cli, cluster):
+    assert run_cli("run", "--topics", "topics.tsv", "-o", "one.run")[0] == 0
+    file = cluster._processes.scheduler_file
+    code, _, errors = run_cli("run", "--topics", "topics.tsv", "-o", "many.run", "--cluster", file)
+    assert (code, "cluster: 2 workers" in errors) == (0, True)
+    assert (here / "many.run").read_text() == (here / "one.run").read_text()
+
+
+def test_the_environment_names_the_cluster(here, run_cli, monkeypatch):
+    monkeypatch.setenv("SEARCHLAB_CLUSTER", "local:none")
+    code, _, errors = run_cli("run", "--topics", "topics.tsv")
+    assert (code, errors.count("local:none")) == (2, 1)

@@ -1,0 +1,45 @@
+"""Functions that tests run in workers."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from searchlab.errors import SettingError
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def process_of(place: str) -> int:
+    return os.getpid()
+
+
+def refuse(number: int, after: str, done: str) -> int:
+    """Odd numbers are refused, when the file `after` is there, if one is named; `done` is made first."""
+    if after:
+        wait_for(after)
+    Path(done).touch()
+    if number % 2:
+        raise SettingError(f"number is {number}, expected an even one")
+    return number
+
+
+def fail(number: int) -> None:
+    raise ZeroDivisionError(f"number {number}")
+
+
+def write_once(path: str) -> str:
+    """Kill this worker the first time, and return the second time."""
+    try:
+        Path(path).open("x").close()
+    except FileExistsError:
+        return "second"
+    os.kill(os.getpid(), signal.SIGKILL)
+    return "never"
+
+
+def wait_for(path: str) -> None:
+    while not Path(path).exists():
+        time.sleep(0.01)

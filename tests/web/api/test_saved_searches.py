@@ -1,0 +1,27 @@
+"""Saved searches and past queries over HTTP."""
+
+from tests.web.search_client import client_for, get_json
+
+SEARCH = {"q": "heart failure", "system": "bm25", "filter": ["year=1990"], "sort": "year:desc", "name": "mine"}
+
+
+def test_a_search_is_saved_listed_and_deleted(search_folder):
+    with client_for(search_folder) as client:
+        saved = client.post("/api/searches", json=SEARCH | {"judge": "ann"}).json()
+        assert saved["name"] == "mine"
+        assert saved["filters"] == ["year=1990"]
+        assert get_json(client, "/api/searches")["saved"] == [saved]
+        assert client.delete("/api/searches", params={"name": "mine"}).json() == {"deleted": saved}
+        assert get_json(client, "/api/searches")["saved"] == []
+        missing = client.delete("/api/searches", params={"name": "mine"})
+        assert (missing.status_code, "unknown saved search" in missing.json()["error"]) == (400, True)
+        assert client.delete("/api/searches").status_code == 400
+        assert client.delete("/api/searches", params={"name": "a", "x": "y"}).status_code == 400
+        assert client.post("/api/searches", json=SEARCH | {"q": " "}).status_code == 400
+
+
+def test_the_history_is_deleted_as_a_whole(search_folder):
+    with client_for(search_folder) as client:
+        client.get("/", params={"q": "cells"})
+        assert client.delete("/api/history").json()["n_deleted"] >= 0
+        assert get_json(client, "/api/searches")["history"] == []

@@ -1,0 +1,211 @@
+"""The results page as a librarian uses it: citations, links, years, synonyms, selection, export, saved searches."""
+
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
+from searchlab.records import Document, Topic
+
+SERVER = """
+import sys
+from pathlib import Path
+from searchlab.retrieval.query.synonyms import Synonyms
+from searchlab.web.state.app_state import AppState
+from searchlab.web.server import serve
+from searchlab.web.state.open_indexes import OpenIndexes
+synonyms = Synonyms.given([["mice", "rodents"]])
+serve(AppState(OpenIndexes([Path(sys.argv[1])], synonyms=synonyms)), port=0)
+"""
+BIDI = "\u202eLymphoma \u2067of mice"
+DOCUMENTS = [
+    Document(
+        "3045678",
+        "Lymphoma of T cells in mice",
+        "Lymphomas of T cells in mice and men.",
+        {
+            "authors": ["Smith, Jane", "Jones, Karl", "Ruiz, Pablo", "Wang, Li"],
+            "journal": "The Lancet",
+            "year": 1988,
+            "volume": "12",
+            "issue": "3",
+            "pages": "45-67",
+            "doi": "10.1016/S0140-6736(88)1",
+            "pmid": "3045678",
+        },
+    ),
+    Document("paper.pdf", "A lymphoma report", "Lymphoma in cells.", {"n_pages": 3, "year": 1995}),
+    Document("bidi", BIDI, "Lymphoma.", {"urls": ["javascript:alert(1)"], "year": 2001}),
+    Document("rodents", "Rodents of the lab", "Rodents only.", {"year": 2003}),
+    *(Document(f"c{n:02}", "Heart failure in men", f"Cells {n} of the heart.", {"year": 1990 + n}) for n in range(14)),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(build, tmp_path_factory):
+    made = build(DOCUMENTS, folder=tmp_path_factory.mktemp("results") / "refs", settings=AnalysisSettings())
+    with JudgmentStore(judgments_file(made)) as store:
+        store.import_judgments("mine", [Topic("1", "lymphoma")], {"1": {"paper.pdf": 2, "bidi": 0}}, judge="me")
+    return made
+
+
+@pytest.fixture(scope="module")
+def address(browser, folder):
+    process = subprocess.Popen([sys.executable, "-c", SERVER, folder], stdout=subprocess.PIPE, text=True)
+    yield process.stdout.readline().partition(" at ")[2].split()[0]
+    process.terminate()
+    process.wait(20)
+    process.stdout.close()
+
+
+def texts(browser, what: str) -> list[str]:
+    script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent.replace(/\\s+/g, ' ').trim())"
+    return browser.execute_script(script, what)
+
+
+def click(browser, what: str) -> None:
+    browser.find_element("css selector", what).click()
+
+
+def result(browser, docno: str, what: str) -> list[str]:
+    return texts(browser, f".result[data-docno='{docno}'] {what}")
+
+
+def test_a_result_is_cited_and_linked(show):
+    shown = show("/?q=lymphoma")
+    cited = result(shown, "3045678", ".citation")
+    assert cited == ["Smith, Jane; Jones, Karl; Ruiz, Pablo and 1 more. The Lancet. 1988;12(3):45–67"]
+    links = shown.execute_script(
+        "return [...document.querySelectorAll('.result .outside')].map(a => [a.textContent, a.href, a.rel])"
+    )
+    rel = "noopener noreferrer external"
+    assert links == [
+        ["DOI 10.1016/S0140-6736(88)1", "https://doi.org/10.1016/S0140-6736%2888%291", rel],
+        ["PMID 3045678", "https://pubmed.ncbi.nlm.nih.gov/3045678/", rel],
+    ]
+    assert result(shown, "3045678", ".docno") == []  # the PMID says it
+    assert result(shown, "paper.pdf", ".citation") == ["1995, 3 pages"]
+    assert result(shown, "paper.pdf", ".facts:not(.actions) li") != []
+    schemes = shown.execute_script("return [...new Set([...document.links].map(link => link.protocol))].sort()")
+    assert schemes == ["http:", "https:"]
+
+
+def test_bidi_controls_stay_within_their_title(show):
+    """The words after a title are where they would be without its direction controls."""
+    shown = show("/?q=lymphoma")
+    places = shown.execute_script(
+        "const item = document.querySelector(\".result[data-docno='bidi']\");"
+        "return [getComputedStyle(item.querySelector('h2 a')).unicodeBidi,"
+        " getComputedStyle(item.querySelector('.facts')).direction]"
+    )
+    assert places == ["isolate", "ltr"]
+    assert show("/document?docno=bidi").title == "Lymphoma of mice – searchlab"
+
+
+def test_years_restrict_the_results_and_can_be_changed(show, wait):
+    shown = show("/?q=cells")
+    assert texts(shown, ".summary p")[0].startswith("Results 1–10 of 16 ")
+    for box, year in (("year-from", "1994"), ("year-to", "1996")):
+        shown.find_element("id", box).send_keys(year)
+    click(shown, ".years .button")
+    wait("document.querySelector('.chip')")
+    assert texts(shown, ".chip bdi") == ["year=[1994 TO 1996]"]
+    assert texts(shown, ".summary p")[0].startswith("4 results ")
+    assert shown.find_element("id", "year-from").get_property("value") == "1994"
+    shown.find_element("id", "year-from").clear()
+    click(shown, ".years .button")
+    wait("document.querySelector('.chip bdi').textContent === 'year=[TO 1996]'")
+    assert texts(shown, ".summary p")[0].startswith("9 results ")
+
+
+def test_ticked_results_are_exported(show, address):
+    shown = show("/?q=cells")
+    for position in (2, 3):
+        click(shown, f".result:nth-child({position}) .numbered input")
+    assert texts(shown, "[data-selected]") == ["the 2 results that are ticked"]
+    url = shown.execute_script(
+        "const form = document.getElementById('export'), button = form.querySelector('[value=run]');"
+        "const fields = new URLSearchParams(new FormData(form, button)); return form.action + '?' + fields"
+    )
+    with urllib.request.urlopen(url) as answer:
+        lines = answer.read().decode().splitlines()
+    ticked = texts(shown, ".result:has(input:checked) .docno")
+    assert [line.split()[2] for line in lines] == ticked
+    assert len(ticked) == 2
+
+
+def test_an_unknown_word_offers_the_words_that_begin_so(show, wait):
+    shown = show("/?q=lymph")
+    assert texts(shown, ".note b bdi") == ["lymph", "lymph"]
+    assert texts(shown, ".note a bdi")[:2] == ["lymphoma", "lymphomas"]
+    click(shown, ".note a:has(bdi)")
+    wait("document.title.startsWith('lymphoma')")
+
+
+def test_synonyms_are_switched_off_and_on(show, wait):
+    shown = show("/?q=mice")
+    found = "[...document.querySelectorAll('.result')].map(e => e.dataset.docno).includes('rodents')"
+    assert shown.execute_script(f"return {found}")
+    shown.find_element("link text", "Without synonyms").click()
+    wait(f"document.querySelector('.result') && !{found}")
+    assert "synonyms=off" in shown.find_element("css selector", ".result .open").get_attribute("href")
+    shown.find_element("link text", "With synonyms").click()
+    wait(found)
+
+
+def test_home_offers_phrases_of_this_index(show, wait):
+    shown = show("/")
+    assert texts(shown, ".examples a")[0] == "heart failure"
+    click(shown, ".examples a")
+    wait("document.querySelectorAll('.result').length === 10")
+
+
+def test_a_search_is_saved_found_again_and_deleted(show, wait):
+    shown = show("/?q=cells&filter=year%3D1995&sort=year%3Adesc")
+    shown.find_element("css selector", ".save > summary").click()
+    box = shown.find_element("id", "search-name")
+    assert box.get_property("value") == "cells"
+    box.clear()
+    box.send_keys("My <b> cells\n")
+    wait("document.readyState === 'complete' && !document.querySelector('.save[open]')")
+    shown = show("/searches")
+    assert texts(shown, ".searches:not(.past) a") == ["My <b> cells"]
+    assert "cells" in texts(shown, ".past a")
+    click(shown, ".searches:not(.past) a")
+    wait("document.querySelector('.chip')")
+    assert "sort=year%3Adesc" in shown.current_url
+    shown = show("/searches")
+    click(shown, ".searches:not(.past) .link")
+    wait("document.readyState === 'complete' && !document.querySelector('.searches:not(.past)')")
+    click(shown, ".button.danger")
+    wait("document.readyState === 'complete' && !document.querySelector('.past')")
+
+
+def test_the_quality_of_a_judged_query_is_beside_its_ranker(show):
+    shown = show("/?q=lymphoma")
+    first = texts(shown, ".result h2")[0]
+    quality = texts(shown, ".summary .quality")[0]
+    assert quality.startswith("nDCG@10 ")
+    assert (quality == "nDCG@10 1.000") == (first == "A lymphoma report")
+    shown = show("/compare?q=lymphoma&left=bm25&right=tfidf")
+    assert len(texts(shown, ".side .quality")) == 2
+    assert set(texts(shown, ".graded")) == {"definitely relevant", "not relevant"}
+
+
+def test_menus_have_plain_words_with_technical_names(show):
+    shown = show("/")
+    options = texts(shown, "#system option")
+    assert options[0] == "Standard (BM25)"
+    assert "Standard, with related words (BM25 + RM3)" in options
+    assert texts(show("/explain?q=lymphoma&docno=bidi"), ".meaning summary") == ["What is a score?"]
+
+
+@pytest.mark.parametrize("path", ["/?q=lymph&filter=year%3D%5B1980+TO+1990%5D", "/?q=lymphoma", "/searches"])
+def test_pages_are_accessible(show, look, shortcomings, too_wide, faint_words, path):
+    show(path, width=320, scheme="dark")
+    assert (shortcomings(), too_wide(), faint_words()) == ([], [], [])
+    look()
+    assert (too_wide(), faint_words()) == ([], [])
