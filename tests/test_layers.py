@@ -65,6 +65,7 @@ ALLOWED_IMPORTERS = {
         "corpus/trec/docno_matching.py",
         "corpus/trec/line_kernels.py",
         "indexing/building/inversion_kernel.py",
+        "indexing/building/word_kernel.py",
         "indexing/docno_kernels.py",
         "indexing/storage/arrays/bit_packing_kernels.py",
         "indexing/whoosh/compiled_encoding.py",

@@ -46,8 +46,9 @@ from searchlab.indexing.whoosh.schema import make_schema
 from searchlab.indexing.whoosh.term_table import TermTable, smallest_array
 from searchlab.types import Array
 
-# The number of postings that are encoded at once.
+# The numbers of postings and of terms that are encoded at once.
 BATCH_POSTINGS = 1 << 19
+BATCH_TERMS = 1 << 14
 # Python encodes about this many postings in the time that numba takes to load.
 MIN_COMPILED_POSTINGS = 200_000
 # The beginning of a pickled dictionary with the key "docno" and a text, before the text's length.
@@ -251,11 +252,12 @@ def _length_codes(lengths: Array) -> Array:
 
 
 def _batches(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Ranges of terms with about BATCH_POSTINGS postings each, at least one."""
+    """Ranges of terms with about BATCH_POSTINGS postings each, at least one, and no more than BATCH_TERMS terms."""
     n_terms = len(offsets) - 1
     start = 0
     while start < n_terms:
-        stop = min(max(int(np.searchsorted(offsets, offsets[start] + BATCH_POSTINGS)), start + 1), n_terms)
+        last = int(np.searchsorted(offsets, offsets[start] + BATCH_POSTINGS))
+        stop = min(max(last, start + 1), start + BATCH_TERMS, n_terms)
         if offsets[stop] > offsets[start]:
             yield start, stop
         start = stop
