@@ -29,6 +29,7 @@ from statistics import median
 from typing import Any
 
 from engines import ENGINES
+from process_memory import PeakMemory
 from report import (
     LIMITS,
     OURS,
@@ -62,7 +63,8 @@ def collection_step(path: str, queries: str, n_docs: str) -> None:
 
 def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
     began = time.perf_counter()
-    ENGINES[engine].index(Path(collection), Path(folder))
+    with PeakMemory() as memory:
+        ENGINES[engine].index(Path(collection), Path(folder))
     files = [path for path in Path(folder).rglob("*") if path.is_file()]
     for path in files:
         with path.open("rb+") as file:
@@ -70,7 +72,8 @@ def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
     return {
         "index_seconds": time.perf_counter() - began,
         "index_bytes": sum(path.stat().st_size for path in files),
-        "index_peak": peak_memory(),
+        "source_bytes": Path(collection).stat().st_size,
+        "index_peak": memory.peak or peak_memory(),
     }
 
 

@@ -166,6 +166,6 @@ class ShardWriter:
             self.n_words,
         )
         # What is in the content is not kept twice.
-        for collected in (self._packed, self._terms, self._vocabularies):
+        for collected in (self._packed, self._docnos, self._terms, self._vocabularies):
             collected.clear()
         return content.write(folder, self._analyzer.settings)

@@ -111,7 +111,8 @@ def record(words):
     return ShardRecord(f"shard-{words}", 10, words, {})
 
 
-def test_groups_are_no_larger_than_a_full_shard():
+def test_groups_are_no_larger_than_a_full_shard(monkeypatch):
+    monkeypatch.setattr("searchlab.indexing.building.workers.MAX_WORDS_PER_SHARD", 24_000_000)
     sizes = [13, 13, 13, 13, 2, 1]
     groups = group_shards([record(words * 10**6) for words in sizes], 1)
     words = sorted(sorted(shard.n_words // 10**6 for shard in group) for group in groups)
