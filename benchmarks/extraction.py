@@ -9,8 +9,9 @@ that they are functions of, from the Whoosh side of the same index: for each doc
 for each word and field a matcher that skips to the document. It is also asked in a way that suits it better, with one
 matcher for a word and field that skips from document to document. The script fails if a count differs.
 
-Then as many pairs as OHSUMED has judgments are extracted, from docnos to a table; and the time is shown for more and
-more candidates and words.
+Then as many pairs as OHSUMED has judgments are extracted, from docnos to a table. If the index has a semantic space,
+the default features are extracted for up to 400 candidates of each query. At last the time is shown for more and more
+candidates and words.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ import searchlab
 from searchlab.features.candidates import judged, searched
 from searchlab.features.counts import collect_counts
 from searchlab.features.extraction import extract, extract_query
-from searchlab.features.feature_sets import make_feature_set
+from searchlab.features.feature_sets import DEFAULT_SET, make_feature_set
+from searchlab.features.latent_semantics.semantic_space import FOLDER, SemanticSpace
 from searchlab.features.query_context import QueryContext
+from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.document_list import DocumentList
 
 OHSUMED = 348_566
@@ -151,6 +154,22 @@ def extract_judged(engine: searchlab.SearchEngine, rounds: int) -> tuple[list[fl
     return whole[1:], finding[1:]  # the first one warms up
 
 
+def extract_default(engine: searchlab.SearchEngine, queries: list[str], rounds: int) -> tuple[list[float], list[float]]:
+    """Seconds for the default features of the default candidates, and for these with the searches before them."""
+    features, pipeline = make_feature_set(DEFAULT_SET).features, FirstStage().pipeline(engine)
+    space = SemanticSpace.open(engine.snapshot)
+    alone, whole = [], []
+    for query in queries * (rounds + 1):
+        began = time.perf_counter()
+        search = pipeline.start(pipeline.parse(query))
+        documents = search.candidates(FirstStage().k)
+        found = time.perf_counter()
+        extract_query(QueryContext(engine, query, documents, space, search=search), features)
+        alone.append(time.perf_counter() - found)
+        whole.append(time.perf_counter() - began)
+    return alone[len(queries) :], whole[len(queries) :]  # the first round warms up
+
+
 def growth(engine: searchlab.SearchEngine, rounds: int) -> Iterator[tuple[int, int, float]]:
     """Seconds for more and more candidates, then words; the candidates are any documents."""
     chance = np.random.default_rng(SEED)
@@ -201,6 +220,9 @@ def main() -> None:
             f"{PAIRS:,} judged pairs of {len(make_queries())} queries": whole,
             "of which finding the documents": finding,
         }
+        if (engine.snapshot.folder / FOLDER).exists():
+            alone, with_search = extract_default(engine, make_queries(), options.rounds)
+            rows |= {"default features of up to 400 candidates": alone, "with both searches before": with_search}
         cells = [[what, f"{1000 * median(found):.2f}", f"{1000 * min(found):.2f}"] for what, found in rows.items()]
         print(table(["", "p50 ms", "least ms"], cells), end="\n\n")
         grown = [

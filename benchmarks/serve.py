@@ -37,8 +37,8 @@ OHSUMED = 348_566
 HERE = Path(__file__).parent
 PEER = "tantivy"
 K = 10
-CANDIDATES = 100
-FEATURES = "letor45"
+# The default features and first stage: up to 400 candidates, the 200 best by BM25 and the 200 best by RM3.
+FEATURES = "compact"
 # The fields of each hit that are compared.
 COMPARED = ("rank", "score", "docno", "title", "snippet", "marks")
 SYSTEMS = ("bm25", f"model:{FEATURES}")
@@ -72,6 +72,11 @@ def build_step(work: str, n_docs: str) -> None:
         folder = Path(work, f"{engine}-{n_docs}")
         if not folder.exists() and find_spec(ENGINES[engine].module) is not None:
             ENGINES[engine].index(collection, folder)
+    from searchlab.features.latent_semantics.semantic_space import FOLDER, build_space
+
+    index = Path(work, f"{OURS}-{n_docs}")
+    if not (index / FOLDER).exists():
+        build_space(index)
 
 
 def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
@@ -88,8 +93,8 @@ def engine_step(index: str, model: str, queries: str) -> dict[str, Any]:
 
     features = tuple(FEATURE_SETS[FEATURES])
     weights = np.random.default_rng(1).uniform(0, 1, len(features))
-    first = FirstStage(k=CANDIDATES, expanded=False)
-    Bundle("linear", {}, LinearModel(weights), features, Preprocessor.named(), first_stage=first).save(model)
+    bundle = Bundle("linear", {}, LinearModel(weights), features, Preprocessor.named(), first_stage=FirstStage())
+    bundle.save(model)
     engine = searchlab.open(index)
     reranker = Reranker(engine, searchlab.rankers.bundle.load_bundle(model))
     answers, times = {}, {}

@@ -6,7 +6,8 @@ INDEX.backups/NAME/
   index/                              the index, with its semantic space and topic models
   judgments.sqlite                    INDEX.judgments.sqlite
   searches.json                       INDEX.searches.json
-  model.json, models/                 INDEX.model.json, INDEX.models/
+  model.json, models/                 INDEX.model.json, INDEX.models/ with its history
+  ranker.json                         INDEX.ranker.json, the default ranker
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ PARTS = {
     "searches.json": ".searches.json",
     "model.json": ".model.json",
     "models": ".models",
+    "ranker.json": ".ranker.json",
 }
 
 _NAME = re.compile(r"\w[\w.+-]*")

@@ -94,11 +94,12 @@ def create_backup(folder: Path, name: str, *, link: bool = True, progress: Progr
         with suppress(SourceError), closing(Database(judgments)) as database:
             copy_database(database, temporary / "judgments.sqlite")
             copying.record("judgments.sqlite")
-        for part in ("searches.json", "model.json"):
-            if (beside := part_beside(folder, part)).is_file():
-                copying.add(beside, part, immutable=False)
-        for path in sorted(part_beside(folder, "models").glob("*.json")):
-            copying.add(path, f"models/{path.name}", immutable=False)
+        for part in ("searches.json", "model.json", "ranker.json"):
+            if (single := part_beside(folder, part)).is_file():
+                copying.add(single, part, immutable=False)
+        models = part_beside(folder, "models")
+        for path in sorted(models.rglob("*.json")):
+            copying.add(path, f"models/{path.relative_to(models).as_posix()}", immutable=False)
         made = datetime.now(UTC).isoformat(timespec="seconds")
         record = BackupRecord(name, made, manifest.generation, manifest.n_docs, copying.files)
         with open_atomic(temporary / RECORD) as file:

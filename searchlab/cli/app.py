@@ -38,6 +38,7 @@ EXAMPLES = {
         "train": "searchlab train -i medical --ranker rsvm-ir -o model.json",
         "rerank": "searchlab rerank model.json letor45.txt -o reranked.run",
         "model show": "searchlab model show model.json",
+        "model use": "searchlab model use builtin -i medical",
         "topic-model": "searchlab topic-model -i medical --n-topics 10",
         "train-lm": "searchlab train-lm -i medical --components unigram,title -o weights.json",
     },

@@ -1,9 +1,9 @@
-"""The option --rerank: hits ordered by a trained model."""
+"""The option --rerank: hits ordered by a trained model, or by the default ranker of the index."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from searchlab.records import Topic
     from searchlab.retrieval.composition.base_pipeline import PipelineHits
     from searchlab.retrieval.engine import SearchEngine
+    from searchlab.retrieval.pipeline import Pipeline
     from searchlab.retrieval.results import Explanation
 
 # How fast a semantic space is made (benchmarks/semantic.py), and from when on that is worth a note.
@@ -29,7 +30,11 @@ FIRST_STAGE_OPTIONS = ("scorer", "settings", "weights", "stream", "expand")
 
 RerankOption = Annotated[
     str | None,
-    typer.Option("--rerank", metavar="MODEL", help="Re-rank the best by a model, as `train` writes it, or `builtin`"),
+    typer.Option(
+        "--rerank",
+        metavar="MODEL",
+        help="Re-rank the best by a model, as `train` writes it, or `builtin`; `default` is the index's default ranker",
+    ),
 ]
 
 
@@ -38,6 +43,33 @@ def refuse_first_stage_options(context: typer.Context) -> None:
     for name, option in given_options(context).items():
         if name in FIRST_STAGE_OPTIONS:
             raise SettingError(f"{option} with --rerank: the model determines the first stage; expected one of the two")
+
+
+class OpenRanking(NamedTuple):
+    """What --rerank names, opened: a pipeline, its model if it has one, and the name of what ranks."""
+
+    pipeline: Pipeline
+    reranker: Reranker | None
+    name: str
+
+
+def open_ranking(
+    model: str, engine: SearchEngine, external: Sequence[ExternalFeature] = (), topics: Sequence[Topic] = ()
+) -> OpenRanking:
+    """A model for an index, or its default ranker, which may be a scorer."""
+    from searchlab.rankers.model_store.default_ranker import DEFAULT, require_default_ranker
+    from searchlab.rankers.model_store.model_files import find_model
+    from searchlab.rankers.systems import make_system
+
+    if model == DEFAULT:
+        folder = engine.snapshot.folder
+        default = require_default_ranker(folder)
+        note(f"ranked by {default.system}, the default ranker of {folder.name}")
+        if default.model is None:
+            return OpenRanking(make_system(engine, default.system).pipeline, None, default.system)
+        model = str(find_model(folder, default.model))
+    reranker = open_reranker(model, engine, external, topics)
+    return OpenRanking(reranker.pipeline(), reranker, reranker.bundle.ranker)
 
 
 def open_reranker(

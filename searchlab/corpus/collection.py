@@ -60,6 +60,11 @@ def visible_entries(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
+def hidden_entries(folder: Path) -> list[Path]:
+    """The files and folders directly in `folder` that are hidden, sorted."""
+    return sorted(path for path in folder.iterdir() if path.name.startswith("."))
+
+
 def _splits(folder: Path) -> list[Path]:
     inner = folder / QRELS_NAME
     if not inner.is_dir():

@@ -18,6 +18,7 @@ MAX_KEPT_BAD_RECORDS = 20
 # Kinds of events: what is not in the index, and what was guessed.
 SKIPPED_FILE = "skipped file"
 UNREADABLE_FILE = "unreadable file"
+HIDDEN = "hidden"
 BAD_RECORD = "bad record"
 COPY = "copy"
 DUPLICATE = "duplicate"

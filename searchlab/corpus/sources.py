@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from searchlab.corpus.collection import find_collection, visible_entries
-from searchlab.corpus.reading_notes import ReadingNotes
+from searchlab.corpus.collection import find_collection, hidden_entries, visible_entries
+from searchlab.corpus.reading_notes import HIDDEN, ReadingNotes
 from searchlab.corpus.source_files import STANDARD_INPUT, SourceFile
 from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import SettingError, SourceError
@@ -120,6 +120,7 @@ def _walk(folder: Path, notes: ReadingNotes) -> Iterator[Path]:
         try:
             status = current.stat()
             entries = [(path, path.is_dir()) for path in visible_entries(current)]
+            hidden = hidden_entries(current)
         except OSError as error:
             if current == folder:
                 raise
@@ -128,6 +129,8 @@ def _walk(folder: Path, notes: ReadingNotes) -> Iterator[Path]:
         if (status.st_dev, status.st_ino) in seen:
             continue
         seen.add((status.st_dev, status.st_ino))
+        for path in hidden:
+            notes.add(HIDDEN, shown_path(path), "its name begins with a point: not read")
         for path, is_folder in entries:
             if is_folder:
                 waiting.append(path)

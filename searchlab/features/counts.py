@@ -200,68 +200,86 @@ def collect_counts(
     snapshot: Snapshot, query: Mapping[str, float], shards: Array, docs: Array, streams: Iterable[str] = STREAMS
 ) -> Counts:
     """Counts from an index, of the terms of a query with their counts there, in documents given by shard and number."""
-    terms, repeats = tuple(query), np.array(list(query.values()), float)
-    wanted = frozenset(streams)
-    rows_of_shards = [np.flatnonzero(shards == shard_index) for shard_index in range(len(snapshot.shards))]
-    # Lookups in ascending order are faster: neighbours are near each other in the postings.
-    rows_of_shards = [rows[np.argsort(docs[rows])] for rows in rows_of_shards]
-    frequencies: dict[str, Array] = {}
-    # "both" is title and body together, so that body is the difference of the other two.
-    for name in [name for name in ("both", "title", "body") if name in wanted]:
-        if name == "body" and wanted.issuperset(STREAMS):
-            frequencies[name] = frequencies["both"] - frequencies["title"]
-        else:
-            frequencies[name] = _frequencies(snapshot, terms, rows_of_shards, docs, name)
-    return Counts(
-        terms,
-        len(docs),
-        {
-            name: StreamCounts(
-                tf,
-                _document_numbers(snapshot, rows_of_shards, docs, name, "lengths"),
-                _document_numbers(snapshot, rows_of_shards, docs, name, "uniques"),
-                tuple(snapshot.term_stats(name, term) for term in terms),
-                repeats,
-                len(terms),
-                float(repeats.sum()),
-            )
-            for name, tf in frequencies.items()
-        },
-    )
+    return CandidateCounts(snapshot, shards, docs).collect(query, streams)
 
 
-def _frequencies(
-    snapshot: Snapshot, terms: Sequence[str], rows_of_shards: list[Array], docs: Array, name: str
-) -> Array:
-    """The count of each term in each document; a term's postings are searched for all documents of a shard at once."""
-    tf = np.zeros((len(terms), len(docs)))
-    for shard_index, (shard, rows) in enumerate(zip(snapshot.shards, rows_of_shards, strict=True)):
-        if not len(rows):
-            continue
-        column = shard.columns.streams[name]
-        # searchsorted would convert the postings if the types differed.
-        wanted = docs[rows].astype(column.docs.dtype)
-        counts = np.zeros((len(terms), len(rows)))
-        for row, term in enumerate(terms):
-            number = snapshot.find_term(term)[shard_index]
-            if number >= 0:
-                _look_up(column, number, wanted, counts[row])
-        tf[:, rows] = counts
-    return tf
+class CandidateCounts:
+    """Counts of any terms in the same documents, given by shard and number; what was looked up is not again."""
+
+    def __init__(self, snapshot: Snapshot, shards: Array, docs: Array) -> None:
+        self._snapshot = snapshot
+        self._docs = docs
+        rows_of_shards = [np.flatnonzero(shards == shard_index) for shard_index in range(len(snapshot.shards))]
+        # Lookups in ascending order are faster: neighbours are near each other in the postings.
+        self._rows_of_shards = [rows[np.argsort(docs[rows])] for rows in rows_of_shards]
+        self._found: dict[tuple[str, str], Array] = {}
+        self._numbers: dict[tuple[str, str], Array] = {}
+
+    def collect(self, query: Mapping[str, float], streams: Iterable[str] = STREAMS) -> Counts:
+        """The counts of the terms of a query, given with their counts there."""
+        terms, repeats = tuple(query), np.array(list(query.values()), float)
+        wanted = frozenset(streams)
+        frequencies: dict[str, Array] = {}
+        # "both" is title and body together, so that body is the difference of the other two.
+        for name in [name for name in ("both", "title", "body") if name in wanted]:
+            if name == "body" and wanted.issuperset(STREAMS):
+                frequencies[name] = frequencies["both"] - frequencies["title"]
+            else:
+                frequencies[name] = self._frequencies(terms, name)
+        return Counts(
+            terms,
+            len(self._docs),
+            {
+                name: StreamCounts(
+                    tf,
+                    self._document_numbers(name, "lengths"),
+                    self._document_numbers(name, "uniques"),
+                    tuple(self._snapshot.term_stats(name, term) for term in terms),
+                    repeats,
+                    len(terms),
+                    float(repeats.sum()),
+                )
+                for name, tf in frequencies.items()
+            },
+        )
+
+    def _frequencies(self, terms: Sequence[str], name: str) -> Array:
+        """The count of each term in each document."""
+        new = [term for term in terms if (name, term) not in self._found]
+        if new:
+            self._found |= {(name, term): tf for term, tf in zip(new, self._look_up(new, name), strict=True)}
+        return np.stack([self._found[name, term] for term in terms]) if terms else np.zeros((0, len(self._docs)))
+
+    def _look_up(self, terms: Sequence[str], name: str) -> Array:
+        """The same from the index; a term's postings are searched for all documents of a shard at once."""
+        tf = np.zeros((len(terms), len(self._docs)))
+        for shard_index, (shard, rows) in enumerate(zip(self._snapshot.shards, self._rows_of_shards, strict=True)):
+            if not len(rows):
+                continue
+            column = shard.columns.streams[name]
+            # searchsorted would convert the postings if the types differed.
+            wanted = self._docs[rows].astype(column.docs.dtype)
+            counts = np.zeros((len(terms), len(rows)))
+            for row, term in enumerate(terms):
+                number = self._snapshot.find_term(term)[shard_index]
+                if number >= 0:
+                    _look_up(column, number, wanted, counts[row])
+            tf[:, rows] = counts
+        return tf
+
+    def _document_numbers(self, name: str, column: str) -> Array:
+        """A column of numbers of each document in a stream."""
+        if (name, column) not in self._numbers:
+            numbers = self._numbers[name, column] = np.zeros(len(self._docs))
+            for shard, rows in zip(self._snapshot.shards, self._rows_of_shards, strict=True):
+                numbers[rows] = getattr(shard.columns.streams[name], column)[self._docs[rows]]
+        return self._numbers[name, column]
 
 
 def _look_up(column: Stream, number: int, wanted: Array, counts: Array) -> None:
     """Write the count of a term in the wanted documents of a shard to `counts`."""
-    extent = slice(int(column.offsets[number]), int(column.offsets[number + 1]))
+    extent = slice(*column.offsets[number : number + 2].tolist())
     postings = column.docs[extent]
     if len(postings):
         at = postings.searchsorted(wanted)
         np.multiply(column.tfs[extent].take(at, mode="clip"), postings.take(at, mode="clip") == wanted, out=counts)
-
-
-def _document_numbers(snapshot: Snapshot, rows_of_shards: list[Array], docs: Array, name: str, column: str) -> Array:
-    """A column of numbers of each document in a stream."""
-    numbers = np.zeros(len(docs))
-    for shard, rows in zip(snapshot.shards, rows_of_shards, strict=True):
-        numbers[rows] = getattr(shard.columns.streams[name], column)[docs[rows]]
-    return numbers

@@ -21,7 +21,6 @@ from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, make_candidates
 from searchlab.features.catalogue import Feature, compute_features
-from searchlab.features.counts import collect_counts
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
@@ -165,11 +164,10 @@ def _open_topic_model(engine: SearchEngine) -> TopicSpace:
 
 def extract_query(query: QueryContext, features: Sequence[Feature]) -> Array:
     """The features of one query's candidates: a row for each, a column for each feature."""
-    engine, documents = query.engine, query.documents
     counted = {stream for feature in features for stream in feature.counted}
     # The same numbers on every machine, whatever the number of its cores.
-    with engine.snapshot.report_damage(), one_thread():
-        counts = collect_counts(engine.snapshot, query.terms, documents.shards, documents.docs, counted)
+    with query.engine.snapshot.report_damage(), one_thread():
+        counts = query.counts.collect(query.terms, counted)
         measured: dict[str, Array] = {}
         for needs, supply in SUPPLIERS.items():
             wanted = [feature.name for feature in features if feature.needs == needs]
@@ -261,8 +259,7 @@ def supply_topics(query: QueryContext, wanted: Collection[str]) -> dict[str, Arr
     model, documents = query.topic_model or _open_topic_model(query.engine), query.documents
     of_docs = model.topics_given_document(documents.shards, documents.docs)
     measured = {"topic.both.cosine": _cosines(of_docs, model.topics_given_words(query.terms))}
-    counts = collect_counts(query.engine.snapshot, query.terms, documents.shards, documents.docs, ["both"])
-    s = counts.streams["both"].known
+    s = query.counts.collect(query.terms, ["both"]).streams["both"].known
     terms = [term for term in query.terms if query.engine.snapshot.term_stats("both", term).doc_freq]
     of_terms = model.term_given_topic(terms)
     topical = of_terms @ of_docs.T

@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.columns import ShardColumns
 from searchlab.types import Array
@@ -139,7 +138,7 @@ def _find_occurrences(columns: ShardColumns, numbers: Sequence[int], docs: Array
     for code, number in enumerate(numbers, start=1):
         if number >= 0:
             code_of[number] = code
-    codes = code_of[columns.tokens[concatenate_ranges(starts, ends, len(columns.tokens))]]
+    codes = code_of[columns.tokens.gather(starts, ends)]
     at = np.flatnonzero(codes)
     rows = np.repeat(np.arange(len(docs)), lengths)[at]
     in_title = at < (begins + titles)[rows]

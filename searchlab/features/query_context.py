@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from searchlab.errors import unknown_name
-from searchlab.features.counts import StreamCounts, collect_counts
+from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
@@ -102,10 +102,13 @@ class QueryContext:
         """BM25 of each candidate, for the query expanded by RM3; 0 if the query finds nothing to expand it with."""
         return self._score({term.text: term.count for term in self.feedback.expanded_query.terms})
 
+    @cached_property
+    def counts(self) -> CandidateCounts:
+        """The counts of terms in the candidates, which several features share."""
+        return CandidateCounts(self.engine.snapshot, self.documents.shards, self.documents.docs)
+
     def _score(self, weights: Mapping[str, float]) -> Array:
-        documents = self.documents
-        counts = collect_counts(self.engine.snapshot, weights, documents.shards, documents.docs, ["both"])
-        return score_stream(counts.streams["both"].known, BM25())
+        return score_stream(self.counts.collect(weights, ["both"]).streams["both"].known, BM25())
 
     def fill(self, number: float) -> Array:
         """The same number for each candidate."""
@@ -145,10 +148,9 @@ class QueryCandidates:
         if stream not in STREAMS:
             raise unknown_name("stream", stream, STREAMS)
         if stream not in self._counts:
-            context, documents = self._context, self._context.documents
-            snapshot = context.engine.snapshot
-            with snapshot.report_damage():
-                counts = collect_counts(snapshot, context.terms, documents.shards, documents.docs, [stream])
+            context = self._context
+            with context.engine.snapshot.report_damage():
+                counts = context.counts.collect(context.terms, [stream])
             found = self._counts[stream] = counts.streams[stream]
             for array in (found.tf, found.lengths, found.uniques, found.query_counts):
                 array.flags.writeable = False  # several features see the same arrays

@@ -2,21 +2,11 @@
 
 The database is in WAL mode: readers never wait, and one of several writers, in threads or processes, writes at a time
 while the others wait. A write is one transaction, and is on disk before the call returns (synchronous=FULL): neither a
-killed process nor a power failure loses it.
-
-    topics    the topics of topic sets, in the order in which they were added
-    acts      a judge gave a document a grade for a topic (NULL: withdrew the grade), with a note
-    undone    acts that were undone
-    last      the last act of each judge on each document that was not undone: the current judgments
-    queries   past queries, for suggestions
-    seals     the ends of hash chains over topics, acts and undone (see `integrity`)
-
-Rows of topics, acts and undone are only added, never changed. Triggers keep `last` up to date; deriving it for each
-read would take several times as long.
+killed process nor a power failure loses it. Its tables are in `schema.py`.
 
 Reading from a file that does not exist finds nothing and creates nothing; the first write creates it. A file may come
 from a stranger, or be damaged: its schema must be exactly this one, and a process verifies the whole file when it first
-uses it. Files of layout 1 have no seals; they are read, and the first write adds them.
+uses it. Files of earlier layouts are read, and the first write adds what they lack.
 """
 
 from __future__ import annotations
@@ -34,7 +24,7 @@ from urllib.parse import quote
 from searchlab.corpus.text_cleaning import excerpt, shown_path
 from searchlab.errors import IndexCorrupt, IndexLocked, IndexTooNew, SettingError, StoreError, WriteFailed
 from searchlab.judgments.integrity import (
-    SEALS_SCHEMA,
+    LATER_TABLES,
     Damage,
     Seals,
     extend_seals,
@@ -43,59 +33,22 @@ from searchlab.judgments.integrity import (
     verify_all,
     verify_seals,
 )
+from searchlab.judgments.schema import (
+    DROPPED_VIEWS,
+    EARLIER_VIEWS,
+    FIRST_CHANGEABLE_VERSION,
+    FIRST_SEALED_VERSION,
+    LAYOUTS,
+    SCHEMA_VERSION,
+    UPGRADE,
+)
 
 # "SLJ" and a number, by which the file is recognised.
 APPLICATION_ID = 0x534C4A01
-SCHEMA_VERSION = 2
-FIRST_SEALED_VERSION = 2
 # How long a writer waits for other writers.
 LOCK_TIMEOUT_SECONDS = 10.0
 # The longest value: the grades of millions of documents as JSON.
 MAX_VALUE_BYTES = 2**28
-
-SCHEMA = """
-CREATE TABLE topics (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, set_name TEXT NOT NULL, qid TEXT NOT NULL, text TEXT NOT NULL,
-    folded TEXT NOT NULL, UNIQUE (set_name, qid)
-);
-
-CREATE INDEX topics_by_text ON topics (folded);
-
-CREATE TABLE acts (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, topic INTEGER NOT NULL REFERENCES topics, docno TEXT NOT NULL,
-    judge TEXT NOT NULL, grade INTEGER, note TEXT NOT NULL, made TEXT NOT NULL, imported INTEGER NOT NULL
-);
-
-CREATE INDEX acts_by_document ON acts (topic, judge, docno, id);
-
-CREATE INDEX acts_by_judge ON acts (judge, id);
-
-CREATE TABLE undone (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, act INTEGER NOT NULL UNIQUE REFERENCES acts, made TEXT NOT NULL
-);
-
-CREATE TABLE last (
-    topic INTEGER NOT NULL, judge TEXT NOT NULL, docno TEXT NOT NULL, grade INTEGER,
-    act INTEGER NOT NULL REFERENCES acts, PRIMARY KEY (topic, judge, docno)
-) WITHOUT ROWID;
-
-CREATE TRIGGER done AFTER INSERT ON acts BEGIN
-    INSERT OR REPLACE INTO last VALUES (new.topic, new.judge, new.docno, new.grade, new.id);
-END;
-
-CREATE TRIGGER taken_back AFTER INSERT ON undone BEGIN
-    DELETE FROM last WHERE (topic, judge, docno) = (SELECT topic, judge, docno FROM acts WHERE id = new.act);
-    INSERT INTO last
-        SELECT topic, judge, docno, grade, id FROM acts
-        WHERE (topic, judge, docno) = (SELECT topic, judge, docno FROM acts WHERE id = new.act)
-        AND id NOT IN (SELECT act FROM undone) ORDER BY id DESC LIMIT 1;
-END;
-
-CREATE TABLE queries (id INTEGER PRIMARY KEY AUTOINCREMENT, folded TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
-"""
-_STATEMENTS = tuple(SCHEMA.strip().split("\n\n"))
-# The statements that create each layout.
-LAYOUTS = {1: _STATEMENTS, 2: (*_STATEMENTS, SEALS_SCHEMA)}
 
 
 class Database:
@@ -130,7 +83,7 @@ class Database:
                 yield None
                 return
             with self._borrow_connection(inode) as connection, self._snapshot(connection):
-                yield connection if self._is_verified(connection, inode) else None
+                yield connection if self._is_readable(connection, inode) else None
 
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
@@ -142,6 +95,7 @@ class Database:
             with self._snapshot(connection):
                 # A foreign or damaged file stays unchanged, including its mode.
                 self._is_verified(connection, self._inode() or 0)
+                _execute_all(connection, DROPPED_VIEWS)
             self._enable_wal(connection)
             connection.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
             connection.execute("BEGIN IMMEDIATE")
@@ -269,19 +223,28 @@ class Database:
             raise IndexCorrupt(f"{shown_path(self.path)}: a database, but not a database of judgments")
         return 0
 
+    def _is_readable(self, connection: sqlite3.Connection, inode: int) -> bool:
+        """Whether the tables exist, and are verified; those of an earlier layout are read as the present ones."""
+        if not self._is_verified(connection, inode):
+            return False
+        earlier = self._layout(connection) < FIRST_CHANGEABLE_VERSION
+        _execute_all(connection, EARLIER_VIEWS if earlier else DROPPED_VIEWS)
+        return True
+
     def _is_verified(self, connection: sqlite3.Connection, inode: int) -> bool:
         """Whether the tables exist, which are then verified: all at first, later the rows that were added."""
         layout = self._layout(connection)
         if not layout:
             return False
+        changeable = layout >= FIRST_CHANGEABLE_VERSION
         schema = int(connection.execute("PRAGMA schema_version").fetchone()[0])
         verified = self._verified
         try:
             if verified is None or verified[:2] != (inode, schema):
                 require_schema(connection, LAYOUTS[layout])
-                seals = verify_all(connection, sealed=layout >= FIRST_SEALED_VERSION)
+                seals = verify_all(connection, sealed=layout >= FIRST_SEALED_VERSION, changeable=changeable)
             elif layout >= FIRST_SEALED_VERSION and read_seals(connection) != verified[2]:
-                seals = verify_seals(connection, verified[2])
+                seals = verify_seals(connection, verified[2], () if changeable else LATER_TABLES)
             else:
                 return True
         except Damage as damage:
@@ -295,6 +258,8 @@ class Database:
             return
         for statement in LAYOUTS[SCHEMA_VERSION][len(LAYOUTS.get(layout, ())) :]:
             connection.execute(statement)
+        if layout:
+            connection.execute(UPGRADE)
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
 
@@ -328,6 +293,11 @@ class Database:
         if self.path.is_dir() or not self.path.parent.is_dir():
             reason = "a folder" if self.path.is_dir() else "no such folder"
         return (WriteFailed if action == "written" else StoreError)(f"{path}: cannot be {action} ({reason})")
+
+
+def _execute_all(connection: sqlite3.Connection, statements: tuple[str, ...]) -> None:
+    for statement in statements:
+        connection.execute(statement)
 
 
 def _harden(connection: sqlite3.Connection) -> None:

@@ -16,6 +16,7 @@ MAX_DOCNO_LENGTH = 4_000
 MAX_TEXT_LENGTH = 4_000
 MAX_NOTE_LENGTH = 4_000
 MAX_GRADE = 9
+CHANGE_KINDS = ("import", "edit", "rename", "delete", "merge", "undo")
 
 
 def check_topic_set(name: str) -> str:
@@ -58,6 +59,18 @@ def check_text(text: str) -> str:
 def check_note(note: str) -> str:
     """A remark on a judgment, which may be empty."""
     return _check_length("note", note, MAX_NOTE_LENGTH) if note else ""
+
+
+def check_optional_judge(name: str) -> str:
+    """The name of a judge, which may be empty."""
+    return check_judge(name) if name else ""
+
+
+def check_change_kind(kind: str) -> str:
+    """The kind of a change of topics."""
+    if kind not in CHANGE_KINDS:
+        raise SettingError(f"kind of a change is {excerpt(repr(kind))}, expected one of {', '.join(CHANGE_KINDS)}")
+    return kind
 
 
 def check_date(date: str) -> str:

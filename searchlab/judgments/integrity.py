@@ -1,7 +1,7 @@
 """Integrity of the database: that its schema is searchlab's, and its rows are those that were written.
 
 SQLite's own checks find broken pages and wrong indexes, but not a letter that was changed within a value. Rows of
-topics, acts and undone are only added, so each of these tables has a seal, the end of a hash chain over its rows:
+SEALED_ROWS are only added, so each of these tables has a seal, the end of a hash chain over its rows:
 
     digest(n) = BLAKE2b-128(digest(n - 1) + row n as JSON),  digest(0) = 16 zero bytes
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -25,11 +25,13 @@ from typing import Any, NamedTuple
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError
 from searchlab.judgments.input_checks import (
+    check_change_kind,
     check_date,
     check_docno,
     check_grade,
     check_judge,
     check_note,
+    check_optional_judge,
     check_qid,
     check_text,
     check_topic_set,
@@ -42,7 +44,14 @@ SEALED_ROWS = {
     "topics": "SELECT id, set_name, qid, text, folded FROM topics WHERE id > ? ORDER BY id",
     "acts": "SELECT id, topic, docno, judge, grade, note, made, imported FROM acts WHERE id > ? ORDER BY id",
     "undone": "SELECT id, act, made FROM undone WHERE id > ? ORDER BY id",
+    "changes": "SELECT id, kind, what, judge, made, first_act, last_act, first_topic, last_topic, undoes FROM changes"
+    " WHERE id > ? ORDER BY id",
+    "versions": "SELECT id, change, topic, set_name, qid, text, folded, criteria, highlight, deleted FROM versions"
+    " WHERE id > ? ORDER BY id",
+    "redone": "SELECT id, undone, act FROM redone WHERE id > ? ORDER BY id",
 }
+# The tables that earlier layouts lack.
+LATER_TABLES = ("changes", "versions", "redone", "current_topics")
 DIGEST_BYTES = 16
 # What each value must be: the rules by which it was checked before it was written.
 VALUE_CHECKS: dict[tuple[str, str], Callable[[Any], object]] = {
@@ -57,12 +66,31 @@ VALUE_CHECKS: dict[tuple[str, str], Callable[[Any], object]] = {
     ("acts", "imported"): lambda imported: bool(imported) if imported in (0, 1) else None,
     ("undone", "made"): check_date,
     ("queries", "text"): check_text,
+    ("changes", "kind"): check_change_kind,
+    ("changes", "what"): check_text,
+    ("changes", "judge"): check_optional_judge,
+    ("changes", "made"): check_date,
+    ("versions", "set_name"): check_topic_set,
+    ("versions", "qid"): check_qid,
+    ("versions", "text"): check_text,
+    ("versions", "criteria"): check_note,
+    ("versions", "highlight"): check_note,
+    ("versions", "deleted"): lambda deleted: bool(deleted) if deleted in (0, 1) else None,
 }
 
 _CURRENT = "SELECT topic, judge, docno, grade, act FROM last"
 _DERIVED = (
     "SELECT topic, judge, docno, grade, id FROM acts WHERE id IN"
     " (SELECT max(id) FROM acts WHERE id NOT IN (SELECT act FROM undone) GROUP BY topic, judge, docno)"
+)
+
+
+_SHOWN = "SELECT topic, set_name, qid, text, folded, criteria, highlight FROM current_topics"
+_DERIVED_TOPICS = (
+    "SELECT topic, set_name, qid, text, folded, criteria, highlight FROM versions"
+    " WHERE id IN (SELECT max(id) FROM versions GROUP BY topic) AND NOT deleted"
+    " UNION ALL SELECT id, set_name, qid, text, folded, '', '' FROM topics"
+    " WHERE id NOT IN (SELECT topic FROM versions)"
 )
 
 
@@ -127,14 +155,18 @@ def _extend(connection: sqlite3.Connection, name: str, seal: Seal) -> Seal:
     return Seal(last, digest.hex())
 
 
-def verify_seals(connection: sqlite3.Connection, verified: Seals = NO_SEALS) -> Seals:
+def verify_seals(connection: sqlite3.Connection, verified: Seals = NO_SEALS, absent: Collection[str] = ()) -> Seals:
     """Verify the rows after those of the seals `verified`; returns the stored seals. Raises Damage.
+
+    The tables that are `absent` in the layout of the file have no seals.
 
     A snapshot that is older than `verified`, as of a thread that began to read before another one wrote, is verified
     from its first row.
     """
     stored = read_seals(connection)
     for name, seal in stored.items():
+        if name in absent:
+            continue
         try:
             known = verified[name] if verified[name].last <= seal.last else NO_SEALS[name]
             matches = _extend(connection, name, known) == seal
@@ -145,28 +177,42 @@ def verify_seals(connection: sqlite3.Connection, verified: Seals = NO_SEALS) -> 
     return stored
 
 
-def verify_all(connection: sqlite3.Connection, *, sealed: bool) -> Seals:
-    """Verify the whole database; returns its seals. A database of layout 1 has none. Raises Damage."""
+def verify_all(connection: sqlite3.Connection, *, sealed: bool, changeable: bool) -> Seals:
+    """Verify the whole database; returns its seals. Raises Damage.
+
+    A database of layout 1 is not `sealed`; topics are `changeable` from layout 3 on.
+    """
+    absent = () if changeable else LATER_TABLES
     for (problem,) in connection.execute("PRAGMA integrity_check(1)"):
         if problem != "ok":
             raise Damage(" ".join(str(problem).split()))
     if connection.execute("PRAGMA foreign_key_check").fetchone():
         raise Damage("an act of an unknown topic, or an undone act that is unknown")
-    seals = verify_seals(connection) if sealed else NO_SEALS
-    for first, second in ((_CURRENT, _DERIVED), (_DERIVED, _CURRENT)):
-        if connection.execute(f"{first} EXCEPT {second} LIMIT 1").fetchone():
-            raise Damage("current judgments do not follow from the acts")
-    _check_values(connection)
-    for name, what in (("queries", "a past query"), ("topics", "the text of a topic")):
+    seals = verify_seals(connection, absent=absent) if sealed else NO_SEALS
+    _require_equal(connection, _CURRENT, _DERIVED, "current judgments do not follow from the acts")
+    _check_values(connection, absent)
+    folded = {"queries": "a past query", "topics": "the text of a topic", "versions": "the text of a topic"}
+    for name, what in ((name, what) for name, what in folded.items() if name not in absent):
         for folded, text in connection.execute(f"SELECT folded, text FROM {name}"):
             if fold_case(text) != folded:
                 raise Damage(f"{what} is not the one that was written")
+    if changeable:
+        _require_equal(connection, _SHOWN, _DERIVED_TOPICS, "current topics do not follow from their versions")
     return seals
 
 
-def _check_values(connection: sqlite3.Connection) -> None:
+def _require_equal(connection: sqlite3.Connection, found: str, expected: str, problem: str) -> None:
+    """Raise Damage unless two selections have the same rows."""
+    for first, second in ((found, expected), (expected, found)):
+        if connection.execute(f"SELECT * FROM ({first}) EXCEPT SELECT * FROM ({second}) LIMIT 1").fetchone():
+            raise Damage(problem)
+
+
+def _check_values(connection: sqlite3.Connection, absent: Collection[str]) -> None:
     """Raise Damage if a value could not have been written: a stranger's rows may be sealed."""
     for (name, column), check in VALUE_CHECKS.items():
+        if name in absent:
+            continue
         for (value,) in connection.execute(f"SELECT DISTINCT {column} FROM {name}"):
             try:
                 is_possible = check(value) == value

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from searchlab.corpus.text_cleaning import excerpt, on_one_line
 from searchlab.errors import SettingError
+from searchlab.evaluation.number_text import format_count
+from searchlab.judgments.act_undo import ActChange, redo_last_act, undo_last_act
 from searchlab.judgments.current_judgments import (
     GradesByJudge,
     TopicSetSummary,
@@ -37,12 +39,14 @@ from searchlab.judgments.input_checks import (
     fold_case,
 )
 from searchlab.judgments.query_history import add_query, find_queries
+from searchlab.judgments.topic_changes import last_ids, record_change
+from searchlab.judgments.topic_editing import TopicEditor
 from searchlab.judgments.topic_rows import add_topic_row, find_topic_row, require_known_topics, resolve_topic
 from searchlab.records import Judgments, Topic
 
 __all__ = ["ImportSummary", "Judgment", "JudgmentStore", "TopicSetSummary", "TopicSummary", "judgments_file"]
 
-_IN_TOPIC_SET = "last.topic IN (SELECT id FROM topics WHERE set_name = ?)"
+_IN_TOPIC_SET = "last.topic IN (SELECT topic FROM current_topics WHERE set_name = ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,15 @@ def judgments_file(folder: Path) -> Path:
 
 
 class JudgmentStore:
-    """Topics and judgments in one file, for any number of concurrent threads and processes."""
+    """Topics and judgments in one file, for any number of concurrent threads and processes.
+
+    `editor` changes topics and topic sets, and undoes imports and other changes.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._database = Database(self.path)
+        self.editor = TopicEditor(self._database)
 
     def close(self) -> None:
         """Close the file."""
@@ -99,7 +107,7 @@ class JudgmentStore:
         with self._database.reading() as connection:
             if connection is None:
                 return []
-            topics = connection.execute("SELECT id, set_name FROM topics ORDER BY id").fetchall()
+            topics = connection.execute("SELECT topic, set_name FROM current_topics ORDER BY topic").fetchall()
             grades = read_current_grades(connection, "TRUE", ())
         by_name: dict[str, list[GradesByJudge]] = {}
         for topic, name in topics:
@@ -112,7 +120,7 @@ class JudgmentStore:
             if connection is None:
                 return []
             topics = connection.execute(
-                "SELECT id, qid, text FROM topics WHERE set_name = ? ORDER BY id", (topic_set,)
+                "SELECT topic, qid, text FROM current_topics WHERE set_name = ? ORDER BY topic", (topic_set,)
             ).fetchall()
             grades = read_current_grades(connection, _IN_TOPIC_SET, (topic_set,))
         return [TopicSummary(qid, text, *count_judged(grades.get(topic, {}))) for topic, qid, text in topics]
@@ -129,7 +137,7 @@ class JudgmentStore:
         with self._database.writing() as connection:
             if qid is None:
                 qid, text = resolve_topic(connection, topic_set, text)
-            add_topic_row(connection, topic_set, qid, text)
+            add_topic_row(connection, topic_set, qid, text, _now())
         return Topic(qid, text)
 
     def topic(self, topic_set: str, qid: str) -> Topic | None:
@@ -145,7 +153,7 @@ class JudgmentStore:
             row = (
                 connection
                 and connection.execute(
-                    "SELECT set_name, qid FROM topics WHERE folded = ? ORDER BY id LIMIT 1", (folded,)
+                    "SELECT set_name, qid FROM current_topics WHERE folded = ? ORDER BY topic LIMIT 1", (folded,)
                 ).fetchone()
             )
         return (row[0], row[1]) if row else None
@@ -175,25 +183,28 @@ class JudgmentStore:
             connection.execute(_INSERT_ACT, (row[0], docno, judge, *new, when, False))
         return Judgment(topic_set, qid, docno, judge, *new, when)
 
-    def undo(self, judge: str) -> Judgment | None:
+    def undo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> Judgment | None:
         """Undo the last act of a judge that is not undone yet, and return it; the judgment before it is current again.
 
-        None if there is none, or if the last act was an import, which is not undone judgment by judgment.
+        With a topic set and a qid, the last act on that topic. None if there is none, or if the last act was an import,
+        which is undone as a whole (`undo_change`).
         """
+        return self._with_last_act(judge, topic_set, qid, undo_last_act)
+
+    def redo(self, judge: str, topic_set: str | None = None, qid: str | None = None) -> Judgment | None:
+        """Do the act again that a judge undid last, and return it; None if something else was done since."""
+        return self._with_last_act(judge, topic_set, qid, redo_last_act)
+
+    def _with_last_act(self, judge: str, topic_set: str | None, qid: str | None, change: ActChange) -> Judgment | None:
         with self._database.reading() as connection:
             if connection is None:
                 return None
-        with self._database.writing() as connection:
-            row = connection.execute(
-                "SELECT acts.id, imported, set_name, qid, docno, judge, grade, note, made"
-                " FROM acts JOIN topics ON topics.id = acts.topic"
-                " WHERE judge = ? AND acts.id NOT IN (SELECT act FROM undone) ORDER BY acts.id DESC LIMIT 1",
-                (judge,),
-            ).fetchone()
-            if row is None or row[1]:
+            row = None if topic_set is None or qid is None else find_topic_row(connection, topic_set, qid)
+            if row is None and qid is not None:
                 return None
-            connection.execute("INSERT INTO undone (act, made) VALUES (?, ?)", (row[0], _now()))
-        return Judgment(*row[2:])
+        with self._database.writing() as connection:
+            found = change(connection, judge, None if row is None else row[0], _now())
+        return None if found is None else Judgment(*found)
 
     def judgments(self, topic_set: str, qid: str | None = None, judge: str | None = None) -> list[Judgment]:
         """The current judgments of all topics or one, by all judges or one; ordered by topic, docno and judge."""
@@ -203,7 +214,7 @@ class JudgmentStore:
                 return []
             rows = connection.execute(
                 "SELECT qid, last.docno, last.judge, last.grade, note, made FROM last"
-                " JOIN topics ON topics.id = last.topic JOIN acts ON acts.id = last.act"
+                " JOIN current_topics ON current_topics.topic = last.topic JOIN acts ON acts.id = last.act"
                 f" WHERE {where} AND last.grade IS NOT NULL ORDER BY last.topic, last.docno, last.judge",
                 values,
             ).fetchall()
@@ -218,7 +229,7 @@ class JudgmentStore:
             if connection is None:
                 return {}
             topics = connection.execute(
-                "SELECT id, qid FROM topics WHERE set_name = ? ORDER BY id", (topic_set,)
+                "SELECT topic, qid FROM current_topics WHERE set_name = ? ORDER BY topic", (topic_set,)
             ).fetchall()
             grades = read_current_grades(connection, *_where(topic_set, None, judge))
         return {qid: lower_medians(grades[topic]) for topic, qid in topics if topic in grades}
@@ -238,8 +249,10 @@ class JudgmentStore:
             return ImportSummary(0, 0, 0, 0)
         where, values = _where(topic_set, None, judge)
         with self._database.writing() as connection:
-            n_topics = sum([add_topic_row(connection, topic_set, topic.qid, topic.text) for topic in checked])
-            ids = dict(connection.execute("SELECT qid, id FROM topics WHERE set_name = ?", (topic_set,)).fetchall())
+            before, when = last_ids(connection), _now()
+            n_topics = sum([add_topic_row(connection, topic_set, topic.qid, topic.text, when) for topic in checked])
+            known = connection.execute("SELECT qid, topic FROM current_topics WHERE set_name = ?", (topic_set,))
+            ids = dict(known.fetchall())
             require_known_topics(topic_set, [qid for qid in grades if qid not in ids])
             last = {
                 row[:2]: row[2:]
@@ -249,7 +262,7 @@ class JudgmentStore:
                     values,
                 )
             }
-            when, acts, n_same = _now(), [], 0
+            acts, n_same = [], 0
             for qid, judged in grades.items():
                 for docno, grade in judged.items():
                     old_grade, note = last.get((ids[qid], docno), (None, ""))
@@ -258,6 +271,9 @@ class JudgmentStore:
                     else:
                         acts.append((ids[qid], docno, judge, grade, note, when, True))
             connection.executemany(_INSERT_ACT, acts)
+            if n_topics or acts:
+                counted = f"{format_count(n_topics, 'topic')} and {format_count(len(acts), 'judgment')}"
+                record_change(connection, "import", f"imported {counted} into {topic_set}", judge, when, (), before)
         return ImportSummary(n_topics, len(acts), len(checked) - n_topics, n_same)
 
     def record_query(self, text: str) -> None:
@@ -286,10 +302,11 @@ class JudgmentStore:
         with self._database.reading() as connection:
             if connection is None:
                 return 0
-            tables = " + ".join(f"(SELECT ifnull(max(id), 0) FROM {table})" for table in ("topics", "acts", "undone"))
+            tables = " + ".join(f"(SELECT ifnull(max(id), 0) FROM {table})" for table in _COUNTED)
             return int(connection.execute(f"SELECT {tables}").fetchone()[0])
 
 
+_COUNTED = ("topics", "acts", "undone", "versions")
 _INSERT_ACT = "INSERT INTO acts (topic, docno, judge, grade, note, made, imported) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -301,7 +318,10 @@ def _where(topic_set: str, qid: str | None, judge: str | None) -> tuple[str, lis
     """The SQL condition for the judgments of a topic set or one of its topics, by all judges or one, and its values."""
     where, values = _IN_TOPIC_SET, [topic_set]
     if qid is not None:
-        where, values = "last.topic = (SELECT id FROM topics WHERE set_name = ? AND qid = ?)", [topic_set, qid]
+        where, values = (
+            "last.topic = (SELECT topic FROM current_topics WHERE set_name = ? AND qid = ?)",
+            [topic_set, qid],
+        )
     return (where, values) if judge is None else (f"{where} AND last.judge = ?", [*values, judge])
 
 

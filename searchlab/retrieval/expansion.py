@@ -10,12 +10,14 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from searchlab.errors import SettingError, not_an_object, unknown_name
 from searchlab.indexing.snapshot import Snapshot
+from searchlab.indexing.storage.columns import DocumentTokens
 from searchlab.records import QueryTerm, TermStats
 from searchlab.retrieval.composition.steps import Step, setting_label
 from searchlab.retrieval.results import Hits, Query
@@ -94,9 +96,9 @@ class RM3(Step):
         # Shards number terms independently. Sums are formed in the order of the hits, whatever the shards.
         rows: dict[str, int] = {}
         all_rows, shares = [], []
-        documents = zip(hits.shards.tolist(), hits.docs.tolist(), likelihoods.tolist(), strict=False)
-        for shard_index, doc, likelihood in documents:
-            texts, tfs = _count_terms(engine.snapshot, shard_index, doc, stream)
+        best = zip(hits.shards[: self.documents].tolist(), hits.docs[: self.documents].tolist(), strict=True)
+        counted = _count_terms(engine.snapshot, list(best), stream)
+        for (texts, tfs), likelihood in zip(counted, likelihoods.tolist(), strict=True):
             all_rows += [rows.setdefault(text, len(rows)) for text in texts]
             shares.append(likelihood * tfs / tfs.sum())
         probabilities = np.bincount(np.array(all_rows, np.int64), np.concatenate(shares))
@@ -155,7 +157,7 @@ def similar_query(engine: SearchEngine, docno: str, *, terms: int = 25, stream: 
     """
     engine.snapshot.require_stream(stream)
     _require_count("terms", terms, MAX_TERMS)
-    texts, tfs = _count_terms(engine.snapshot, *engine.snapshot.locate(docno), stream)
+    [(texts, tfs)] = _count_terms(engine.snapshot, [engine.snapshot.locate(docno)], stream)
     selected = _most_telling(engine.snapshot, stream, texts, tfs, terms, _similarity_idf)
     return Query(f"like {docno}", tuple(replace(term, count=tf) for term, tf in selected.items()), ())
 
@@ -173,16 +175,31 @@ def _similarity_idf(stats: TermStats) -> float:
     return 1 + math.log((stats.n_docs + 1) / (stats.doc_freq + 1)) if stats.doc_freq > 1 else 0.0
 
 
-def _count_terms(snapshot: Snapshot, shard_index: int, doc: int, stream: str) -> tuple[list[str], Array]:
-    """The distinct terms of a document in one stream, and the term frequency of each."""
-    shard = snapshot.shards[shard_index]
-    document = shard.columns.document_tokens(stream)
+def _count_terms(
+    snapshot: Snapshot, documents: Sequence[tuple[int, int]], stream: str
+) -> list[tuple[list[str], Array]]:
+    """The distinct terms of documents in one stream, given by shard and number, and the frequency of each term."""
+    found: list[tuple[list[str], Array]] = [([], np.zeros(0))] * len(documents)
+    for shard_index in {shard for shard, _ in documents}:
+        tokens = snapshot.shards[shard_index].columns.document_tokens(stream)
+        rows = [row for row, (shard, _) in enumerate(documents) if shard == shard_index]
+        counted = [np.unique(_tokens_of(tokens, documents[row][1], stream), return_counts=True) for row in rows]
+        numbers = list(dict.fromkeys(chain.from_iterable(own.tolist() for own, _ in counted)))
+        with snapshot.report_damage():
+            # All at once, which is faster than document by document.
+            texts = dict(zip(numbers, tokens.terms.take(np.array(numbers, np.int64)), strict=True))
+        for row, (own, tfs) in zip(rows, counted, strict=True):
+            found[row] = [texts[number] for number in own.tolist()], tfs
+    return found
+
+
+def _tokens_of(document: DocumentTokens, doc: int, stream: str) -> Array:
+    """The terms of one document in a stream, in their order."""
     start, end = document.offsets[doc : doc + 2].tolist()
     middle = start + int(document.title_lengths[doc])
-    tokens = {"title": slice(start, middle), "body": slice(middle, end)}.get(stream, slice(start, end))
-    numbers, tfs = np.unique(document.tokens[tokens], return_counts=True)
-    with snapshot.report_damage():
-        return document.terms.take(numbers), tfs
+    rows = {"title": slice(start, middle), "body": slice(middle, end)}.get(stream, slice(start, end))
+    tokens: Array = document.tokens[rows]
+    return tokens
 
 
 def _most_telling(

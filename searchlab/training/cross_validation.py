@@ -24,6 +24,7 @@ from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Flags, Floats, Ints, Progress, no_progress
 
 if TYPE_CHECKING:
+    from searchlab.training.held_out import HeldOutTopics
     from searchlab.training.learning_curve import LearningCurve
 
 # Fewer queries cannot be dealt into folds and parts.
@@ -43,7 +44,8 @@ class CrossValidationResult:
     Baselines are rankings that need no training: those of the first stage and of the built-in model, or the best single
     feature. `n_judgments` is the number of judged documents of these queries, 0 if it is unknown. `inline_name` is the
     model's name within a sentence, if it differs. The value of a query is the mean over `n_repeats` of the
-    cross-validation, each with other folds. `curve` is the learning curve, if it was measured.
+    cross-validation, each with other folds. `curve` is the learning curve, if it was measured, and `held_out` what each
+    system scores on each query, if they were ranked in an index.
     """
 
     name: str
@@ -56,6 +58,7 @@ class CrossValidationResult:
     inline_name: str = ""
     n_repeats: int = 1
     curve: LearningCurve | None = None
+    held_out: HeldOutTopics | None = None
 
     @property
     def subject(self) -> str:
@@ -100,6 +103,7 @@ class CrossValidationResult:
             "advice": advise(self).to_json(),
             "comparisons": [each.sentence() for each in self.comparisons],
             "learning_curve": None if self.curve is None else self.curve.to_json(),
+            "held_out": None if self.held_out is None else self.held_out.to_json(),
         }
 
 

@@ -31,6 +31,7 @@ from searchlab.training.cross_validation import (
     cross_validate_table,
 )
 from searchlab.training.from_table import make_bundle, require_different_grades
+from searchlab.training.held_out import RECALL_MEASURES, HeldOutTopics
 from searchlab.training.learning_curve import LearningCurve, measure_learning_curve
 from searchlab.training.recipe import Recipe, choose_recipe
 from searchlab.training.training_set import Features, TrainingSet, prepare_training
@@ -145,14 +146,21 @@ def compare_with_first_stage(
     qrels = {topic.qid: data.qrels[topic.qid] for topic in data.topics}
 
     def evaluate(run: Sequence[Ranking]) -> dict[str, Floats]:
-        found = evaluate_run(qrels, run, measures, dialect=recipe.dialect, complete=True, warn=False)
-        return {measure: found.values_of(measure) for measure in measures}
+        every = [*measures, *RECALL_MEASURES]
+        found = evaluate_run(qrels, run, every, dialect=recipe.dialect, complete=True, warn=False)
+        return {measure: found.values_of(measure) for measure in every}
 
     of_repeats = [evaluate(data.rerank(scores)) for scores in repeats]
-    model = {measure: np.mean([each[measure] for each in of_repeats], axis=0) for measure in measures}
+    model = {measure: np.mean([each[measure] for each in of_repeats], axis=0) for measure in of_repeats[0]}
     values = {recipe.label: model} | {name: evaluate(run) for name, run in data.baselines.items()}
     comparisons = compare_with_each(recipe, {name: each[measures[0]] for name, each in values.items()}, measures[0])
     means = {name: {measure: float(np.mean(each[measure])) for measure in measures} for name, each in values.items()}
+    held_out = HeldOutTopics(
+        measures[0],
+        tuple(qrels),
+        {name: each[measures[0]] for name, each in values.items()},
+        {name: np.array([np.mean(each[recall]) for recall in RECALL_MEASURES]) for name, each in values.items()},
+    )
     return CrossValidationResult(
         recipe.label,
         len(model[measures[0]]),
@@ -164,6 +172,7 @@ def compare_with_first_stage(
         recipe.inline_label,
         len(repeats),
         curve,
+        held_out,
     )
 
 

@@ -47,11 +47,13 @@ def api_handler(app_state: AppState, pools: ThreadPools, endpoint: Endpoint) -> 
 
     async def respond(request: Request) -> Response:
         try:
-            if endpoint.method == "POST":
+            if endpoint.method == "POST" and not endpoint.takes_file:
                 parsed = parse_body(endpoint.parameters, _read_json(await request.body()))
             else:
                 items = [*request.query_params.multi_items(), *request.path_params.items()]
                 parsed = parse_texts(endpoint.parameters, _group(items), strict=True)
+            if endpoint.takes_file:
+                parsed["content"] = await request.body()
             if endpoint.is_write:
                 parsed = _as_judge_of_login(request, parsed)
             state, index, values = _take_state(app_state, parsed)
@@ -78,7 +80,9 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
 
         def make_page(state: RequestState, parsed: dict[str, Any], values: dict[str, Any]) -> str:
             index = state.index
-            context = base_context(index.name, state.index_names, session, page.menu, parsed)
+            if "system" in parsed and not request.query_params.get("system"):
+                parsed, values = (each | {"system": index.default_system} for each in (parsed, values))
+            context = base_context(index, state.index_names, session, page.menu, parsed)
             context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
             return render(page.template, context | page.make_context(state, session, values))
 

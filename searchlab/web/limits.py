@@ -21,6 +21,7 @@ class Limits:
     max_url_bytes: int = 16_000
     max_body_bytes: int = 65_536
     max_import_bytes: int = 32_000_000
+    max_upload_bytes: int = 100 * 2**20
     body_seconds: float = 20.0
     quick_threads: int = 4
     quick_waiting: int = 64

@@ -16,6 +16,7 @@ from searchlab.web.middleware.auth import local_url
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links, render
 from searchlab.web.state.app_state import AppState
+from searchlab.web.state.open_index import OpenIndex
 
 log = logging.getLogger(__name__)
 
@@ -40,24 +41,25 @@ def error_page(app_state: AppState, session: BrowserSession, error: HttpError) -
     index = app_state.indexes.last_opened()
     if index is None:  # no index could be opened yet: that may be the error
         return Response(error.message, error.status, _retry_header(error), "text/plain")
-    context = base_context(index.name, app_state.indexes.names, session, "", {})
+    context = base_context(index, app_state.indexes.names, session, "", {})
     html = render("error.html", context | {"status": error.status, "message": error.message})
     return Response(html, error.status, _retry_header(error), "text/html")
 
 
 def base_context(
-    index: str, indexes: tuple[str, ...], session: BrowserSession, menu: str, values: Mapping[str, Any]
+    index: OpenIndex, indexes: tuple[str, ...], session: BrowserSession, menu: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The variables that all templates use."""
-    url_state = {**values, "index": index if len(indexes) > 1 else None}
+    url_state = {**values, "index": index.name if len(indexes) > 1 else None}
     return {
         "menu": menu,
-        "index": index,
+        "index": index.name,
         "indexes": indexes,
         "csrf": session.csrf,
         "judge": session.judge,
         "judge_is_fixed": session.judge_is_fixed,
-        "url": Links(url_state),
+        "default_system": index.default_system,
+        "url": Links(url_state, index.default_system),
     }
 
 

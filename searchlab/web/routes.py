@@ -14,10 +14,12 @@ from searchlab.web.api import (
     import_tables,
     judge,
     measure,
+    models,
     pool,
     saved_searches,
     search,
     train,
+    uploads,
 )
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import (
@@ -48,8 +50,10 @@ from searchlab.web.handlers import (
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
 from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
+from searchlab.web.pages.model_page import model_page
 from searchlab.web.pages.page import Form, Page
-from searchlab.web.pages.train_page import train_page
+from searchlab.web.pages.train_page import DELETED_MODEL, train_page
+from searchlab.web.pages.upload_page import upload_page
 from searchlab.web.state.app_state import AppState
 
 TRAINING = (
@@ -146,6 +150,19 @@ ENDPOINTS = (
         (INDEX, saved_searches.SAVED_NAME),
     ),
     Endpoint("DELETE", "/api/history", saved_searches.delete_history, "Delete all past queries", (INDEX,)),
+    # Add documents
+    Endpoint("POST", "/api/uploads", uploads.start_upload, "Begin an upload of documents", (uploads.NAME,)),
+    Endpoint(
+        "POST",
+        "/api/uploads/file",
+        uploads.upload_file,
+        "Send a file of an upload, as the body (application/octet-stream)",
+        (uploads.NAME, uploads.PATH),
+        takes_file=True,
+    ),
+    Endpoint("POST", "/api/uploads/index", uploads.index_upload, "Index an upload, in the background", (uploads.NAME,)),
+    Endpoint("GET", "/api/uploads", uploads.get_upload, "How far an upload is, and what was read", (uploads.NAME,)),
+    Endpoint("DELETE", "/api/uploads", uploads.delete_upload, "Delete the files of an upload", (uploads.NAME,)),
     # Judge
     Endpoint("GET", "/api/topic-sets", judge.list_topic_sets, "All topic sets, with their progress", (INDEX,)),
     Endpoint("GET", "/api/topics", judge.list_set_topics, "The topics of a set", (INDEX, TOPIC_SET)),
@@ -173,7 +190,20 @@ ENDPOINTS = (
             *(judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
         ),
     ),
-    Endpoint("POST", "/api/judgments/undo", judge.undo_judgment, "Undo the last judgment of a judge", (INDEX, JUDGE)),
+    Endpoint(
+        "POST",
+        "/api/judgments/undo",
+        judge.undo_judgment,
+        "Undo the last judgment of a judge: for a topic, for a query, or of all",
+        (INDEX, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
+    ),
+    Endpoint(
+        "POST",
+        "/api/judgments/redo",
+        judge.redo_judgment,
+        "Do the judgment again that was undone last",
+        (INDEX, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
+    ),
     Endpoint("GET", "/api/agreement", judge.agreement, "The agreement of judges", (INDEX, TOPIC_SET)),
     Endpoint(
         "GET",
@@ -241,7 +271,25 @@ ENDPOINTS = (
         slow=True,
     ),
     # Train
-    Endpoint("GET", "/api/models", train.list_models, "The models of an index, and how well they do", (INDEX,)),
+    Endpoint("GET", "/api/models", models.list_models, "The models of an index, and how well they do", (INDEX,)),
+    Endpoint(
+        "POST",
+        "/api/models/use",
+        models.use_ranker,
+        "Make a system the default ranker of the index, or BM25 again",
+        (INDEX, models.RANKER_IN_USE, JUDGE),
+    ),
+    Endpoint(
+        "POST", "/api/models/rename", models.rename_model, "Rename a model", (INDEX, models.NAME, models.NEW_NAME)
+    ),
+    Endpoint("POST", "/api/models/delete", models.delete_model, "Move a model to the history", (INDEX, models.NAME)),
+    Endpoint(
+        "POST",
+        "/api/models/restore",
+        models.restore_model,
+        "Make a version of a model's history the model again",
+        (INDEX, models.NAME, models.VERSION),
+    ),
     Endpoint(
         "GET",
         "/api/readiness",
@@ -307,6 +355,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
     Page("/next", "judge.html", "judge", judge_page.next_page, JUDGE_PAGE, slow=True),
@@ -318,7 +367,8 @@ PAGES = (
         (INDEX, TOPIC_SET, pool.QID, SYSTEMS, pool.POOL_DEPTH, pool_page.POOLED_DOCNO, pool_page.DID),
         heavy=True,
     ),
-    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET)),
+    Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL)),
+    Page("/model", "model.html", "train", model_page, (INDEX, models.NAME, models.VERSION)),
     Page(
         "/measure",
         "measure.html",
@@ -339,9 +389,14 @@ FORMS = (
         ),
     ),
     Form("/undo", forms.undo_form, POOL_FORM),
+    Form("/redo", forms.redo_form, POOL_FORM),
     Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, judge.TOPIC_TEXT)),
     Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
     Form("/train", forms.train_form, TRAINING),
+    Form("/use", forms.use_form, (INDEX, models.RANKER_IN_USE)),
+    Form("/model/rename", forms.rename_model_form, (INDEX, models.NAME, models.NEW_NAME)),
+    Form("/model/delete", forms.delete_model_form, (INDEX, models.NAME)),
+    Form("/model/restore", forms.restore_model_form, (INDEX, models.NAME, models.VERSION)),
     Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
     Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),

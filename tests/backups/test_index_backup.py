@@ -40,6 +40,9 @@ def folder(build, tmp_path):
     (tmp_path / "it.searches.json").write_text("{}")
     (tmp_path / "it.models").mkdir()
     (tmp_path / "it.models" / "mine.json").write_text('{"a": 1}')
+    (tmp_path / "it.models" / "history" / "mine").mkdir(parents=True)
+    (tmp_path / "it.models" / "history" / "mine" / "20261118-120000.json").write_text('{"a": 0}')
+    (tmp_path / "it.ranker.json").write_text('{"system": "model:mine"}')
     return folder
 
 
@@ -52,11 +55,8 @@ def state(folder: Path) -> object:
         sizes = space.record.files
     finally:
         snapshot.close()
-    models = [
-        folder.with_name("it.searches.json"),
-        folder.with_name("it.model.json"),
-        *folder.with_name("it.models").iterdir(),
-    ]
+    beside = [folder.with_name(f"it.{part}.json") for part in ("searches", "model", "ranker")]
+    models = [*beside, *sorted(folder.with_name("it.models").rglob("*.json"))]
     generation = read_index_manifest(folder).generation
     return (
         generation,
@@ -80,7 +80,7 @@ def remove_all(folder: Path) -> None:
 def test_a_restored_backup_is_the_same(folder):
     before = state(folder)
     record = create_backup(folder, "first")
-    assert record.parts == ("index", "judgments.sqlite", "searches.json", "model.json", "models")
+    assert record.parts == ("index", "judgments.sqlite", "searches.json", "model.json", "models", "ranker.json")
     assert record.n_docs == 39
     assert [name for name, _ in list_backups(folder)] == ["first"]
     assert read_backup_record(backups_of(folder) / "first") == record
@@ -259,7 +259,7 @@ def test_a_full_disk_leaves_nothing_half_made(folder, monkeypatch, n_written):
     assert state(folder) == before
 
 
-@pytest.mark.parametrize("failing", ["it", "it.judgments.sqlite", "it.model.json", "it.models"])
+@pytest.mark.parametrize("failing", ["it", "it.judgments.sqlite", "it.model.json", "it.models", "it.ranker.json"])
 def test_a_restore_that_fails_at_the_last_step_is_taken_back(folder, monkeypatch, failing):
     create_backup(folder, "first")
     searchlab.delete(folder, ["d1"])

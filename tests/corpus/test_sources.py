@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from searchlab.corpus import DOCUMENT_FORMATS, ReadingNotes, SkippedFile, read_documents, read_topics
+from searchlab.corpus.reading_notes import HIDDEN, ReadingEvent
 from searchlab.errors import RecordError, SettingError, SourceError
 from searchlab.records import Document, Topic
 
@@ -100,6 +101,19 @@ def test_a_collection_folder_stands_for_its_documents_only(write, tmp_path, name
     assert docnos(tmp_path, notes=notes) == ["1"]
     reason = f"set aside, {name} has the documents of this collection"
     assert notes.skipped == [SkippedFile(str(path), reason) for path in others]
+
+
+def test_hidden_files_and_folders_are_noted_once_each(write, tmp_path):
+    for name in ["b.txt", ".git/x.txt", ".git/y.txt", "a/.z"]:
+        write(name, "text")
+
+    class Listener(list[ReadingEvent]):
+        add = list.append
+
+    notes = ReadingNotes(listener=Listener())
+    assert [document.docno for document in read_documents(tmp_path, notes=notes)] == ["b.txt"]
+    hidden = [event.location for event in notes.listener if event.kind == HIDDEN]
+    assert hidden == [str(tmp_path / name) for name in (".git", "a/.z")]
 
 
 def test_notes_beside_a_file_called_documents_are_read_too(write, tmp_path):

@@ -13,6 +13,7 @@ from searchlab.errors import DuplicateError, IndexCorrupt, IndexMissing, Setting
 from searchlab.features import extraction
 from searchlab.features.candidates import Candidates, judged, ranked, searched
 from searchlab.features.catalogue import CATALOGUE
+from searchlab.features.counts import CandidateCounts
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
 from searchlab.indexing.building.indexer import delete
@@ -467,15 +468,33 @@ def test_only_what_the_features_need_is_measured(engine, monkeypatch, needs):
 def test_only_the_streams_that_features_need_are_counted(engine, monkeypatch):
     counted = []
 
-    def count(snapshot, query, shards, docs, streams):
+    def count(counts, query, streams):
         counted.append(sorted(streams))
-        return extraction_count(snapshot, query, shards, docs, streams)
+        return collect(counts, query, streams)
 
-    extraction_count = extraction.collect_counts  # type: ignore[attr-defined]
-    monkeypatch.setattr(extraction, "collect_counts", count)
+    collect = CandidateCounts.collect
+    monkeypatch.setattr(CandidateCounts, "collect", count)
     for name in ("letor.body.tf", "score.both.bm25f", "near.both.window"):
         extract(engine, TOPICS[:1], judged(engine, QRELS), [name])
     assert counted == [["body"], ["body", "both", "title"], []]
+
+
+def test_a_term_is_looked_up_once_for_each_stream(engine, monkeypatch):
+    looked_up = []
+
+    def look_up(counts, terms, name):
+        looked_up.extend((name, term) for term in terms)
+        return look_up_in_index(counts, terms, name)
+
+    look_up_in_index = CandidateCounts._look_up
+    monkeypatch.setattr(CandidateCounts, "_look_up", look_up)
+    names = ["score.both.bm25", "score.both.rm3", "letor.title.tf"]
+    together = extract(engine, TOPICS[:1], judged(engine, QRELS), names)
+    assert looked_up
+    assert len(set(looked_up)) == len(looked_up)
+    for name in names:
+        alone = extract(engine, TOPICS[:1], judged(engine, QRELS), [name])
+        assert alone.column(name).tolist() == together.column(name).tolist()
 
 
 def test_body_is_the_same_whether_looked_up_or_what_is_left_of_both(engine):

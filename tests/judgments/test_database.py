@@ -217,7 +217,7 @@ def write_cut(path):
     [
         (lambda path: path.write_bytes(b"qid 0 docno 1\n" * 500), IndexCorrupt, "not a database of judgments"),
         (write_other, IndexCorrupt, "a database, but not a database of judgments"),
-        (write_newer, IndexTooNew, "layout 99, but this searchlab reads layout 2"),
+        (write_newer, IndexTooNew, "layout 99, but this searchlab reads layout 3"),
         (write_cut, IndexCorrupt, "damaged"),
         (lambda path: path.mkdir(), StoreError, "(a folder)"),
     ],

@@ -181,14 +181,21 @@ def test_only_added_rows_are_verified_again(filled, tmp_path, monkeypatch):
             store.grades("trials", "cyd")
 
 
-def test_a_database_of_layout_1_is_read_and_sealed_by_the_first_write(filled, alter):
+LATER = ("TRIGGER topic_added", "TRIGGER topic_changed", "TABLE versions", "TABLE current_topics", "TABLE redone")
+TO_LAYOUT_2 = [*(f"DROP {each}" for each in (*LATER, "TABLE changes")), "PRAGMA user_version=2"]
+# The tables that layout 3 added have no rows here, and so no seals.
+TO_LAYOUT_1 = [*TO_LAYOUT_2, "DROP TABLE seals", "PRAGMA user_version=1"]
+
+
+@pytest.mark.parametrize("statements", [TO_LAYOUT_1, TO_LAYOUT_2], ids=["1", "2"])
+def test_a_database_of_an_earlier_layout_is_read_and_sealed_by_the_first_write(filled, alter, statements):
     right = read_everything(filled)
-    path = alter("DROP TABLE seals", "PRAGMA user_version=1")
+    path = alter(*statements)
     assert read_everything(path) == right
     with JudgmentStore(path) as store:
         store.judge("trials", "q0", "new", judge="cyd", grade=1)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
         assert connection.execute("SELECT count(*) FROM seals").fetchone() == (3,)
         connection.execute("UPDATE acts SET grade = 9 WHERE id = 2")
     with JudgmentStore(path) as store, pytest.raises(IndexCorrupt, match="rows of acts"):

@@ -93,6 +93,19 @@ def test_a_planted_signal_helps(bundle):
     assert trial["advice"]["more_judgments"].startswith("Learning from 12 topics instead of 6: nDCG@10 ")
 
 
+def test_the_trial_has_the_value_of_each_system_on_each_held_out_topic(bundle):
+    trial = bundle.trial
+    held_out = trial["held_out"]
+    assert (held_out["measure"], held_out["qids"]) == ("nDCG@10", [str(n) for n in range(N_TOPICS)])
+    assert list(held_out["values"]) == list(held_out["intervals"]) == list(trial["means"])
+    for name, values in held_out["values"].items():
+        assert np.mean(values) == pytest.approx(trial["means"][name]["nDCG@10"])
+        low, high = held_out["intervals"][name]
+        assert low <= np.mean(values) <= high
+    # Three of four relevant documents come first, and the fourth is never found: precision 1 up to recall .7.
+    assert held_out["precision_recall"]["rsvm-ir, tuned"] == pytest.approx([1] * 8 + [0] * 3)
+
+
 def test_the_bundle_knows_what_it_fits(bundle, engine, tmp_path):
     assert bundle.first_stage == FirstStage(20)
     assert bundle.analyser["fingerprint"] == engine.snapshot.manifest.settings.fingerprint

@@ -17,7 +17,10 @@ from pathlib import Path
 from searchlab.web.state.app_state import AppState
 from searchlab.web.server import serve
 from searchlab.web.state.open_indexes import OpenIndexes
-serve(AppState(OpenIndexes([Path(folder) for folder in sys.argv[1:]])), port=0)
+from searchlab.web.state.uploads import Uploads
+folders = [Path(folder) for folder in sys.argv[1:]]
+uploads = Uploads(folders[0].parent / "uploads", folders[0].parent)
+serve(AppState(OpenIndexes(folders), uploads=uploads), port=0)
 """
 MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"
 
@@ -98,8 +101,8 @@ def wait(browser):
     """Evaluate a script until its value is true; returns the value."""
     from selenium.webdriver.support.ui import WebDriverWait
 
-    def until(script, *arguments):
-        waiting = WebDriverWait(browser, 10, poll_frequency=0.02)
+    def until(script, *arguments, seconds=10):
+        waiting = WebDriverWait(browser, seconds, poll_frequency=0.02)
         value = waiting.until(lambda driver: driver.execute_script(f"return {script}", *arguments), f"never: {script}")
         browser.execute_async_script(PAINTED)
         return value

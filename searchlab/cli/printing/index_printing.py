@@ -21,7 +21,7 @@ def print_build_summary(summary: BuildSummary) -> None:
         "updated": summary.n_updated,
         "unchanged": summary.n_unchanged,
         "removed": summary.n_removed,
-        "duplicates left out": summary.n_duplicates,
+        f"duplicate{'s' * (summary.n_duplicates != 1)} left out": summary.n_duplicates,
     }
     if summary.n_added == summary.n_docs:
         del changes["added"]

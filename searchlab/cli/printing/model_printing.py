@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from searchlab.cli.printing.terminal_text import print_columns, print_entries, print_line
+from searchlab.cli.printing.trial_charts import can_draw, draw_trial
 from searchlab.evaluation.number_text import format_count
 
 if TYPE_CHECKING:
@@ -101,6 +102,10 @@ def print_trial(bundle: Bundle) -> None:
         f"{repeated}"
     )
     print_columns(rows, indent=2)
+    pictures = draw_trial(trial, bundle.training.get("topics", {})) if can_draw() else []
+    if pictures:
+        print()
+        print("\n".join(pictures))
     if trial.get("learning_curve"):
         print()
         _print_curve(trial["learning_curve"])

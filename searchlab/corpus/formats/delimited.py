@@ -59,8 +59,18 @@ def is_csv_table(opened: OpenedFile) -> bool:
 
 
 def is_tsv_table(opened: OpenedFile) -> bool:
-    """Whether the suffix is .tsv or .tab and there is a header line."""
-    return opened.suffix in TSV_SUFFIXES and _problem(opened) is None
+    """Whether the suffix is .tsv or .tab and there is a header line; or it is .txt, and the header that of an export.
+
+    Web of Science and others name tables .txt. The header of one has a title or text, and an identifier.
+    """
+    if opened.suffix in TSV_SUFFIXES:
+        return _problem(opened) is None
+    if opened.suffix != ".txt":
+        return False
+    lines = [line for line in _LINE_END.split(opened.head, maxsplit=4) if line.strip()][:2]
+    if len(lines) < 2 or not lines[0].count("\t") or lines[0].count("\t") != lines[1].count("\t"):
+        return False
+    return _problem(opened) is None and _columns(opened).is_export
 
 
 def explain_table(opened: OpenedFile) -> str | None:
@@ -253,10 +263,15 @@ def find_delimiter(header: str) -> str:
 
 def _problem(opened: OpenedFile) -> str | None:
     """Why the header cannot be used, None if it can."""
-    first_line = _LINE_END.split(opened.head.lstrip(), maxsplit=1)[0]
     try:
-        header = TableRow(opened.name)
-        _read_line(header, first_line, find_delimiter(first_line))
+        return _columns(opened).problem
     except RecordError as error:
         return error.message
-    return DocumentColumns.from_header(header.values, opened.reading.fields).problem
+
+
+def _columns(opened: OpenedFile) -> DocumentColumns:
+    """The columns that the first line of a file names."""
+    first_line = _LINE_END.split(opened.head.lstrip(), maxsplit=1)[0]
+    header = TableRow(opened.name)
+    _read_line(header, first_line, find_delimiter(first_line))
+    return DocumentColumns.from_header(header.values, opened.reading.fields)

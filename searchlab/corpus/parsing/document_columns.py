@@ -123,6 +123,11 @@ class DocumentColumns:
         """Whether a column is known to be the title or the text."""
         return self._find((*TITLE_COLUMNS, *BODY_COLUMNS)) is not None
 
+    @property
+    def is_export(self) -> bool:
+        """Whether the table has a title or a text, and an identifier, under names that databases use."""
+        return self.has_text and self._find((*DOCNO_KEYS, *ID_COLUMNS)) is not None
+
     def document(self, values: Sequence[str], location: str, made_docno: str) -> Document:
         """The document of a row; `made_docno` is for one without an identifier."""
         record = {name: _GUARDED.sub("", value) for name, value in zip(self.names, values, strict=True)}

@@ -31,15 +31,19 @@ def neighbour_means(vectors: Array, scores: Sequence[Array], sizes: Sequence[int
     n = len(vectors)
     means = [np.full(n, np.nan) for _ in sizes]
     n_rows = max(1, MAX_COSINES // max(n, 1))
+    n_largest = min(max(sizes, default=0), n)
     for begin in range(0, n, n_rows):
-        rows = np.arange(begin, min(begin + n_rows, n))
-        cosines = np.maximum(vectors[rows] @ vectors.T, 0)
-        cosines[rows - begin, rows] = 0  # a row is no neighbour of its own
+        part = vectors[begin : begin + n_rows]
+        # All rows at once are a product of a matrix with itself, which takes half of the operations.
+        cosines = np.maximum(part @ vectors.T, 0)
+        own = np.arange(len(part))
+        cosines[own, begin + own] = 0  # a row is no neighbour of its own
+        largest = np.sort(np.partition(cosines, n - n_largest, axis=1)[:, n - n_largest :], axis=1)
+        near = np.flatnonzero(cosines >= largest[:, :1])
+        row, other, weights = near // n, near % n, cosines.ravel()[near].astype(float)
         for mean, numbers, k in zip(means, scores, sizes, strict=True):
-            weights = cosines
-            if k < n:
-                least = np.partition(cosines, n - k, axis=1)[:, n - k]
-                weights = np.where(cosines >= least[:, None], cosines, 0)
-            totals = weights.sum(axis=1)
-            mean[rows] = np.divide(weights @ numbers, totals, out=np.full(len(rows), np.nan), where=totals > 0)
+            chosen = weights * (weights >= largest[row, -min(k, n)])
+            totals = np.bincount(row, chosen, len(part))
+            sums = np.bincount(row, chosen * numbers[other], len(part))
+            np.divide(sums, totals, out=mean[begin : begin + len(part)], where=totals > 0)
     return means

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from searchlab.array_ranges import concatenate_ranges
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.types import Array
@@ -76,9 +75,7 @@ class Passages:
             raise IndexError("a passage reaches beyond the tokens")
         if lengths.sum() * SCAN_RATIO > end - begin:
             return self.tokens[begin:end], ranges.starts - begin
-        self.tokens.verify_ranges(ranges.starts, ranges.ends)
-        positions = concatenate_ranges(ranges.starts, ranges.ends, len(self.tokens))
-        return self.tokens.take(positions), np.cumsum(lengths) - lengths
+        return self.tokens.gather(ranges.starts, ranges.ends), np.cumsum(lengths) - lengths
 
     def release(self, ranges: PassageRanges) -> None:
         """Let the tokens of passages that were read leave the memory of the process."""

@@ -23,6 +23,7 @@ class Endpoint:
 
     The parameters of a POST are the keys of a JSON object, all others are those of the URL. With `is_text`, the answer
     is plain text instead of JSON; with `attachment`, which gets the values of the parameters, it is a file.
+    With `takes_file` the body is a file, which the handler gets as `content`; the parameters are those of the URL.
     `brief` marks work of a few milliseconds for any parameters, `heavy` several searches, `slow` up to a minute.
     """
 
@@ -33,6 +34,7 @@ class Endpoint:
     parameters: tuple[Parameter, ...] = ()
     is_text: bool = False
     attachment: Callable[[Mapping[str, Any]], Attachment] | None = None
+    takes_file: bool = False
     brief: bool = False
     heavy: bool = False
     slow: bool = False

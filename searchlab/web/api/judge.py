@@ -6,9 +6,10 @@ query whose results are judged becomes a topic.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from searchlab.errors import InputError
+from searchlab.errors import InputError, SettingError
 from searchlab.judgments.agreement import compare_judges
 from searchlab.judgments.judgment_store import Judgment
 from searchlab.judgments.trec_exchange import format_qrels, format_topics, import_texts
@@ -131,11 +132,42 @@ def list_judgments(state: RequestState, *, topic_set: str, qid: str = "", judge:
     return {"judgments": [_judgment_record(judgment) for judgment in judgments]}
 
 
-def undo_judgment(state: RequestState, *, judge: str) -> dict[str, Any]:
-    """Undo the last judgment of a judge."""
+def undo_judgment(
+    state: RequestState, *, judge: str, topic_set: str = "", qid: str = "", query: str = ""
+) -> dict[str, Any]:
+    """Undo the last judgment of a judge: for a topic, for a query, or of all."""
+    return {"undone": _take_back(state, judge, topic_set, qid, query, state.judgments.undo)}
+
+
+def redo_judgment(
+    state: RequestState, *, judge: str, topic_set: str = "", qid: str = "", query: str = ""
+) -> dict[str, Any]:
+    """Do the judgment again that a judge undid last, unless something else was judged since."""
+    return {"redone": _take_back(state, judge, topic_set, qid, query, state.judgments.redo)}
+
+
+def _take_back(
+    state: RequestState, judge: str, topic_set: str, qid: str, query: str, change: Callable[..., Judgment | None]
+) -> dict[str, Any] | None:
+    """The judgment that was undone or redone, with the texts of its topic and document, and the grade now."""
     _require_judge(judge)
-    undone = state.judgments.undo(judge)
-    return {"undone": None if undone is None else {"topic_set": undone.topic_set} | _judgment_record(undone)}
+    scope = (topic_set, qid) if topic_set and qid else state.judgments.find_topic(query) if query else ()
+    changed = None if scope is None else change(judge, *scope)
+    if changed is None:
+        return None
+    topic = state.judgments.topic(changed.topic_set, changed.qid)
+    present = {each.docno: each.grade for each in state.judgments.judgments(changed.topic_set, changed.qid, judge)}
+    try:
+        title = state.index.engine.document(changed.docno).title
+    except SettingError:  # not in the index any more
+        title = ""
+    return {
+        "topic_set": changed.topic_set,
+        "topic": topic.text if topic else "",
+        "title": title,
+        "present_grade": present.get(changed.docno),
+        **_judgment_record(changed),
+    }
 
 
 def agreement(state: RequestState, *, topic_set: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 A model that has learnt from some of these topics does better on them than on others: measuring it on them is no test.
 Its numbers are marked, and instead of a comparison the verdict of its cross-validation is given; if that used the same
-topics and judgments, its means are given beside those of the other systems.
+topics and judgments, its means are given beside those of the other systems, and its values on single topics are those
+of models that had not seen the topic.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from searchlab.errors import unknown_name
 from searchlab.evaluation.comparison import Comparison, check_comparable, compare_evaluations, compare_values
 from searchlab.evaluation.measures import parse_measure
@@ -23,12 +26,15 @@ from searchlab.evaluation.significance import TIE_TOLERANCE
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.systems import MODEL, System
 from searchlab.records import Topic
+from searchlab.training.cross_validation import BUILT_IN
+from searchlab.training.training_set import EXPANDED as RM3
+from searchlab.types import Floats
 from searchlab.web.api.collection_topics import has_learnt_from
+from searchlab.web.api.models import is_held_out, read_trial
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import topics_of_set
 from searchlab.web.api.search import system_record
 from searchlab.web.api.topic_rankings import MAX_TOPICS, RANKING_DEPTH, choose_systems, rank_topics
-from searchlab.web.api.train import read_trial
 from searchlab.web.state.request_state import RequestState
 
 JUDGED = "Judged@10"
@@ -51,13 +57,26 @@ AGAINST_SYSTEM = Parameter(
 class MeasuredSystem:
     """A system and its evaluation; `bundle` is its model if that has learnt from topics that are measured.
 
-    `cross_validated` are the means of its cross-validation, if they are comparable with those of other systems here.
+    `cross_validated` are the means of its cross-validation, if they are comparable with those of other systems here,
+    and `held_out` its values on single topics by qid, each of a model that had not seen the topic.
     """
 
     system: System
     evaluation: Evaluation
     bundle: Bundle | None
     cross_validated: Mapping[str, float] | None = None
+    held_out: Mapping[str, float] | None = None
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether its values on single topics are those of a system that has not learnt from them."""
+        return self.bundle is None or self.held_out is not None
+
+    def values_of(self, measure: str) -> Floats:
+        """The value on each topic: held out, if it is known."""
+        if self.held_out is None:
+            return self.evaluation.values_of(measure)
+        return np.array([self.held_out[qid] for qid in self.evaluation.qids])
 
     @property
     def trial(self) -> Mapping[str, Any]:
@@ -132,7 +151,8 @@ def _evaluate(
         bundle = state.index.models.get(system.name.removeprefix(MODEL)) if system.kind == "model" else None
         if bundle is not None and has_learnt_from(state.index, bundle, topics):
             means = _cross_validated_means(state, bundle, topics, qrels, measures)
-            measured.append(MeasuredSystem(system, evaluation, bundle, means))
+            held_out = None if means is None else _held_out_values(bundle, topics, qrels, measures[0])
+            measured.append(MeasuredSystem(system, evaluation, bundle, means, held_out))
         else:
             measured.append(MeasuredSystem(system, evaluation, None))
     return measured
@@ -152,7 +172,7 @@ def _cross_validated_means(
     """
     trial_means = read_trial(bundle)["means"] or {}
     first_stage, model_means = bundle.first_stage, trial_means.get(bundle.label, {})
-    others = [means for name, means in trial_means.items() if name not in (bundle.label, "RM3")]
+    others = [means for name, means in trial_means.items() if name not in (bundle.label, RM3, BUILT_IN)]
     useful = [topic for topic in topics if max(qrels[topic.qid].values()) > 0]
     if first_stage is None or len(others) != 1 or dict(bundle.trial or {}).get("n_queries") != len(useful):
         return None
@@ -168,6 +188,18 @@ def _cross_validated_means(
     return {name: model_means[name] * len(useful) / len(topics) for name in common}
 
 
+def _held_out_values(
+    bundle: Bundle, topics: list[Topic], qrels: Mapping[str, Mapping[str, int]], measure: str
+) -> dict[str, float] | None:
+    """The value of a model on each topic, by qid, when the topic was held out; 0 without a relevant document."""
+    held_out: Any = dict(bundle.trial or {}).get("held_out")
+    if not is_held_out(held_out) or held_out["measure"] != measure or bundle.label not in held_out["values"]:
+        return None
+    values = dict(zip(held_out["qids"], held_out["values"][bundle.label], strict=True))
+    useful = {topic.qid for topic in topics if max(qrels[topic.qid].values()) > 0}
+    return None if useful != set(values) else {topic.qid: values.get(topic.qid, 0.0) for topic in topics}
+
+
 def _comparison_record(
     measured: list[MeasuredSystem], measures: list[str], topics: list[Topic], against: str
 ) -> dict[str, Any]:
@@ -177,10 +209,10 @@ def _comparison_record(
     measure = measures[0]
     baseline = next((each for each in measured if each.bundle is None), measured[0])
     others = [each for each in measured if each is not baseline]
-    unbiased = [each for each in others if each.bundle is None]
-    best = max(unbiased or others, key=lambda each: each.evaluation.mean(measure), default=baseline)
+    fair = [each for each in others if each.is_fair]
+    best = max(fair or others, key=lambda each: float(np.mean(each.values_of(measure))), default=baseline)
     shown = next((each for each in others if each.system.name == against), best)
-    values = {each.system.name: each.evaluation.values_of(measure).tolist() for each in measured}
+    values = {each.system.name: each.values_of(measure).tolist() for each in measured}
     rows = {qid: row for row, qid in enumerate(baseline.evaluation.qids)}
     per_topic = [
         {
@@ -216,7 +248,7 @@ def _comparisons(baseline: MeasuredSystem, others: list[MeasuredSystem], measure
     records = []
     for other in others:
         name = other.system.name
-        values = other.evaluation.values_of(measure), baseline.evaluation.values_of(measure)
+        values = other.values_of(measure), baseline.values_of(measure)
         comparison = tested.get(name) or compare_values(name, values[0], baseline.system.name, values[1], measure)
         corrected = comparison.p if comparison.p_corrected is None else comparison.p_corrected
         records.append(
@@ -254,6 +286,7 @@ def _measured_record(measured: MeasuredSystem, measures: list[str]) -> dict[str,
         "judged": measured.evaluation.mean(JUDGED),
         "learnt_from_these": measured.bundle is not None,
         "cross_validated": measured.cross_validated,
+        "held_out": measured.held_out is not None,
     }
 
 

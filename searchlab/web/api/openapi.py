@@ -65,9 +65,12 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "summary": endpoint.summary,
         "responses": {"200": {"description": "The answer", "content": content}} | errors,
     }
-    if endpoint.is_write:
+    if endpoint.method == "POST" and not endpoint.takes_file:
         body_content = {"application/json": {"schema": _body_schema(endpoint.parameters)}}
         return operation | {"requestBody": {"required": True, "content": body_content}}
+    if endpoint.takes_file:
+        file_content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+        operation |= {"requestBody": {"required": True, "content": file_content}}
     in_path = [f"{{{parameter.name}}}" in endpoint.path for parameter in endpoint.parameters]
     parameters = [_parameter(*pair) for pair in zip(endpoint.parameters, in_path, strict=True)]
     return operation | {"parameters": parameters}

@@ -1,7 +1,6 @@
-"""Training of models on judgments, and the models of an index.
+"""Training of models on judgments.
 
-Models are trained in the background (`jobs/training_jobs.py`) and can be used in searches when they are complete. What
-is reported of a model is what its file says: how well it does on topics that it has not seen.
+Models are trained in the background (`jobs/training_jobs.py`) and can be used in searches when they are complete.
 """
 
 from __future__ import annotations
@@ -9,24 +8,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from searchlab.errors import SettingError
 from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.builtin import BUILTIN
-from searchlab.rankers.bundle import Bundle
+from searchlab.rankers.model_store.model_files import model_file
 from searchlab.rankers.ranker_registry import RANKERS
-from searchlab.training.advice import KINDS, advise_before
+from searchlab.training.advice import advise_before
 from searchlab.training.recipe import AUTO, NO_PRIOR, PAPER, RECIPES, TUNED, Recipe
+from searchlab.web.api.models import useful_judgments
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import topics_of_set
 from searchlab.web.http_errors import HttpError
 from searchlab.web.jobs.training_process import TrainingTask
-from searchlab.web.state.open_index import OpenIndex
-from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
 
 # The rankers that learn from judgments.
 TRAINABLE_RANKERS = tuple(name for name in RANKERS if name not in ("linear", "single"))
-# The name of a model is part of a file name and of URLs.
-MODEL_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 MAX_TRAINING_TOPICS = 5000
 MAX_CANDIDATES = 1000
 
@@ -60,14 +57,6 @@ CANDIDATES = Parameter(
 JOB_ID = Parameter("id", "string", "id of a training job", max_length=20)
 
 
-def list_models(state: RequestState) -> dict[str, Any]:
-    """The models of an index, whether they fit it, and how well they do."""
-    index = state.index
-    readable = [_model_record(index, name, bundle) for name, bundle in index.models.items()]
-    unreadable = [_unreadable_record(name, problem) for name, problem in index.unreadable_models.items()]
-    return {"index": index.name, "models": readable + unreadable}
-
-
 def check_readiness(state: RequestState, *, topic_set: str) -> dict[str, Any]:
     """Whether a topic set has enough judgments to train on."""
     topics = state.judgments.topics(topic_set)
@@ -96,19 +85,18 @@ def start_training(
 ) -> dict[str, Any]:
     """Train a model on the judgments of a topic set, in the background."""
     index = state.index
-    grades = state.judgments.grades(topic_set)
-    texts = {topic.qid: topic.text for topic in topics_of_set(state, topic_set)}
-    topics = {qid: text for qid, text in texts.items() if max(grades.get(qid, {}).values(), default=0) > 0}
-    qrels = {qid: grades[qid] for qid in topics}
+    _ = topics_of_set(state, topic_set)
+    topics, qrels = useful_judgments(state, topic_set)
     advice = advise_before(len(topics), sum(map(len, qrels.values())))
     if advice is not None:
         raise HttpError(409, advice.sentence)
     if len(topics) > MAX_TRAINING_TOPICS:
         raise HttpError(400, f"{len(topics):,} topics to train on, expected at most {MAX_TRAINING_TOPICS:,}")
     model_name = name.strip() or _default_name(topic_set, ranker, recipe)
-    if not MODEL_NAME_PATTERN.fullmatch(model_name):
-        raise HttpError(400, f"name is {model_name[:60]!r}, expected up to 60 letters, digits, dots, - and _")
-    output = models_folder(index.folder) / f"{model_name}.json"
+    try:
+        output = model_file(index.folder, model_name)
+    except SettingError as error:
+        raise HttpError(400, str(error)) from None
     if model_name in (*index.models, *index.unreadable_models) and not output.is_file():
         raise HttpError(409, f"the model {model_name!r} exists and was not trained here; choose another name")
     folder, file = str(index.folder.absolute()), str(output.absolute())
@@ -129,51 +117,6 @@ def get_job(state: RequestState, *, id: str) -> dict[str, Any]:
 def cancel_job(state: RequestState, *, id: str) -> dict[str, Any]:
     """Stop a training job."""
     return state.training_jobs.cancel(id).to_json()
-
-
-def read_trial(bundle: Bundle) -> dict[str, Any]:
-    """The outcome of a model's cross-validation; None for what is missing or malformed in its file."""
-    trial = dict(bundle.trial or {})
-    means, advice = trial.get("means"), trial.get("advice")
-    return {
-        "verdict": trial["verdict"] if isinstance(trial.get("verdict"), str) else None,
-        "helps": trial["helps"] if isinstance(trial.get("helps"), bool) else None,
-        "means": means if _are_means(means) else None,
-        "advice": advice if _is_advice(advice) else None,
-    }
-
-
-def _are_means(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(means, dict) and all(isinstance(mean, int | float) for mean in means.values())
-        for means in value.values()
-    )
-
-
-def _is_advice(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("kind") in KINDS and isinstance(value.get("sentence"), str)
-
-
-def _model_record(index: OpenIndex, name: str, bundle: Bundle) -> dict[str, Any]:
-    n_topics, topic_set = bundle.training.get("n_queries"), bundle.training.get("set")
-    return {
-        "name": name,
-        "label": f"{name} ({bundle.label})",
-        "ranker": bundle.ranker,
-        "recipe": bundle.recipe_text or None,
-        "n_topics": n_topics if isinstance(n_topics, int) else 0,
-        "n_features": len(bundle.features),
-        "topic_set": topic_set if isinstance(topic_set, str) else None,
-        **read_trial(bundle),
-        "usable": name not in index.unusable_models,
-        "problem": index.unusable_models.get(name),
-    }
-
-
-def _unreadable_record(name: str, problem: str) -> dict[str, Any]:
-    known: dict[str, Any] = {"name": name, "label": name, "ranker": "", "recipe": None, "n_topics": 0, "n_features": 0}
-    unknown = dict.fromkeys(("topic_set", "verdict", "helps", "means", "advice"))
-    return known | unknown | {"usable": False, "problem": problem}
 
 
 def _default_name(topic_set: str, ranker: str, recipe: str) -> str:

@@ -87,6 +87,8 @@ class TrainingJob:
             "helps": result.get("helps"),
             "means": result.get("means"),
             "n_topics": result.get("n_topics"),
+            "former": result.get("former"),
+            "version": result.get("version"),
             "error": self.error,
         }
 

@@ -4,7 +4,7 @@
 lines of JSON to standard output:
 
     {"stage": "searching", "done": 3, "total": 40}
-    {"result": {"means": …, "helps": …, "verdict": …, "advice": …, "n_topics": …}}   or   {"error": "one line"}
+    {"result": {"means": …, "helps": …, "verdict": …, "advice": …, "n_topics": …, …}}   or   {"error": "one line"}
 
 The process runs with low priority. It ends when standard input is closed, which happens also when the server dies, for
 whatever reason. The model file appears when it is complete: a terminated process leaves nothing behind, and one that is
@@ -13,6 +13,7 @@ already writing the model finishes it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -23,10 +24,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from searchlab.errors import SearchlabError
 from searchlab.extensions import load_extensions
+
+if TYPE_CHECKING:
+    from searchlab.rankers.model_store.model_history import StoredModel
 
 # How far the process yields to others; the maximum is 19.
 NICENESS = 15
@@ -63,10 +67,19 @@ class TrainingTask:
         return cls(**json.loads(line))
 
 
+def judgments_fingerprint(topics: Mapping[str, str], qrels: Mapping[str, Mapping[str, int]]) -> str:
+    """A hash of topics and grades: a model that records another one was trained on other judgments."""
+    judged = [[qid, text, sorted(qrels.get(qid, {}).items())] for qid, text in sorted(topics.items())]
+    return hashlib.sha256(json.dumps(judged).encode()).hexdigest()[:16]
+
+
 def train_model(
-    task: TrainingTask, progress: Callable[[str, int, int], None], save: Callable[[Any], None]
+    task: TrainingTask, progress: Callable[[str, int, int], None], save: Callable[[Any], StoredModel]
 ) -> dict[str, Any]:
-    """Train a model, save it with `save`, and return the outcome of its cross-validation."""
+    """Train a model, store it with `save`, and return the outcome of its cross-validation.
+
+    If there was a model of its name, the outcome has the verdict on that one, too, and which of the two is used now.
+    """
     from searchlab.rankers.first_stage import FirstStage
     from searchlab.records import Topic
     from searchlab.retrieval.engine import SearchEngine
@@ -88,8 +101,15 @@ def train_model(
             source=f"judgments {task.topic_set}",
             progress=progress,
         )
-    bundle = replace(bundle, training={**bundle.training, "set": task.topic_set})
-    save(bundle)
+    judgments = judgments_fingerprint(task.topics, task.qrels)
+    bundle = replace(bundle, training={**bundle.training, "set": task.topic_set, "judgments": judgments})
+    stored = save(bundle)
+    former = None if stored.former is None else _outcome(stored.former)
+    version = None if stored.is_current else stored.path.stem
+    return _outcome(bundle) | {"former": former, "version": version}
+
+
+def _outcome(bundle: Any) -> dict[str, Any]:
     trial = dict(bundle.trial or {})
     outcome = {name: trial.get(name) for name in ("means", "helps", "verdict", "advice")}
     return outcome | {"n_topics": trial.get("n_queries")}
@@ -129,12 +149,13 @@ def run_training_process() -> None:
     threading.Thread(target=_exit_at_end_of_input, args=(saving,), daemon=True).start()
     writer = ProgressWriter(output)
 
-    def save(bundle: Any) -> None:
+    def save(bundle: Any) -> StoredModel:
+        from searchlab.rankers.model_store.model_history import store_trained_model
+
         # From here on the process must not be stopped: it would leave a file that is half written.
         with saving:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
-            Path(task.output).parent.mkdir(exist_ok=True)
-            bundle.save(task.output)
+            return store_trained_model(Path(task.output), bundle)
 
     try:
         load_extensions()

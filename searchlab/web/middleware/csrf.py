@@ -27,6 +27,8 @@ from searchlab.web.middleware.request_context import CSRF_COOKIE, SCOPE_KEY, Req
 CSRF_FIELD = "csrf"
 FORM_TYPE = "application/x-www-form-urlencoded"
 JSON_TYPE = "application/json"
+# As with JSON, no form can send it, and no script to another site without a preflight request.
+FILE_TYPE = "application/octet-stream"
 # The key of the tokens in the ASGI scope of a request.
 TOKENS_SCOPE_KEY = "searchlab.csrf"
 
@@ -83,10 +85,10 @@ def reject_cross_site_load(context: RequestContext) -> None:
         raise Rejection(403, "another site may link to this server, but not load from it")
 
 
-def body_content_type(context: RequestContext, *, forms_only: bool = False) -> str:
-    """The content type of a write: a form or JSON; others are rejected."""
+def body_content_type(context: RequestContext, *, forms_only: bool = False, files_only: bool = False) -> str:
+    """The content type of a write: a form or JSON, or that of a file; others are rejected."""
     content_type = context.header(b"content-type").partition(";")[0].strip().lower()
-    if content_type not in ((FORM_TYPE,) if forms_only else (FORM_TYPE, JSON_TYPE)):
-        expected = FORM_TYPE if forms_only else f"{JSON_TYPE} or {FORM_TYPE}"
-        raise Rejection(415, f"unknown content type, expected {expected}")
+    allowed = (FORM_TYPE,) if forms_only else (FILE_TYPE,) if files_only else (JSON_TYPE, FORM_TYPE)
+    if content_type not in allowed:
+        raise Rejection(415, f"unknown content type, expected {' or '.join(allowed)}")
     return content_type

@@ -68,6 +68,7 @@ LOGIN_PATH = "/login"
 STATIC_PATH = "/static/"
 # Writes with files in them, whose bodies may be large.
 IMPORT_PATHS = frozenset({"/api/import", "/api/import/preview", "/api/import/table"})
+UPLOAD_PATH = "/api/uploads/file"
 MIN_SECRET_BYTES = 16
 MAX_HEADERS, MAX_HEADER_BYTES = 100, 16_384
 WRONG_TOKEN = "this is not the token"
@@ -207,8 +208,10 @@ class SecurityMiddleware:
         limits = self._settings.limits
         is_login = self._auth.required and scope["path"] == LOGIN_PATH
         by_header = self._auth.required and not is_login and await self._require_token(scope, context, b"/")
-        content_type = body_content_type(context, forms_only=is_login)
+        is_file = scope["path"] == UPLOAD_PATH
+        content_type = body_content_type(context, forms_only=is_login, files_only=is_file)
         max_bytes = limits.max_import_bytes if scope["path"] in IMPORT_PATHS else limits.max_body_bytes
+        max_bytes = limits.max_upload_bytes if is_file else max_bytes
         body = await receive_body(receive, context, max_bytes=max_bytes, seconds=limits.body_seconds)
         if content_type == FORM_TYPE:
             context.form = body.decode("utf-8", "replace")

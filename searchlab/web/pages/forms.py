@@ -1,14 +1,15 @@
-"""The forms of the pages: judge, undo, add a topic, import, train, cancel.
+"""The forms of the pages: judge, undo, add a topic, import, train, cancel, and models.
 
 They work in browsers without scripts, too: each leads to a page.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from searchlab.web.api import judge, train
+from searchlab.web.api import judge, models, train
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links
@@ -45,14 +46,28 @@ def judge_form(state: RequestState, session: BrowserSession, values: dict[str, A
 
 
 def undo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
-    """Undo the last judgment; in a pool, show the document that it was about."""
-    undone = judge.undo_judgment(state, judge=session.judge)["undone"]
+    """Undo the last judgment of a topic, and show the document that it was about."""
+    return _change_last(state, session, values, "undone", judge.undo_judgment)
+
+
+def redo_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str | None:
+    """Do the judgment of a topic again that was undone last, and show the document that it is about."""
+    return _change_last(state, session, values, "redone", judge.redo_judgment)
+
+
+def _change_last(
+    state: RequestState,
+    session: BrowserSession,
+    values: dict[str, Any],
+    did: str,
+    change: Callable[..., dict[str, Any]],
+) -> str | None:
     if not values["qid"]:
         return None
-    if undone is None:
+    changed = change(state, judge=session.judge, topic_set=values["topic_set"], qid=values["qid"])[did]
+    if changed is None:
         return _pool_url(state, values, did="nothing")
-    topic = {"topic_set": undone["topic_set"], "qid": undone["qid"]}
-    return _pool_url(state, values | topic, docno=undone["docno"], did="undone")
+    return _pool_url(state, values, docno=changed["docno"], did=did)
 
 
 def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
@@ -77,6 +92,29 @@ def train_form(state: RequestState, session: BrowserSession, values: dict[str, A
 def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
     """Cancel a training job."""
     train.cancel_job(state, id=values["id"])
+
+
+def use_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
+    """Make a system the default ranker."""
+    models.use_ranker(state, system=values["system"], judge=session.judge)
+
+
+def rename_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Rename a model, and show it."""
+    renamed = models.rename_model(state, name=values["name"], new_name=values["new_name"])
+    return _url(state, "/model", name=renamed["name"])
+
+
+def delete_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Delete a model, and show that it can be restored."""
+    models.delete_model(state, name=values["name"])
+    return _url(state, "/train", deleted=values["name"])
+
+
+def restore_model_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
+    """Make a version of the history the model, and show it."""
+    models.restore_model(state, name=values["name"], version=values["version"])
+    return _url(state, "/model", name=values["name"])
 
 
 def _pool_url(state: RequestState, values: dict[str, Any], **more: Any) -> str:

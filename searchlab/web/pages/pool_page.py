@@ -18,7 +18,7 @@ from searchlab.web.state.request_state import RequestState
 MAX_SHOWN_LENGTH = 12_000
 
 POOLED_DOCNO = Parameter("docno", "string", "docno of the document of the pool to show", default="")
-DID = Parameter("did", "string", "the action just completed", default="", choices=("", "undone", "nothing"))
+DID = Parameter("did", "string", "the action just completed", default="", choices=("", "undone", "redone", "nothing"))
 
 
 def pool_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:

@@ -22,9 +22,10 @@ WEB_FOLDER = Path(__file__).parents[1]
 # Parameters that links carry from page to page, in this order; others follow them.
 CARRIED = ("index", "q", "system", "filter", "sort", "group_duplicates", "synonyms", "k")
 # Values that are left out of URLs.
-DEFAULTS = {"system": "bm25", "synonyms": "on", "k": 10, "page": 1}
+DEFAULTS = {"synonyms": "on", "k": 10, "page": 1}
 # Parameters that report an action just completed: a page that is loaded again does not report it again.
 ONE_TIME = ("did",)
+_STAMP = re.compile(r"(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d")
 # Texts that are written in URLs as they are.
 _UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 _DICT_ATTRIBUTES = frozenset(dir(dict))
@@ -56,7 +57,7 @@ def environment() -> Environment:
     )
     jinja.globals |= {"mark_text": mark_text, "number": format_cell, "count": format_count}
     jinja.globals["refer_to"] = refer_to
-    jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi}
+    jinja.filters |= {"typeset": typeset, "without_bidi": without_bidi, "stamp": format_stamp}
     return jinja
 
 
@@ -66,10 +67,11 @@ def render(template: str, context: Mapping[str, Any]) -> str:
 
 
 class Links:
-    """URLs that carry the state of a page."""
+    """URLs that carry the state of a page; the default ranker of its index is left out, too."""
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
-        self._state = {name: value for name, value in state.items() if value and value != DEFAULTS.get(name)}
+    def __init__(self, state: Mapping[str, Any], default_system: str = "bm25") -> None:
+        defaults = DEFAULTS | {"system": default_system}
+        self._state = {name: value for name, value in state.items() if value and value != defaults.get(name)}
         # The query strings of all carried parameters, in their order; empty for those that the state lacks.
         self._carried = {name: _query_string(name, self._state.get(name)) for name in CARRIED}
 
@@ -121,3 +123,9 @@ def without_bidi(text: str) -> str:
 def typeset(text: str) -> str:
     """A sentence with minus signs instead of hyphens, and no line break within `p = .05`."""
     return _EQUALS.sub("\u00a0\\1\u00a0", _MINUS.sub("\u2212", text))
+
+
+def format_stamp(stamp: str) -> str:
+    """A time as it is written in names of files, such as 20261118-131500, for people."""
+    match = _STAMP.match(stamp)
+    return f"{match[1]}-{match[2]}-{match[3]} {match[4]}:{match[5]} UTC" if match else stamp

@@ -9,10 +9,15 @@ from searchlab.rankers.ranker_registry import RANKERS
 from searchlab.training.recipe import RECIPES
 from searchlab.web.api import train
 from searchlab.web.api.judge import list_topic_sets
+from searchlab.web.api.models import list_models, read_version
+from searchlab.web.api.parameters import Parameter
 from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import
+from searchlab.web.pages.model_page import charts_of, offered_system
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.plain_words import plain_ranker
 from searchlab.web.state.request_state import RequestState
+
+DELETED_MODEL = Parameter("deleted", "string", "the model that was just deleted", default="", max_length=60)
 
 
 def train_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
@@ -25,6 +30,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     shown: dict[str, Any] | None = next(iter(active or jobs), None)
     name = values["topic_set"] or (shown["topic_set"] if shown else "")
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
+    models = list_models(state)
     advice = train.check_readiness(state, topic_set=chosen["name"])["advice"] if chosen else None
     return {
         "topic_sets": topic_sets,
@@ -41,5 +47,21 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "default_features": DEFAULT_SET,
         "job": shown,
         "waiting": [job for job in waiting if job is not shown],
-        "models": train.list_models(state)["models"],
+        "models": models["models"],
+        "default_ranker": models["default_ranker"],
+        "deleted_models": models["deleted"],
+        "just_deleted": values["deleted"] if values["deleted"] in models["deleted"] else "",
+        **_outcome(state, shown),
     }
+
+
+def _outcome(state: RequestState, job: dict[str, Any] | None) -> dict[str, Any]:
+    """The pictures of the verdict on the model that a job has trained, and the system to use from now on."""
+    nothing = {"charts": None, "offered": None}
+    if job is None or job["state"] != "done":
+        return nothing
+    name, version = job["name"], job["version"]
+    bundle = read_version(state.index, name, version) if version else state.index.models.get(name)
+    if bundle is None:
+        return nothing
+    return {"charts": charts_of(bundle), "offered": offered_system(state.index, name, bundle)}

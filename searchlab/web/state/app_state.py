@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
@@ -14,6 +12,7 @@ from searchlab.web.limits import Limits
 from searchlab.web.state.open_indexes import OpenIndexes
 from searchlab.web.state.query_recorder import QueryHistory
 from searchlab.web.state.result_cache import ResultCache
+from searchlab.web.state.uploads import Uploads
 
 # The file that an experiment leaves in its folder.
 REPORT = "report.html"
@@ -26,6 +25,8 @@ MAX_CACHED_MEASUREMENTS = 32
 class AppState:
     """Indexes, judgments, caches, training jobs and limits; `reports_folder` holds the reports of experiments.
 
+    `uploads` takes documents from browsers; each upload becomes one more index.
+
     Requests do not use it themselves: each takes a `RequestState` of it.
     """
 
@@ -33,25 +34,31 @@ class AppState:
     training_jobs: TrainingJobs = field(default_factory=TrainingJobs)
     limits: Limits = field(default_factory=Limits)
     reports_folder: Path | None = None
+    uploads: Uploads | None = None
     query_history: QueryHistory = field(default_factory=QueryHistory)
     rankings: ResultCache = field(default_factory=lambda: ResultCache(MAX_RANKING_BYTES))
     measurements: ResultCache = field(default_factory=lambda: ResultCache(MAX_CACHED_MEASUREMENTS))
 
-    @cached_property
-    def _stores(self) -> Mapping[str, JudgmentStore]:
-        return {name: JudgmentStore(judgments_file(self.indexes.folder(name))) for name in self.indexes.names}
+    _stores: dict[Path, JudgmentStore] = field(default_factory=dict, init=False, repr=False)
+    _searches: dict[Path, SavedSearches] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.uploads is not None:
+            self.uploads.on_index = self.indexes.add
 
     def judgments(self, index: str | None = None) -> JudgmentStore:
         """The judgments beside an index."""
-        return self._stores[self.indexes.folder(index).name]
-
-    @cached_property
-    def _searches(self) -> dict[str, SavedSearches]:
-        return {name: SavedSearches(searches_file(self.indexes.folder(name))) for name in self.indexes.names}
+        folder = self.indexes.folder(index)
+        if folder not in self._stores:
+            self._stores.setdefault(folder, JudgmentStore(judgments_file(folder)))
+        return self._stores[folder]
 
     def saved_searches(self, index: str) -> SavedSearches:
         """The saved searches beside an index."""
-        return self._searches[index]
+        folder = self.indexes.folder(index)
+        if folder not in self._searches:
+            self._searches.setdefault(folder, SavedSearches(searches_file(folder)))
+        return self._searches[folder]
 
     @property
     def reports(self) -> dict[str, Path]:
@@ -64,5 +71,7 @@ class AppState:
         """End all background work, and close files."""
         self.training_jobs.close()
         self.query_history.close()
-        for store in self._stores.values():
+        if self.uploads is not None:
+            self.uploads.close()
+        for store in list(self._stores.values()):
             store.close()

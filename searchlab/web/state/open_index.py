@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from searchlab.corpus.text_cleaning import shown_path
 from searchlab.errors import InputError, SearchlabError
 from searchlab.rankers.builtin import BUILTIN, load_builtin
 from searchlab.rankers.bundle import Bundle, load_bundle
+from searchlab.rankers.model_store.default_ranker import DEFAULT, DefaultRanker, read_default_ranker
 from searchlab.rankers.reranking import Reranker
 from searchlab.rankers.systems import EXPANDED, MODEL, ModelSystem, ScorerSystem, make_system
 from searchlab.retrieval.engine import SearchEngine
@@ -22,6 +24,8 @@ FIRST_SYSTEMS = ("bm25", f"bm25{EXPANDED}", "bm25f")
 MAX_CACHED_SYSTEMS = 64
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class OpenIndex:
@@ -93,7 +97,34 @@ class OpenIndex:
     def _reranker(self, name: str) -> Reranker:
         return Reranker(self.engine, self.models[name])
 
+    @cached_property
+    def default_ranker(self) -> DefaultRanker | None:
+        """The default ranker that was chosen for this index; None if none was, or if its record cannot be read."""
+        try:
+            return read_default_ranker(self.folder)
+        except SearchlabError as error:
+            log.warning("no default ranker: %s", error)
+            return None
+
+    @cached_property
+    def default_system(self) -> str:
+        """The name of the system that searches use unless another one is asked for."""
+        return FIRST_SYSTEMS[0] if self.default_ranker is None or self.default_problem else self.default_ranker.system
+
+    @cached_property
+    def default_problem(self) -> str:
+        """Why the default ranker cannot be used; empty if it can, or if none was chosen."""
+        if self.default_ranker is None:
+            return ""
+        try:
+            _ = self.system(self.default_ranker.system)
+        except SearchlabError as error:  # without the folder, as above
+            return str(error).replace(str(self.folder), self.name)
+        return ""
+
     def _make_system(self, name: str) -> ScorerSystem | ModelSystem:
+        if name == DEFAULT:
+            return self.system(self.default_system)
         openers: dict[str, Callable[[], Reranker]] = {known: partial(self._reranker, known) for known in self.models}
         return make_system(self.engine, name, openers)
 

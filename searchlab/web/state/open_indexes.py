@@ -2,7 +2,8 @@
 
 Each request compares the stamps of a few files. An index that has changed on disk is opened again, by one thread,
 while other requests use the previous state; a request keeps the state that it has taken. Models lie beside the index:
-`NAME.model.json` and the folder `NAME.models`, into which the server writes the models that it trains.
+`NAME.model.json` and the folder `NAME.models`, into which the server writes the models that it trains; so does the
+default ranker.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from searchlab.errors import SearchlabError, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER as SPACE
 from searchlab.indexing.storage.layout import MANIFEST
+from searchlab.rankers.model_store.default_ranker import default_ranker_file
+from searchlab.rankers.model_store.model_files import list_model_files, models_folder, trained_model_file
 from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.query.synonyms import Synonyms
 from searchlab.topic_models.topic_model_files import FOLDER as TOPICS
@@ -35,16 +38,6 @@ FileStamp = tuple[int, int, int]
 log = logging.getLogger(__name__)
 
 
-def models_folder(folder: Path) -> Path:
-    """The folder of the models that the server has trained for an index."""
-    return folder.with_name(f"{folder.name}.models")
-
-
-def _default_model(folder: Path) -> Path:
-    """The model that `searchlab train` writes for an index."""
-    return folder.with_name(f"{folder.name}.model.json")
-
-
 class _WatchedIndex:
     """The folder of one index, and its latest state."""
 
@@ -54,7 +47,8 @@ class _WatchedIndex:
         self.folder = folder
         self._synonyms = synonyms
         self._shared_models = models
-        watched = (folder / MANIFEST, _default_model(folder), folder / TOPICS, folder / SPACE, *models.values())
+        beside = (trained_model_file(folder), default_ranker_file(folder))
+        watched = (folder / MANIFEST, *beside, folder / TOPICS, folder / SPACE, *models.values())
         self._watched_files, self._models_folder = tuple(map(str, watched)), str(models_folder(folder))
         self._retired = retired
         self._lock = threading.Lock()
@@ -102,10 +96,8 @@ class _WatchedIndex:
 
     def _open(self, stamps: tuple[FileStamp | None, ...]) -> OpenIndex:
         """A new state; it keeps the engine if only models have changed, or if the index cannot be opened now."""
-        previous, default = self._latest, _default_model(self.folder)
-        models = {"model": default} if default.is_file() else {}
-        trained = sorted(models_folder(self.folder).glob("*.json"))
-        models |= {path.stem: path for path in trained} | dict(self._shared_models)
+        previous = self._latest
+        models = list_model_files(self.folder) | dict(self._shared_models)
         if previous is not None and self._stamps[0] == stamps[0] and not self._problem:
             return OpenIndex(self.folder, models, previous.engine)
         try:
@@ -162,15 +154,24 @@ class OpenIndexes:
     """The indexes that are served, by name; `models` are files offered for all of them, `synonyms` for all queries."""
 
     def __init__(self, folders: Sequence[Path], models: Iterable[Path] = (), synonyms: Synonyms | None = None) -> None:
-        files = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
+        self._shared_models = {path.name.removesuffix(".json").removesuffix(".model"): path for path in models}
+        self._synonyms = synonyms
+        self._retired = RetiredStates()
         self._watched: dict[str, _WatchedIndex] = {}
-        retired = RetiredStates()
         for folder in folders:
-            watched = self._watched.setdefault(folder.name, _WatchedIndex(folder, files, retired, synonyms))
-            if watched.folder != folder:
-                raise SettingError(f"two indexes are called {folder.name}: {watched.folder} and {folder}")
+            self.add(folder)
         if not self._watched:
             raise SettingError("no index to serve, expected at least one")
+
+    def add(self, folder: Path) -> None:
+        """Serve one more index."""
+        known = self._watched.get(folder.name)
+        if known is None:
+            watched = _WatchedIndex(folder, self._shared_models, self._retired, self._synonyms)
+            # A new dict: other threads may be reading the present one.
+            self._watched = {**self._watched, folder.name: watched}
+        elif known.folder != folder:
+            raise SettingError(f"two indexes are called {folder.name}: {known.folder} and {folder}")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -1,14 +1,59 @@
 // Judging a pool without leaving the page.
 //
 // The pool of the page that the server sends next replaces the present one: pages are made in one way, with or without
-// scripts. While a request is under way keys do nothing: one cannot judge a document that is not yet shown.
+// scripts. The pages of the next documents are loaded ahead, so that a judgment shows the next document at once, while it
+// is on its way to the server (`saving.js`). A key always judges the document that is shown, never one still to come.
 
-import { announce, withoutAction } from "./page.js";
+import { announce, send, withoutAction } from "./page.js";
+import { isSaving, save } from "./saving.js";
 
+const N_AHEAD = 3;
 const main = document.getElementById("main");
 const pool = () => main.querySelector("[data-pool]");
 const drafts = new Map(); // notes not yet saved, by docno
+const grades = new Map(); // grades given on this page, by docno: pages that were loaded ahead do not have them
+const ahead = new Map(); // the pages loaded ahead, by URL
 let busy = false;
+
+const docnoOf = (href) => new URL(href, location.href).searchParams.get("docno");
+const dots = () => [...main.querySelectorAll(".dot")];
+const current = () => document.getElementById("judging")?.dataset.docno;
+
+function load(href) {
+  if (!ahead.has(href)) {
+    const page = fetch(href).then(async (answer) => ({ html: await answer.text(), url: answer.url }));
+    page.catch(() => ahead.delete(href));
+    ahead.set(href, page);
+  }
+  return ahead.get(href);
+}
+
+// The unjudged documents after the present one, in a circle.
+function unjudged() {
+  const all = dots();
+  const here = all.findIndex((dot) => dot.hasAttribute("aria-current"));
+  return [...all.slice(here + 1), ...all.slice(0, here)].filter((dot) => !dot.dataset.grade).map((dot) => dot.href);
+}
+
+// Show the grades that the server may not have yet.
+function showGrades() {
+  for (const dot of dots()) {
+    const grade = grades.get(docnoOf(dot.href));
+    if (grade === undefined) continue;
+    dot.dataset.grade = grade;
+    dot.textContent = grade;
+  }
+  const n = dots().filter((dot) => dot.dataset.grade).length;
+  const bar = main.querySelector(".pool-head progress");
+  if (!bar || !dots().length) return;
+  bar.value = n;
+  main.querySelector(".pool-head .progress span").textContent = `${n} of ${dots().length} judged`;
+  document.title = document.title.replace(/^\d+ of/, `${n} of`);
+  const grade = grades.get(current());
+  for (const button of main.querySelectorAll(".verdict")) {
+    if (grade !== undefined) button.setAttribute("aria-pressed", String(Number(button.dataset.grade) === grade));
+  }
+}
 
 // Show the pool of a page. Its notices are announced to screen readers.
 function show(html, href, words) {
@@ -25,21 +70,79 @@ function show(html, href, words) {
   const top = main.querySelector(".paper")?.getBoundingClientRect().top ?? 0;
   if (top < 0) main.querySelector(".paper").scrollIntoView();
   const notice = fresh.querySelector("[data-announce]")?.textContent.trim().replace(/\s+/g, " ");
-  announce(notice ?? [words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
+  if (words !== null) announce(notice ?? [words, fresh.querySelector(".progress span").textContent].filter(Boolean).join("; "));
 }
 
-async function go(href, options, words) {
-  if (busy) return;
+async function whileBusy(work) {
+  if (busy) return announce("Not done: the next document is not shown yet");
   busy = true;
   pool().setAttribute("aria-busy", "true");
   try {
-    const answer = await fetch(href, options);
-    show(await answer.text(), answer.url, words);
+    await work();
   } catch (error) {
     announce(`Not done: ${error.message}`);
   } finally {
     busy = false;
     pool().removeAttribute("aria-busy");
+  }
+}
+
+const go = (href, words) => whileBusy(async () => {
+  const { html, url } = await load(href);
+  ahead.delete(href);
+  show(html, url, words);
+});
+
+// Send a form after all judgments before it; the page that it leads to is the present truth.
+const submit = (form, submitter) => whileBusy(async () => {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  const { html, url } = await save(async () => {
+    const answer = await fetch(form.action, { method: "POST", body });
+    return { html: await answer.text(), url: answer.url };
+  });
+  grades.clear();
+  ahead.clear();
+  show(html, url, "");
+});
+
+async function judge(form, button) {
+  const docno = form.dataset.docno;
+  const grade = Number(button.dataset.grade);
+  const { topic_set, qid, note } = form.elements;
+  const { index, judge } = document.body.dataset;
+  const body = { index, judge, topic_set: topic_set.value, qid: qid.value, docno, grade, note: note.value };
+  drafts.delete(docno);
+  const saved = save(() => send("/api/judgments", body)).catch((error) => {
+    grades.delete(docno);
+    announce(`Not judged: ${docno}: ${error.message}`);
+    throw error;
+  });
+  grades.set(docno, grade);
+  showGrades();
+  const [next] = unjudged();
+  if (next) {
+    saved.catch(() => {});
+    return go(next, button.firstChild.textContent.trim());
+  }
+  await whileBusy(async () => {
+    await saved;
+    const answer = await fetch(location.href);
+    show(await answer.text(), location.href, button.firstChild.textContent.trim());
+  });
+}
+
+// Another tab may have judged: a page that is looked at again shows what is true now.
+async function refresh() {
+  if (document.visibilityState !== "visible" || busy || isSaving() || drafts.size) return;
+  ahead.clear();
+  try {
+    const answer = await fetch(location.href);
+    const html = await answer.text();
+    if (busy || isSaving() || drafts.size) return;
+    grades.clear();
+    show(html, location.href, null);
+  } catch {
+    // Without a connection the page stays as it is.
   }
 }
 
@@ -49,6 +152,8 @@ function prepare() {
   if (note && drafts.has(form.dataset.docno)) note.value = drafts.get(form.dataset.docno);
   note?.addEventListener("input", () => drafts.set(form.dataset.docno, note.value));
   for (const help of main.querySelectorAll(".by-key")) help.hidden = false;
+  showGrades();
+  for (const href of unjudged().slice(0, N_AHEAD)) load(href);
 }
 
 const press = (selector) => main.querySelector(selector)?.click();
@@ -60,6 +165,7 @@ const KEYS = {
   j: () => press('.steps [rel="next"]'),
   k: () => press('.steps [rel="prev"]'),
   u: () => press('.steps [form="undoing"]'),
+  r: () => press('.steps [form="redoing"]'),
   n: () => document.getElementById("note")?.focus(),
 };
 
@@ -75,10 +181,13 @@ function handleKeysAndForms() {
   });
   main.addEventListener("submit", (event) => {
     event.preventDefault();
-    const form = event.target;
-    const words = event.submitter?.matches(".verdict") ? event.submitter.firstChild.textContent.trim() : "";
-    if (!busy) drafts.delete(form.dataset.docno);
-    go(form.action, { method: "POST", body: new URLSearchParams(new FormData(form, event.submitter)) }, words);
+    if (event.submitter?.matches(".verdict")) {
+      if (busy) announce("Not judged: the next document is not shown yet");
+      else judge(event.target, event.submitter);
+    } else {
+      drafts.delete(event.target.dataset.docno);
+      submit(event.target, event.submitter);
+    }
   });
   main.addEventListener("click", (event) => {
     const link = event.target.closest(".steps a[href], .dot");
@@ -87,6 +196,8 @@ function handleKeysAndForms() {
     go(link.href);
   });
   addEventListener("popstate", () => (busy ? location.reload() : go(location.href)));
+  document.addEventListener("visibilitychange", refresh);
+  addEventListener("focus", refresh);
   prepare();
 }
 

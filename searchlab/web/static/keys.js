@@ -1,6 +1,6 @@
-// Keyboard shortcuts: / search, j k move, o open, 0 1 2 judge, u undo, ? help.
+// Keyboard shortcuts: / search, j k move, o open, 0 1 2 judge, u undo, r redo, ? help.
 
-import { announce, grade, undo } from "./page.js";
+import { announce, grade, redo, undo } from "./page.js";
 
 const help = document.getElementById("keys");
 const results = () => [...document.querySelectorAll(".result")];
@@ -35,7 +35,8 @@ const KEYS = {
   0: () => judge(0),
   1: () => judge(1),
   2: () => judge(2),
-  u: () => document.querySelector("form.grades") && undo(),
+  u: undo,
+  r: redo,
   "?": () => help.showModal(),
 };
 

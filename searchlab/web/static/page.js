@@ -1,5 +1,7 @@
 // Judging without leaving the page, announcements, and menus.
 
+import { isSaving, save } from "./saving.js";
+
 const { index, judge } = document.body.dataset;
 const WORDS = { 2: "definitely relevant", 1: "possibly relevant", 0: "not relevant" };
 
@@ -37,36 +39,55 @@ function showGrade(form, grade) {
   }
 }
 
-const judged = []; // forms judged on this page, with the grades before
+// The forms of a document, which may be shown twice.
+const formsOf = (docno) => [...document.querySelectorAll("form.grades[data-docno]")].filter((form) => form.dataset.docno === docno);
 
 export async function grade(form, chosen) {
   const before = gradeOf(form);
   const after = chosen === before ? null : chosen;
-  showGrade(form, after);
+  const { docno, query } = form.dataset;
+  for (const each of formsOf(docno)) showGrade(each, after);
   try {
-    const { docno, query } = form.dataset;
-    await send("/api/judgments", { index, judge, docno, query, grade: after });
-    judged.push({ form, before });
-    announce(after === null ? "Judgment removed" : `Judged ${WORDS[after]}`);
+    const { n_judged } = await save(() => send("/api/judgments", { index, judge, docno, query, grade: after }));
+    const words = after === null ? "Judgment removed" : `Judged ${WORDS[after]}`;
+    announce(`${words}; ${n_judged} judged for this query`);
   } catch (error) {
-    showGrade(form, before);
+    for (const each of formsOf(docno)) showGrade(each, before);
     announce(`Not judged: ${error.message}`);
   }
 }
 
-export async function undo() {
+// Undo or redo the last judgment for the query of this page: never one of another query.
+async function takeBack(path, name, words) {
+  const query = document.querySelector("form.grades")?.dataset.query;
+  if (!query) return;
   try {
-    const { undone } = await send("/api/judgments/undo", { index, judge });
-    const last = judged.pop();
-    if (!undone) announce("Nothing to undo");
-    else if (last?.form.dataset.docno === undone.docno) {
-      showGrade(last.form, last.before);
-      announce(`Undone: ${undone.docno}`);
-    } else location.reload(); // judged on another page: the server knows the present grade
+    const changed = (await save(() => send(path, { index, judge, query })))[name];
+    if (!changed) return announce(`Nothing to ${words.toLowerCase()} for this query`);
+    for (const form of formsOf(changed.docno)) showGrade(form, changed.present_grade);
+    announce(`${words}: “${changed.title || changed.docno}” for “${changed.topic}” (${changed.topic_set})`);
   } catch (error) {
-    announce(`Not undone: ${error.message}`);
+    announce(`Not possible: ${error.message}`);
   }
 }
+export const undo = () => takeBack("/api/judgments/undo", "undone", "Undo");
+export const redo = () => takeBack("/api/judgments/redo", "redone", "Redo");
+
+// Another tab or judge may have changed grades: a page that is looked at again shows what is true now.
+async function refreshGrades() {
+  if (document.visibilityState !== "visible" || isSaving() || !document.querySelector("form.grades[data-query]")) return;
+  try {
+    const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+    if (isSaving()) return;
+    for (const form of page.querySelectorAll("form.grades[data-docno]")) {
+      for (const each of formsOf(form.dataset.docno)) showGrade(each, gradeOf(form));
+    }
+  } catch {
+    // Without a connection the page stays as it is.
+  }
+}
+document.addEventListener("visibilitychange", refreshGrades);
+addEventListener("focus", refreshGrades);
 
 document.addEventListener("submit", (event) => {
   const button = event.submitter;

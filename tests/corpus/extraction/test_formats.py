@@ -93,6 +93,32 @@ def test_a_book_has_its_chapters_in_the_order_of_reading(write):
     ]
 
 
+def test_notes_and_boxes_of_rtf_come_after_the_text(write):
+    code = (
+        r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}"
+        r"{\info{\title T}{\keywords lymph, gr\'f6\'dfe}}"
+        r"Wings{\super\chftn{\*\footnote\chftn\pard\plain  A foot\'e9 \{note\}.}} of flies."
+        r"{\shp{\*\shpinst\shpleft1{\shptxt In a {\b box}\f1 \'cc\f0 .}}}{\footnote\ftnalt  An endnote.} End.\par"
+        r"{\footnote never closed"
+    )
+    (document,) = read_documents(write("a.rtf", code.encode("ascii")))
+    assert " ".join(document.body.split()) == "Wings of flies. End. A footé {note}. In a boxМ. An endnote."
+    assert document.fields == {"keywords": ["lymph", "größe"]}
+
+
+def test_text_boxes_are_separate_words(write):
+    box = "<w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent>"
+    body = (
+        "<w:p><w:r><w:t>before</w:t></w:r><w:r><mc:AlternateContent xmlns:mc='m'><mc:Choice>"
+        f"{box}</mc:Choice><mc:Fallback>{box}</mc:Fallback></mc:AlternateContent></w:r><w:r><w:t>after</w:t></w:r></w:p>"
+    )
+    (word,) = read_documents(write("a.docx", files.docx([], body=body)))
+    assert word.body.split() == ["before", "boxed", "after"]
+    frame = "<text:p>before<draw:frame><draw:text-box><text:p>boxed</text:p></draw:text-box></draw:frame>after</text:p>"
+    (text,) = read_documents(write("a.odt", files.odt([], body=frame)))
+    assert text.body.split() == ["before", "boxed", "after"]
+
+
 def test_an_rtf_file_has_characters_of_all_kinds(write):
     path = write("a.rtf", files.rtf(["Über {x} € 信 😀", "Second."], title="Ünter", author="Ada", year="2010"))
     [document] = read_documents(path)

@@ -154,6 +154,30 @@ def test_the_exports_of_databases_are_read(write, database, mark):
     assert list(read_documents(write("export.csv", f"{mark}{header}\r\n{row}\r\n"))) == [expected]
 
 
+WOS_TABS = "PT\tAU\tTI\tSO\tAB\tPY\tDI\tUT\nJ\tTing, Y; Doe, J\tWings\tJ AE\tFlow.\t2008\t10.1/x\tWOS:1\n"
+
+
+def test_the_tabs_of_web_of_science_are_a_table_though_the_file_is_named_txt(write):
+    (document,) = read_documents(write("savedrecs.txt", "\ufeff" + WOS_TABS))
+    assert (document.docno, document.title, document.body) == ("WOS:1", "Wings", "Flow.")
+    assert (document.fields["authors"], document.fields["year"]) == (["Ting, Y", "Doe, J"], 2008)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Title\tAbstract\nno identifier\there\n",
+        "id\tsize\nno text\t3\n",
+        "id\ttitle\nA text in which only the first line\nhas tabs.\n",
+        "id\ttitle\n",
+        "1\t2\n3\t4\n",
+    ],
+)
+def test_other_texts_with_tabs_stay_texts(write, text):
+    (document,) = read_documents(write("notes.txt", text))
+    assert document.docno == "notes.txt"
+
+
 def test_a_row_without_an_identifier_is_named_by_its_file_and_number(write, tmp_path):
     # By hand: the second row has only a DOI, the third one with a blank, and the empty line is no row.
     write("a b.csv", "PMID,DOI,Title\n1,10.1/x,A\n,10.1/y,B\n\n,10.1 z,C\n")

@@ -5,8 +5,8 @@ import pytest
 import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.judgments.judgment_store import judgments_file
+from searchlab.rankers.model_store.model_files import models_folder
 from searchlab.web.limits import Limits
-from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import make_app_state, title_documents
 from tests.web.search_client import DOCUMENTS, client_for

@@ -226,9 +226,11 @@ def test_the_grade_is_checked(state, app_state):
 
 def test_only_writes_are_posted():
     posted = {each.path for each in ENDPOINTS if each.method == "POST"}
-    judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/import"}
+    judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/judgments/redo", "/api/import"}
     judging |= {"/api/import/preview", "/api/import/table"}
-    assert posted == judging | {"/api/train", "/api/jobs/cancel", "/api/searches"}
+    models = {f"/api/models/{change}" for change in ("use", "rename", "delete", "restore")}
+    uploading = {"/api/uploads", "/api/uploads/file", "/api/uploads/index"}
+    assert posted == judging | models | {"/api/train", "/api/jobs/cancel", "/api/searches"} | uploading
     assert {each.method for each in ENDPOINTS if not each.is_write} == {"GET"}
     texts = {f"/api/export/{what}" for what in ("qrels", "topics", "results", "judgments")}
     assert {each.path for each in ENDPOINTS if each.is_text} == texts

@@ -3,12 +3,15 @@
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from searchlab.errors import SettingError
 from searchlab.evaluation.run_evaluation import evaluate_run
 from searchlab.rankers.bundle import load_bundle
+from searchlab.rankers.model_store.model_files import models_folder
+from searchlab.rankers.model_store.model_history import StoredModel
 from searchlab.records import Ranking, Topic
 from searchlab.web.api import collection_topics as collection_topics_module
 from searchlab.web.api import measure as measure_api
@@ -17,7 +20,6 @@ from searchlab.web.api.collection_topics import CollectionTopics, has_learnt_fro
 from searchlab.web.http_errors import HttpError
 from searchlab.web.jobs.training_process import TrainingTask, train_model
 from searchlab.web.limits import Limits
-from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import N_TOPICS, judge_topics, title_grades
 
@@ -28,7 +30,12 @@ def model(folder):
     made = []
     topics, qrels = ({str(n): make(n) for n in range(10)} for make in ("w{}".format, title_grades))
     task = TrainingTask(str(folder), "", "mine", topics, qrels, ranker="rsvm", features="table1", k=20)
-    train_model(task, lambda *step: None, made.append)
+
+    def keep(bundle):
+        made.append(bundle)
+        return StoredModel(Path(), True, None)
+
+    train_model(task, lambda *step: None, keep)
     return made[0]
 
 
@@ -167,7 +174,10 @@ def test_a_model_that_has_learnt_from_these_topics_is_marked(app_state, folder, 
         "learnt (rsvm, tuned) has learnt from these topics, so measuring it on them is no test; its cross-validation "
         f"says: {model.trial['verdict']}"
     )
-    assert found["against"] == "bm25+rm3"
+    # Topic by topic, its values are those of cross-validation, too: the best of the fair ones is compared.
+    assert (learnt["held_out"], found["against"]) == (True, "model:learnt")
+    held_out = dict(zip(model.trial["held_out"]["qids"], model.trial["held_out"]["values"]["rsvm, tuned"], strict=True))
+    assert {topic["qid"]: topic["values"]["model:learnt"] for topic in found["topics"]} == held_out
     # It does not take part in the correction of the others.
     alone = measure(app_state, systems=["bm25", "bm25+rm3"])
     assert found["comparisons"][0] == alone["comparisons"][0]

@@ -7,14 +7,15 @@ import pytest
 
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle, load_bundle
+from searchlab.rankers.model_store.model_files import models_folder
 from searchlab.rankers.models.linear_model import LinearModel
+from searchlab.web.api import models as models_api
 from searchlab.web.api import train as train_api
 from searchlab.web.api.parameters import parse_body
 from searchlab.web.api.search import search_documents
 from searchlab.web.http_errors import HttpError, NotFound
 from searchlab.web.jobs.training_jobs import TrainingJobs
 from searchlab.web.routes import ENDPOINTS
-from searchlab.web.state.open_indexes import models_folder
 from searchlab.web.state.request_state import RequestState
 from tests.web.judged_app import N_TOPICS, judge_topics, rejected, title_grades
 
@@ -50,7 +51,7 @@ def train(app_state, topic_set="mine", **settings):
 
 def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     judge_topics(app_state)
-    listed = train_api.list_models(RequestState(app_state))
+    listed = models_api.list_models(RequestState(app_state))
     assert (listed["index"], [model["name"] for model in listed["models"]]) == ("it", ["builtin"])
     query = {"q": "w3", "k": 3, "page": 1, "filter": [], "judge": ""}
     before = search_documents(RequestState(app_state), **query, system="bm25")
@@ -65,7 +66,7 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
     assert ended["means"]["rsvm, tuned"]["nDCG@10"] > ended["means"]["BM25"]["nDCG@10"]
     assert train_api.list_jobs(RequestState(app_state)) == {"jobs": [ended]}
 
-    model, builtin = train_api.list_models(RequestState(app_state))["models"]
+    model, builtin = models_api.list_models(RequestState(app_state))["models"]
     assert (builtin["name"], builtin["label"]) == ("builtin", "builtin (built-in)")
     assert model == {
         "name": "mine-rsvm",
@@ -81,6 +82,9 @@ def test_a_model_is_trained_on_judgments_and_used(app_state, folder):
         "advice": ended["advice"],
         "usable": True,
         "problem": None,
+        "recommended": "model:mine-rsvm",
+        "judgments_changed": False,
+        "trained_here": True,
     }
     assert ("model:mine-rsvm", "mine-rsvm (rsvm, tuned)", "model") in app_state.indexes.get().systems
     after = search_documents(
@@ -111,7 +115,7 @@ def test_a_training_job_is_cancelled(app_state, folder):
             lambda: app_state.training_jobs.get(job["id"]).stage == "cross-validating", LONG
         )
     assert train_api.cancel_job(RequestState(app_state), id=job["id"])["state"] == "cancelled"
-    assert [model["name"] for model in train_api.list_models(RequestState(app_state))["models"]] == ["builtin"]
+    assert [model["name"] for model in models_api.list_models(RequestState(app_state))["models"]] == ["builtin"]
     assert not models_folder(folder).exists()
 
 
@@ -239,7 +243,7 @@ def test_models_are_listed_with_the_valid_parts_of_their_files(app_state, folder
     wild = {"means": {"linear": "good"}, "helps": 1, "verdict": ["?"], "advice": {"kind": "buy"}}
     constant(trial=wild, training={"n_queries": "many", "set": 3}).save(home / "wild.json")
     (home / "broken.json").write_text("{")
-    found = {each["name"]: each for each in train_api.list_models(RequestState(app_state))["models"]}
+    found = {each["name"]: each for each in models_api.list_models(RequestState(app_state))["models"]}
     builtin = found.pop("builtin")
     assert not builtin["usable"]
     assert builtin["problem"] == "it: no semantic space; `searchlab semantic -i it` makes one"

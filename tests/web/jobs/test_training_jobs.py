@@ -84,6 +84,8 @@ def test_a_job_has_its_progress_and_its_outcome(make_jobs):
         "helps": None,
         "means": None,
         "n_topics": None,
+        "former": None,
+        "version": None,
         "error": None,
     }
     ended = jobs.wait("1", LONG)

@@ -16,7 +16,7 @@ from searchlab.web.middleware.security import SecurityMiddleware, SecuritySettin
 
 SECRET = bytes(range(32))
 TOKEN = "a-token-of-many-letters"
-LIMITS = Limits(max_body_bytes=200, max_import_bytes=1000, max_url_bytes=500, body_seconds=0.2)
+LIMITS = Limits(max_body_bytes=200, max_import_bytes=1000, max_upload_bytes=300, max_url_bytes=500, body_seconds=0.2)
 HERE = "http://localhost:8000"
 FORM = "application/x-www-form-urlencoded"
 
@@ -61,7 +61,10 @@ async def send_own_headers(request: Request) -> Response:
 ROUTES = [
     *(Route(path, show) for path in ("/", "/static/style.css", "/static/{rest:path}", "/api/search", "/document")),
     Route("/form", show_form),
-    *(Route(path, write, methods=["POST"]) for path in ("/write", "/api/write", "/api/import", "/login")),
+    *(
+        Route(path, write, methods=["POST"])
+        for path in ("/write", "/api/write", "/api/import", "/api/uploads/file", "/login")
+    ),
     Route("/api/item", delete, methods=["DELETE"]),
     *(Route(path, fail) for path in ("/fail", "/api/fail")),
     Route("/half", break_off),

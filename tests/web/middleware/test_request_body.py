@@ -88,3 +88,13 @@ def test_a_body_is_not_read_before_the_token_is_checked():
     scope = {"type": "http", "method": "POST", "path": "/api/write", "query_string": b"", "headers": headers}
     asyncio.run(make(TOKEN)(scope, receive, send))
     assert sent[0]["status"] == 401
+
+
+def test_a_file_has_its_own_type_and_limit(client):
+    def status(path, n_bytes, content_type="application/octet-stream"):
+        return client.post(path, content=b"x" * n_bytes, headers={"content-type": content_type}).status_code
+
+    assert status("/api/uploads/file", 300) == 200
+    assert status("/api/uploads/file", 301) == 413
+    assert status("/api/uploads/file", 3, "application/json") == 415
+    assert status("/api/write", 3) == 415

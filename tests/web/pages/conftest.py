@@ -29,3 +29,9 @@ def client(folder):
 def store(folder):
     with JudgmentStore(judgments_file(folder)) as store:
         yield store
+
+
+@pytest.fixture
+def find(browser):
+    """The first element of the page that a CSS selector names."""
+    return lambda what: browser.find_element("css selector", what)

@@ -33,6 +33,8 @@ RUNNING = {
     "helps": None,
     "means": None,
     "n_topics": None,
+    "former": None,
+    "version": None,
     "error": None,
 }
 MEANS = {"rsvm": {"nDCG@10": 0.7, "AP": 0.4}, "BM25": {"nDCG@10": 0.6, "AP": 0.5}}

@@ -60,18 +60,25 @@ def test_undo_leads_to_the_document_of_the_judgment(client, store):
     qid, other = topic(store), topic(store, "wings")
     for docno, grade in [("d1", "2"), ("d3", "0")]:
         send(client, "/judge", topic_set="mine", qid=qid, docno=docno, grade=grade)
-    page_path, parameters = split_url(send(client, "/undo", topic_set="mine", qid=other, systems="bm25", depth="9"))
+    _, elsewhere = split_url(send(client, "/undo", topic_set="mine", qid=other))
+    assert elsewhere["did"] == ["nothing"]
+    page_path, parameters = split_url(send(client, "/undo", topic_set="mine", qid=qid, systems="bm25", depth="9"))
     assert page_path == "/pool"
     assert parameters == {
         "topic_set": ["mine"], "qid": [qid], "systems": ["bm25"], "depth": ["9"], "docno": ["d3"], "did": ["undone"]
     }  # fmt: skip
-    assert "was undone" in words(page(client, page_path, **parameters))
+    shown = words(page(client, page_path, **parameters))
+    assert "Undone: your judgment of “ d3 ” for the topic “ lymphoma cells ” of mine" in shown
     assert [each.docno for each in store.judgments("mine")] == ["d1"]
     send(client, "/undo", topic_set="mine", qid=qid)
     page_path, parameters = split_url(send(client, "/undo", topic_set="mine", qid=qid))
     assert parameters["did"] == ["nothing"]
     assert "nothing to undo" in words(page(client, page_path, **parameters))
+    _, parameters = split_url(send(client, "/redo", topic_set="mine", qid=qid))
+    assert (parameters["did"], parameters["docno"]) == (["redone"], ["d1"])
+    # Without a topic nothing is undone.
     assert send(client, "/undo", back="/?q=cells") == "/?q=cells"
+    assert [each.docno for each in store.judgments("mine")] == ["d1"]
 
 
 def test_grading_a_result_creates_a_topic(client, store):

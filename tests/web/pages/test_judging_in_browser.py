@@ -10,6 +10,7 @@ PAGES = [
     "/next?topic_set=medical&left=bm25&right=dirichlet",
     "/pool?topic_set=medical&qid=2",
     "/train",
+    "/model?name=mine",
     "/measure",
 ]
 # Training has low priority.
@@ -23,13 +24,6 @@ READY = "!document.querySelector('[aria-busy]')"
 @pytest.fixture(scope="module")
 def address(serve, medical):
     return serve(medical)
-
-
-@pytest.fixture
-def find(browser):
-    from selenium.webdriver.common.by import By
-
-    return lambda what: browser.find_element(By.CSS_SELECTOR, what)
 
 
 @pytest.fixture
@@ -86,9 +80,15 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     assert browser.title.startswith(f"2 of {n}")
     press("u")
     assert judged(1) == order[1]
-    wait("document.getElementById('announcement').textContent.includes('undone')")
-    # An action is reported once.
-    assert find(".notice").text == "The last judgment was undone."
+    wait("document.getElementById('announcement').textContent.includes('Undone')")
+    # An action is reported once, with document, topic and set.
+    notice = find(".notice").text
+    assert f"“{find('#paper-title').text}” for the topic “depression after stroke” of mine" in notice
+    press("r")
+    assert judged(2) == order[1]
+    assert find(".notice").text.startswith("Done again: your judgment of")
+    press("u")
+    assert judged(1) == order[1]
     browser.refresh()
     assert judged(1) == order[1]
     assert browser.find_elements("css selector", ".notice") == []
@@ -116,6 +116,81 @@ def test_a_pool_is_judged_by_keys_and_can_be_resumed(show, browser, find, press,
     wait(f"{READY} && {CURRENT} === arguments[0]", order[3])
     browser.back()
     wait(f"{READY} && {CURRENT} === arguments[0]", order[2])
+
+
+def test_undo_never_reaches_another_topic(show, browser, find, press, wait, judged, topic):
+    topic("sleep apnea")
+    judged(0)
+    press("2")
+    judged(1)
+    topic("vitamin deficiency")
+    first = judged(0)
+    press("u")
+    wait("document.querySelector('.notice')?.textContent.includes('nothing to undo')")
+    assert judged(0) == first
+    # Nor do the keys of the results page.
+    show("/?q=vitamin")
+    press("u")
+    wait("document.getElementById('announcement').textContent.includes('Nothing to undo for this query')")
+    show("/pool?topic_set=mine&qid=" + browser.execute_script(SEARCH_QID, "sleep apnea"))
+    judged(1)
+
+
+# The qid of the topic with a text, of the set `mine`.
+SEARCH_QID = """const request = new XMLHttpRequest();
+request.open('GET', '/api/topics?topic_set=mine', false); request.send();
+return JSON.parse(request.responseText).topics.find(topic => topic.text === arguments[0]).qid"""
+
+
+def test_at_high_latency_no_key_press_is_lost_and_judgments_are_queued_visibly(browser, press, wait, judged, topic):
+    topic("bone marrow")
+    judged(0)
+    # The next documents are loaded ahead.
+    wait("performance.getEntriesByType('resource').filter(each => each.name.includes('/pool?')).length >= 3")
+    slow = {"offline": False, "latency": 800, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", slow)
+    try:
+        press("2", "1", "0")
+        assert "Saving" in browser.execute_script("return document.getElementById('saving').textContent")
+        judged(3)
+        wait("document.getElementById('saving').textContent === ''")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", slow | {"latency": 0})
+        browser.execute_cdp_cmd("Network.disable", {})
+    browser.refresh()
+    judged(3)
+    marks = browser.execute_script("return [...document.querySelectorAll('.dot')].map(dot => dot.textContent).join('')")
+    assert marks.startswith("210·")
+
+
+def test_a_lost_connection_loses_no_judgment(browser, press, wait, judged, topic):
+    topic("heart attack")
+    judged(0)
+    wait("performance.getEntriesByType('resource').filter(each => each.name.includes('/pool?')).length >= 3")
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        press("2")
+        wait("document.getElementById('saving').textContent.includes('Connection lost, trying again: 1 judgment')")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+        browser.execute_cdp_cmd("Network.disable", {})
+    wait("document.getElementById('saving').textContent === ''")
+    browser.get_log("browser")  # the failed requests
+    browser.refresh()
+    judged(1)
+
+
+def test_a_page_that_is_looked_at_again_shows_what_another_tab_has_judged(browser, address, wait, judged, topic):
+    topic("skin cancer")
+    docno = judged(0)
+    qid = browser.execute_script("return new URLSearchParams(location.search).get('qid')")
+    send(address, "/api/judgments", topic_set="mine", qid=qid, docno=docno, grade=2, judge="me")
+    browser.execute_script("window.dispatchEvent(new Event('focus'))")
+    judged(1)
+    assert browser.execute_script("return document.querySelector('.dot').textContent") == "2"
 
 
 def test_an_unsaved_note_is_kept_while_other_documents_are_shown(browser, press, wait, judged, topic):
@@ -147,7 +222,7 @@ def test_a_pool_is_judged_without_scripts(browser, find, topic, until):
         find('[form="undoing"]').click()
         until(judged(0))
         assert find("#judging").get_attribute("data-docno") == first
-        assert "undone" in find(".notice").text
+        assert "Undone" in find(".notice").text
     finally:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
@@ -201,9 +276,15 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     WebDriverWait(browser, TRAINING_SECONDS, poll_frequency=0.1).until(lambda driver: driver.execute_script(ended))
     sentence = find(".job .sentence").text
     assert "on 26 held-out topics" in sentence
+    find(".job .more summary").click()
     rows = [row.split() for row in find(".job tbody").text.splitlines()]
     assert [row[0] for row in rows] == ["maxent", "BM25", "RM3"]
     assert find(".model h3").text == "mine"
+    # The picture has a bar and an interval for the model and for each baseline, the same numbers, and no other verdict.
+    drawn = [each.text.split() for each in browser.find_elements("css selector", ".job .means .part")]
+    assert [(row[0], row[1]) for row in drawn] == [(row[0], row[1]) for row in rows]
+    widths = "return [...document.querySelectorAll('.job .means .interval')].map(e => e.getBoundingClientRect().width)"
+    assert min(browser.execute_script(widths)) > 5
     find('.job .button[href^="/?system="]').click()
     wait("location.pathname === '/'")
     assert find("#system").get_attribute("value") == "model:mine"
@@ -219,6 +300,46 @@ def test_a_model_is_trained_on_the_collection_used_and_measured(show, browser, f
     assert browser.execute_script("return document.querySelectorAll('.topics-chart .bar rect').length") == 26
     find(".topics-chart a").click()
     wait("location.pathname === '/compare' && document.querySelectorAll('.ranking').length === 2")
+
+
+def test_the_verdict_on_a_model_is_drawn_and_its_advice_put_to_use(show, browser, find, wait, collection, medical):
+    show("/model?name=mine")
+    assert "on 26 held-out topics" in find(".sentence").text
+    assert len(browser.find_elements("css selector", ".topics-chart .part")) == 26
+    won, lost = (int(find(f".chart figcaption .{kind}").text.split()[0]) for kind in ("good", "bad"))
+    signs = [each.text[0] for each in browser.find_elements("css selector", ".topics-chart .n") if each.text]
+    assert (signs.count("+"), signs.count("−")) == (won, lost)
+    assert len(browser.find_elements("css selector", ".plots svg.plot[aria-label] polyline")) == 3
+    # What the verdict recommends is offered, and used from now on: in the list of systems, by searches, after a reload.
+    chosen = find(".use .primary").get_attribute("value")
+    find(".use .primary").click()
+    wait("document.querySelector('.in-use')")
+    show("/?q=depression")
+    assert find("#system").get_attribute("value") == chosen
+    assert "in use" in find("#system option:checked").text
+    assert "system=" not in find("nav a").get_attribute("href")
+    show("/train")
+    find('.use button[value=""]').click()
+    wait("document.readyState === 'complete' && !document.querySelector('.in-use')")
+    show("/?q=depression")
+    assert find("#system").get_attribute("value") == "bm25"
+
+
+def test_a_model_is_renamed_and_deleted_with_undo(show, browser, find, wait, collection):
+    show("/model?name=mine")
+    find("#new-name").clear()
+    find("#new-name").send_keys("ours")
+    find('form[action="/model/rename"] button').click()
+    wait("document.querySelector('h1').textContent.includes('ours')")
+    find('form[action="/model/delete"] button').click()
+    wait("location.pathname === '/train' && document.querySelector('.notice')?.textContent.includes('was deleted')")
+    assert "ours" not in [each.text for each in browser.find_elements("css selector", ".model h3")]
+    find('form[action="/model/restore"] button').click()
+    wait("location.pathname === '/model' && document.querySelector('.sentence')")
+    find("#new-name").clear()
+    find("#new-name").send_keys("mine")
+    find('form[action="/model/rename"] button').click()
+    wait("document.querySelector('h1').textContent.includes('mine')")
 
 
 def test_a_cancelled_job_leaves_no_model(show, browser, find, wait, collection):

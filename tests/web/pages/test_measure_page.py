@@ -37,7 +37,8 @@ def test_systems_are_measured_topic_by_topic(client, store):
 
 def measured(n_topics=3, **changes):
     """The answer for a scorer and a model that has learnt from the topics."""
-    common = {"label": "x", "kind": "scorer", "judged": 1.0, "learnt_from_these": False, "cross_validated": None}
+    common = {"label": "x", "kind": "scorer", "judged": 1.0, "learnt_from_these": False}
+    common |= {"cross_validated": None, "held_out": False}
     base = common | {"name": "bm25", "means": {"AP": 0.5, "RR": 0.4}}
     learnt = common | {"name": "model:m", "means": {"AP": 0.9, "RR": 0.9}, "learnt_from_these": True}
     learnt |= {"cross_validated": {"AP": 0.6}} | changes

@@ -12,8 +12,8 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.model_store.model_files import models_folder
 from searchlab.rankers.models.linear_model import LinearModel
-from searchlab.web.state.open_indexes import models_folder
 from tests.web.judged_app import judge_topics, make_app_state, title_documents
 from tests.web.search_client import client_of, get_json
 

@@ -14,11 +14,12 @@ from searchlab.features.latent_semantics.semantic_space import build_space
 from searchlab.features.preprocessing.preprocessor import Preprocessor
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.model_store.model_files import models_folder
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.records import Document
 from searchlab.web.http_errors import NotFound
 from searchlab.web.state import open_indexes as open_indexes_module
-from searchlab.web.state.open_indexes import OpenIndexes, models_folder
+from searchlab.web.state.open_indexes import OpenIndexes
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ def stats_command(
     """
     from searchlab.indexing.snapshot import Snapshot
     from searchlab.indexing.statistics import index_statistics
+    from searchlab.rankers.model_store.default_ranker import read_default_ranker
 
     folder = choose_index(index)
     with closing(Snapshot(folder)) as snapshot:
@@ -51,6 +52,9 @@ def stats_command(
     ngrams = f", n-grams of {manifest.settings.ngrams}" if manifest.settings.ngrams else ""
     print_line(f"  language {manifest.settings.language}{describe_languages(languages)}")
     print_line(f"  {manifest.settings.label}{ngrams}")
+    default = read_default_ranker(folder)
+    if default is not None:
+        print_line(f"  default ranker {default.system}")
     for source in manifest.sources:
         print_line(f"  source {source}")
     print_statistics(statistics, stream)

@@ -19,7 +19,7 @@ from searchlab.cli.printing.explanation_printing import (
     print_explanation,
 )
 from searchlab.cli.printing.terminal_text import print_line
-from searchlab.cli.rerank_options import RerankOption, open_reranker, refuse_first_stage_options
+from searchlab.cli.rerank_options import RerankOption, open_ranking, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
     LanguageOption,
@@ -66,9 +66,9 @@ def explain_command(
     options = SearchOptions.read(scorer, settings, stream, None, expand, syntax=syntax, weights=weights)
     with searchlab.open(choose_index(index), compiled=False, language=language, synonyms=synonyms) as engine:
         if rerank is not None:
-            reranker = open_reranker(rerank, engine)
-            bundle: Bundle | None = reranker.bundle
-            pipeline = reranker.pipeline()
+            ranking = open_ranking(rerank, engine)
+            bundle: Bundle | None = None if ranking.reranker is None else ranking.reranker.bundle
+            pipeline = ranking.pipeline
         else:
             bundle = None
             pipeline = options.for_index(engine).pipeline(engine)

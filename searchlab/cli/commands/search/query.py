@@ -17,7 +17,7 @@ from searchlab.cli.options import IndexOption, JsonOption, choose_index
 from searchlab.cli.printing.explanation_printing import note_scaling, print_explanation
 from searchlab.cli.printing.facet_printing import facets_record, print_facet
 from searchlab.cli.printing.hit_printing import hits_record, note_outcome, print_duplicates, print_hit
-from searchlab.cli.rerank_options import RerankOption, explain_hits, open_reranker, refuse_first_stage_options
+from searchlab.cli.rerank_options import RerankOption, explain_hits, open_ranking, refuse_first_stage_options
 from searchlab.cli.search_options import (
     ExpandOption,
     FacetOption,
@@ -130,8 +130,9 @@ def _search_once(engine: SearchEngine, options: SearchOptions, request: _Request
     from searchlab.retrieval.near_duplicates import examined_depth
 
     model, grouped, k = request.model, request.grouped, request.k
-    reranker = open_reranker(model, engine) if model is not None else None
-    pipeline = reranker.pipeline() if reranker else options.for_index(engine).pipeline(engine)
+    ranking = open_ranking(model, engine) if model is not None else None
+    reranker = ranking.reranker if ranking else None
+    pipeline = ranking.pipeline if ranking else options.for_index(engine).pipeline(engine)
     search = pipeline.start(request.query, syntax=options.syntax, filters=options.filters)
     hits = options.find(search, examined_depth(k) if grouped and k > 0 else k)
     duplicates: list[tuple[Duplicate, ...]] = [()] * len(hits)
@@ -143,7 +144,7 @@ def _search_once(engine: SearchEngine, options: SearchOptions, request: _Request
     facets = hits.facets(*options.facets)
     explanations = explain_hits(hits) if request.explain else [None] * len(hits)
     if request.as_json:
-        scorer = reranker.first_stage.scorer if reranker else options.scorer_name
+        scorer = reranker.first_stage.scorer if reranker else ranking.name if ranking else options.scorer_name
         record = hits_record(hits, engine, scorer, explanations) | ({"model": model} if reranker else {})
         record |= facets_record(facets)
         for hit, others in zip(record["hits"], duplicates, strict=True):

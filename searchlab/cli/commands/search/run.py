@@ -29,7 +29,7 @@ from searchlab.cli.output import destination, open_output
 from searchlab.cli.progress import stage_bar
 from searchlab.cli.rerank_options import (
     RerankOption,
-    open_reranker,
+    open_ranking,
     refuse_first_stage_options,
     warn_of_known_topics,
 )
@@ -127,9 +127,10 @@ def run_command(
             parts = [scorer, *([expand.partition(":")[0]] if expand else []), *([fusion] if len(streams) > 1 else [])]
             name = "-".join(parts)
         else:
-            reranker = open_reranker(rerank, engine, read_external(external), wanted)
-            pipelines, name = [reranker.pipeline()], reranker.bundle.ranker
-            warn_of_known_topics(reranker, wanted, of_collection=topics is None)
+            ranking = open_ranking(rerank, engine, read_external(external), wanted)
+            pipelines, name = [ranking.pipeline], ranking.name
+            if ranking.reranker is not None:
+                warn_of_known_topics(ranking.reranker, wanted, of_collection=topics is None)
         with open_cluster(cluster) as connected, stage_bar() as progress, warnings.catch_warnings():
             warnings.simplefilter("ignore", searchlab.QueryWarning)
             warnings.simplefilter("ignore", searchlab.TrainingTopicsWarning)  # said above

@@ -14,6 +14,8 @@ from searchlab.errors import SettingError, SourceError
 
 # Where experiments leave their results by default; the folder need not exist.
 RESULTS = "results"
+# Where documents from browsers are kept; the folder need not exist.
+UPLOADS = "uploads"
 
 
 @app.command("serve")
@@ -49,6 +51,10 @@ def serve_command(
         str | None,
         typer.Option("--reports", metavar="FOLDER", help="The folder with reports of experiments [default: results]"),
     ] = None,
+    uploads: Annotated[
+        str,
+        typer.Option("--uploads", metavar="FOLDER", help="The folder for documents that are uploaded in the page"),
+    ] = UPLOADS,
 ) -> None:
     """Serve the search page, and the same as JSON under /api.
 
@@ -66,13 +72,15 @@ def serve_command(
     from searchlab.web.server import serve
     from searchlab.web.state.app_state import AppState
     from searchlab.web.state.open_indexes import OpenIndexes
+    from searchlab.web.state.uploads import Uploads
 
     indexes = OpenIndexes(folders, models, Synonyms.given(synonyms))
     for name in indexes.names:
         indexes.get(name)  # a damaged index damaged reported now, not to the first visitor
     for file in models:
         load_bundle(file)
-    state = AppState(indexes, reports_folder=Path(reports or RESULTS))
+    taken = Uploads(Path(uploads), indexes.folder().parent)
+    state = AppState(indexes, reports_folder=Path(reports or RESULTS), uploads=taken)
     for name in indexes.names:
         state.judgments(name).verify()
     serve(state, host, port, token or ())

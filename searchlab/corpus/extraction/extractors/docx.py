@@ -43,7 +43,7 @@ class WordText(XmlHandler):
         self.paragraphs: list[str] = []
         self._text = TextCollector(max_length)
         self._in_text = False
-        self._n_fallbacks = 0
+        self._n_fallbacks = self._n_paragraphs = 0
         self._style = ""
         # The number of the first paragraph in each style of a title.
         self._titles: dict[str, int] = {}
@@ -63,6 +63,11 @@ class WordText(XmlHandler):
             self._text.add(SIGNS[name])
         elif name == "pStyle":
             self._style = attribute(attributes, "val").lower()
+        elif name == "p" and not self._n_fallbacks:
+            # A text box is within a paragraph, and has paragraphs of its own.
+            if self._n_paragraphs:
+                self._text.add(" ")
+            self._n_paragraphs += 1
 
     def end(self, name: str) -> None:
         """End a paragraph or a text."""
@@ -70,7 +75,8 @@ class WordText(XmlHandler):
             self._in_text = False
         elif name == "Fallback":
             self._n_fallbacks -= 1
-        elif name == "p":
+        elif name == "p" and not self._n_fallbacks:
+            self._n_paragraphs -= 1
             paragraph = self._text.take()
             if self._style in TITLE_STYLES and paragraph.strip():
                 self._titles.setdefault(self._style, len(self.paragraphs))

@@ -58,7 +58,7 @@ class _OpenDocumentText(XmlHandler):
         if name in UNSEEN:
             self._n_unseen += 1
         elif name in ("p", "h"):
-            # A note within a paragraph has paragraphs of its own.
+            # A note or a frame within a paragraph has paragraphs of its own.
             if self._n_paragraphs:
                 self._text.add(" ")
             self._n_paragraphs += 1
@@ -77,7 +77,9 @@ class _OpenDocumentText(XmlHandler):
             self._n_unseen -= 1
         elif name in ("p", "h"):
             self._n_paragraphs -= 1
-            if not self._n_paragraphs:
+            if self._n_paragraphs:
+                self._text.add(" ")
+            else:
                 self._end_paragraph(is_heading=name == "h")
 
     def _end_paragraph(self, *, is_heading: bool) -> None:

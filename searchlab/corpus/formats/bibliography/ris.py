@@ -16,7 +16,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from searchlab.corpus.parsing.bibliographic_fields import bibliographic_fields, split_list, split_serial_numbers
+from searchlab.corpus.parsing.bibliographic_fields import (
+    bibliographic_fields,
+    plain_doi,
+    split_list,
+    split_serial_numbers,
+)
 from searchlab.corpus.parsing.made_docnos import noting_made_docnos
 from searchlab.corpus.parsing.tagged_lines import TaggedRecord, read_tagged_records
 from searchlab.corpus.source_files import OpenedFile
@@ -25,7 +30,8 @@ from searchlab.records import Document
 FIRST_TAG = "TY"
 LAST_TAG = "ER"
 COUNT_TAG = "ID"
-DOCNO_TAGS = (COUNT_TAG, "AN", "DO")
+DOI_TAG = "DO"
+DOCNO_TAGS = (COUNT_TAG, "AN", DOI_TAG)
 TITLE_TAGS = ("TI", "T1", "CT")
 ABSTRACT_TAGS = ("AB", "N2")
 YEAR_TAGS = ("PY", "Y1")
@@ -50,7 +56,7 @@ TEXT_TAGS = {
     "date": ("DA",),
     "volume": ("VL",),
     "issue": ("IS", "CP"),
-    "doi": ("DO",),
+    "doi": (DOI_TAG,),
     "accession": ("AN",),
     "publisher": ("PB",),
     "place": ("CY", "PP"),
@@ -93,7 +99,8 @@ def read_ris_documents(opened: OpenedFile) -> Iterator[Document]:
 def _docno(record: TaggedRecord, pmid: str, prefix: str) -> str:
     counts = []
     for tag in DOCNO_TAGS:
-        for value in record.all(tag):
+        for written in record.all(tag):
+            value = plain_doi(written) if tag == DOI_TAG else written
             if tag == COUNT_TAG and _COUNT.fullmatch(value) and value != pmid:
                 counts.append(value)
             elif len(value.split()) == 1:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from searchlab.array_ranges import concatenate_ranges
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.arrays.block_checksums import VerifiedBlocks
 from searchlab.types import Array
@@ -94,10 +95,11 @@ class Column:
             row_bytes = self.memory.strides[0]
             self.blocks.verify_ranges(self.start + starts[filled] * row_bytes, self.start + stops[filled] * row_bytes)
 
-    def take(self, rows: Array) -> Array:
-        """The numbers in rows that have been verified."""
-        numbers: Array = self.memory[rows]
-        return numbers
+    def gather(self, starts: Array, stops: Array) -> Array:
+        """The rows of many ranges, verified, one range after the other; IndexError if one is not within the column."""
+        rows = concatenate_ranges(starts, stops, len(self.memory))
+        self.verify_ranges(starts, stops)
+        return self.memory[rows]
 
     def release(self, start: int, stop: int) -> None:
         """Let the rows from `start` up to `stop` leave the memory of the process, until they are read again."""
@@ -117,5 +119,8 @@ class Column:
 
 def _bounds(rows: slice, n_rows: int) -> tuple[int, int]:
     """The first row of a slice, and the one after the last, whatever its step."""
+    start, stop, step = rows.indices(n_rows)
+    if step == 1:
+        return start, max(start, stop)
     numbers = range(n_rows)[rows]
     return (min(numbers[0], numbers[-1]), max(numbers[0], numbers[-1]) + 1) if numbers else (0, 0)

@@ -47,9 +47,9 @@ class NarrowColumn(Column):
     def __getitem__(self, key: Any) -> Any:
         return super().__getitem__(key) & self._mask
 
-    def take(self, rows: Array) -> Array:
-        """The numbers in rows that have been verified."""
-        numbers: Array = self.memory[rows] & self._mask
+    def gather(self, starts: Array, stops: Array) -> Array:
+        """The rows of many ranges, verified, one range after the other; IndexError if one is not within the column."""
+        numbers: Array = super().gather(starts, stops) & self._mask
         return numbers
 
     @property

@@ -17,6 +17,15 @@ def test_index_prints_a_summary(tmp_path, run_cli, docs):
     assert re.fullmatch(r"  0\.0 MB in 1 shard", size)
 
 
+def test_hidden_files_are_counted(tmp_path, run_cli, docs):
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "mixed" / "a.jsonl").write_text(docs)
+    (tmp_path / "mixed" / ".DS_Store").write_bytes(b"\0")
+    _, _, err = run_cli("index", "mixed", "--report", "report.csv")
+    assert err == "found: files 1 read, 1 hidden; records 3 documents\n"
+    assert "hidden,mixed/.DS_Store,its name begins with a point: not read" in (tmp_path / "report.csv").read_text()
+
+
 @pytest.mark.parametrize("rule", ["keep-first", "keep-last"])
 def test_index_counts_what_it_left_out(tmp_path, run_cli, docs, rule):
     (tmp_path / "mixed").mkdir()
@@ -72,7 +81,7 @@ def test_the_report_lists_what_is_left_out_and_is_no_danger_in_a_spreadsheet(tmp
     (tmp_path / "ex" / "a.ris").write_text("TY  - A\nDO  - 10/1\nID  - =1+2\nER  - \nTY  - A\nDO  - 10/1\nER  - \n")
     (tmp_path / "ex" / "b.bin").write_bytes(b"\0")
     code, out, _ = run_cli("index", "ex", "--deduplicate", "--report", "out.csv", "--on-duplicate", rule)
-    assert (code, out.splitlines()[0]) == (0, "indexes/ex: 1 document (1 duplicates left out)")
+    assert (code, out.splitlines()[0]) == (0, "indexes/ex: 1 document (1 duplicate left out)")
     assert (tmp_path / "out.csv").read_text().splitlines() == [
         "kind,location,message",
         "format,ex/a.ris,read as ris",

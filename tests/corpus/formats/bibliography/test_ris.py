@@ -57,7 +57,7 @@ def test_references_of_ris_are_read_by_their_tags(write):
 
 def test_counts_of_an_export_of_ris_are_no_ids_of_papers(write, tmp_path):
     # By hand: a count gives way to a DOI, and without one carries the path of its file; an accession number stays.
-    write("one.ris", "TY  - A\nID  - 1\nTI  - x\nER  - \nTY  - A\nID  - 2\nDO  - 10.1/x\nER  - \n")
+    write("one.ris", "TY  - A\nID  - 1\nTI  - x\nER  - \nTY  - A\nID  - 2\nDO  - https://doi.org/10.1/x\nER  - \n")
     write("in/two b.ris", "TY  - A\nID  - 1\nTI  - y\nER  - \nTY  - A\nID  - 1234567\nER  - \nTY  - A\nER  - \n")
     docnos = [document.docno for document in read_documents(tmp_path)]
     assert docnos == ["in/two_b.ris#1", "1234567", "in/two_b.ris#ris-3", "one.ris#1", "10.1/x"]

@@ -38,6 +38,8 @@ def test_what_is_read_apart_from_the_damage_is_right(damaged):
         lambda column: column[2 * ROWS_PER_BLOCK + 500],
         lambda column: column[2 * ROWS_PER_BLOCK + 400 : 2 * ROWS_PER_BLOCK + 600],
         lambda column: column[::-1],
+        lambda column: column.gather(np.array([0, 2 * ROWS_PER_BLOCK]), np.array([5, 3 * ROWS_PER_BLOCK])),
+        lambda column: column.gather(np.array([ROWS_PER_BLOCK]), np.array([5 * ROWS_PER_BLOCK])),
         lambda column: column[np.array([1, 2 * ROWS_PER_BLOCK + 500])],
         lambda column: column[np.ones(len(column), bool)],
         lambda column: column.whole,
@@ -74,3 +76,17 @@ def test_rows_outside_are_refused_as_by_an_array(tmp_path):
     for key in (len(NUMBERS), -len(NUMBERS) - 1, np.array([0, len(NUMBERS)])):
         with pytest.raises(IndexError):
             column[key]
+
+
+def test_ranges_of_rows_are_gathered(damaged):
+    starts, stops = np.array([4 * ROWS_PER_BLOCK, 3, 7, 0]), np.array([4 * ROWS_PER_BLOCK + 2, 5, 7, 1])
+    assert damaged.gather(starts, stops).tolist() == [4 * ROWS_PER_BLOCK, 4 * ROWS_PER_BLOCK + 1, 3, 4, 0]
+    with pytest.raises(IndexError):
+        damaged.gather(np.array([0]), np.array([len(NUMBERS) + 1]))
+
+
+def test_rows_that_were_released_are_read_again(damaged):
+    first = damaged[:ROWS_PER_BLOCK].tolist()
+    damaged.release(0, len(NUMBERS))
+    Column(NUMBERS).release(0, 5)  # not in a file: nothing to do
+    assert damaged[:ROWS_PER_BLOCK].tolist() == first

@@ -1,0 +1,1 @@
+"""The models of an index on disk: their files, their history, and the default ranker."""

@@ -1,0 +1,244 @@
+"""The models of an index: what is known of them, the default ranker, names, deletion and history.
+
+What is reported of a model is what its file says: how well it does on topics that it has not seen.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from searchlab.errors import SearchlabError
+from searchlab.rankers.builtin import BUILTIN
+from searchlab.rankers.bundle import Bundle, load_bundle
+from searchlab.rankers.model_store import model_history
+from searchlab.rankers.model_store.default_ranker import remove_default_ranker, write_default_ranker
+from searchlab.rankers.model_store.model_files import model_file
+from searchlab.rankers.systems import EXPANDED, MODEL
+from searchlab.training.advice import KINDS
+from searchlab.training.cross_validation import BUILT_IN
+from searchlab.training.held_out import RECALL_MEASURES
+from searchlab.training.training_set import EXPANDED as RM3
+from searchlab.web.api.parameters import Parameter
+from searchlab.web.http_errors import NotFound
+from searchlab.web.jobs.training_process import judgments_fingerprint
+from searchlab.web.state.open_index import OpenIndex
+from searchlab.web.state.request_state import RequestState
+
+# Interpolated precision is given at recall 0, .1, …, 1.
+N_RECALL_POINTS = len(RECALL_MEASURES)
+
+NAME = Parameter("name", "string", "name of a model", max_length=60)
+NEW_NAME = Parameter("new_name", "string", "the new name of the model", max_length=60)
+VERSION = Parameter(
+    "version", "string", "a version of the model's history; by default the latest", default="", max_length=40
+)
+RANKER_IN_USE = Parameter(
+    "system", "string", "the system to search by from now on; empty: BM25 again", default="", max_length=200
+)
+
+
+def list_models(state: RequestState) -> dict[str, Any]:
+    """The models of an index, whether they fit it, how well they do, and the default ranker."""
+    index = state.index
+    readable = [_model_record(state, name, bundle) for name, bundle in index.models.items()]
+    unreadable = [_unreadable_record(name, problem) for name, problem in index.unreadable_models.items()]
+    deleted = model_history.list_deleted(index.folder)
+    return {
+        "index": index.name,
+        "default_ranker": describe_default_ranker(index),
+        "models": readable + unreadable,
+        "deleted": deleted,
+    }
+
+
+def describe_default_ranker(index: OpenIndex) -> dict[str, Any] | None:
+    """The default ranker of an index, None if none was chosen; `problem` says why it cannot be used."""
+    chosen = index.default_ranker
+    if chosen is None:
+        return None
+    label = chosen.system if index.default_problem else index.system(chosen.system).label
+    return {
+        "system": chosen.system,
+        "label": label,
+        "chosen_by": chosen.chosen_by,
+        "chosen": chosen.chosen,
+        "problem": index.default_problem or None,
+    }
+
+
+def use_ranker(state: RequestState, *, system: str, judge: str = "") -> dict[str, Any]:
+    """Make a system the default ranker of the index, or BM25 again."""
+    index = state.index
+    if system:
+        write_default_ranker(index.folder, index.system(system).name, judge)
+    else:
+        remove_default_ranker(index.folder)
+    return {"index": index.name, "system": system or "bm25"}
+
+
+def rename_model(state: RequestState, *, name: str, new_name: str) -> dict[str, Any]:
+    """Give a model, and its history, another name."""
+    _require_known(state.index, name)
+    if new_name.strip() in (*state.index.models, *state.index.unreadable_models):
+        raise NotFound(f"there is a model {new_name.strip()!r} already; choose another name")
+    model_history.rename_model(state.index.folder, name, new_name.strip())
+    return {"index": state.index.name, "name": new_name.strip()}
+
+
+def delete_model(state: RequestState, *, name: str) -> dict[str, Any]:
+    """Delete a model; it stays in the history, from which it can be restored."""
+    _require_known(state.index, name)
+    version = model_history.delete_model(state.index.folder, name)
+    return {"index": state.index.name, "name": name, "version": version.stem}
+
+
+def restore_model(state: RequestState, *, name: str, version: str = "") -> dict[str, Any]:
+    """Make a version of a model's history the model of this name again."""
+    model_history.restore_version(state.index.folder, name, version)
+    return {"index": state.index.name, "name": name}
+
+
+def list_versions(index: OpenIndex, name: str) -> list[dict[str, Any]]:
+    """The history of a model, the latest first, with the verdict on each version."""
+    return [_version_record(path) for path in model_history.list_history(index.folder, name)]
+
+
+def read_version(index: OpenIndex, name: str, version: str) -> Bundle | None:
+    """A version of a model's history, None if there is none or it cannot be read."""
+    for path in model_history.list_history(index.folder, name):
+        if path.stem == version:
+            try:
+                return load_bundle(path)
+            except SearchlabError:
+                return None
+    return None
+
+
+def judgments_changed(state: RequestState, bundle: Bundle) -> bool:
+    """Whether the judgments that a model was trained on are not the present ones; false if that is not known."""
+    topic_set, recorded = bundle.training.get("set"), bundle.training.get("judgments")
+    if not isinstance(topic_set, str) or not isinstance(recorded, str):
+        return False
+    key = ("judgments", state.judgments.version(), topic_set)
+    return bool(state.measurements.get(state.index, key, lambda: _present_fingerprint(state, topic_set)) != recorded)
+
+
+def _present_fingerprint(state: RequestState, topic_set: str) -> str:
+    return judgments_fingerprint(*useful_judgments(state, topic_set))
+
+
+def useful_judgments(state: RequestState, topic_set: str) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
+    """The topics of a set with a relevant document, and their grades: what a model learns from."""
+    grades = state.judgments.grades(topic_set)
+    texts = {topic.qid: topic.text for topic in state.judgments.topics(topic_set)}
+    topics = {qid: text for qid, text in texts.items() if max(grades.get(qid, {}).values(), default=0) > 0}
+    return topics, {qid: grades[qid] for qid in topics}
+
+
+def recommended_system(name: str, bundle: Bundle) -> str | None:
+    """The system that the advice on a model, which is called `name`, recommends; None if it recommends none."""
+    advice = read_trial(bundle)["advice"] or {}
+    use, stage = advice.get("use"), bundle.first_stage
+    if not use or stage is None:
+        return None
+    if use == bundle.label:
+        return f"{MODEL}{name}"
+    if use == BUILT_IN:
+        return f"{MODEL}{BUILTIN}"
+    settings = ",".join(f"{key}={value}" for key, value in stage.settings.items())
+    scorer = f"{stage.scorer}:{settings}" if settings else stage.scorer
+    return f"{scorer}{EXPANDED}" if use == RM3 else scorer
+
+
+def read_trial(bundle: Bundle) -> dict[str, Any]:
+    """The outcome of a model's cross-validation; None for what is missing or malformed in its file."""
+    trial = dict(bundle.trial or {})
+    means, advice = trial.get("means"), trial.get("advice")
+    return {
+        "verdict": trial["verdict"] if isinstance(trial.get("verdict"), str) else None,
+        "helps": trial["helps"] if isinstance(trial.get("helps"), bool) else None,
+        "means": means if _are_means(means) else None,
+        "advice": advice if _is_advice(advice) else None,
+    }
+
+
+def is_held_out(value: Any) -> bool:
+    """Whether a value of a model's file has the form of held-out topics: the file may come from a stranger."""
+    if not isinstance(value, dict) or not isinstance(value.get("measure"), str):
+        return False
+    qids, values = value.get("qids"), value.get("values")
+    if not isinstance(qids, list) or not qids or not isinstance(values, dict) or len(values) < 2:
+        return False
+    return all(
+        isinstance(value.get(part), dict)
+        and list(value[part]) == list(values)
+        and all(_are_numbers(each, length) for each in value[part].values())
+        for part, length in (("values", len(qids)), ("intervals", 2), ("precision_recall", N_RECALL_POINTS))
+    )
+
+
+def _are_numbers(value: Any, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length and all(is_share(each) for each in value)
+
+
+def is_share(value: Any) -> bool:
+    """Whether a value is a number from 0 to 1."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _are_means(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(means, dict) and all(isinstance(mean, int | float) for mean in means.values())
+        for means in value.values()
+    )
+
+
+def _is_advice(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("kind") in KINDS and isinstance(value.get("sentence"), str)
+
+
+def _require_known(index: OpenIndex, name: str) -> None:
+    if name not in (*index.models, *index.unreadable_models):
+        raise NotFound(f"the index {index.name} has no model {name[:60]!r}")
+
+
+def _model_record(state: RequestState, name: str, bundle: Bundle) -> dict[str, Any]:
+    index = state.index
+    n_topics, topic_set = bundle.training.get("n_queries"), bundle.training.get("set")
+    return {
+        "name": name,
+        "label": f"{name} ({bundle.label})",
+        "ranker": bundle.ranker,
+        "recipe": bundle.recipe_text or None,
+        "n_topics": n_topics if isinstance(n_topics, int) else 0,
+        "n_features": len(bundle.features),
+        "topic_set": topic_set if isinstance(topic_set, str) else None,
+        **read_trial(bundle),
+        "usable": name not in index.unusable_models,
+        "problem": index.unusable_models.get(name),
+        "recommended": recommended_system(name, bundle),
+        "judgments_changed": judgments_changed(state, bundle),
+        "trained_here": model_file(index.folder, name).is_file(),
+    }
+
+
+def _unreadable_record(name: str, problem: str) -> dict[str, Any]:
+    known: dict[str, Any] = {"name": name, "label": name, "ranker": "", "recipe": None, "n_topics": 0, "n_features": 0}
+    unknown = dict.fromkeys(("topic_set", "verdict", "helps", "means", "advice"))
+    state = {"usable": False, "problem": problem, "recommended": None}
+    return known | unknown | state | {"judgments_changed": False, "trained_here": False}
+
+
+def _version_record(path: Path) -> dict[str, Any]:
+    try:
+        bundle = load_bundle(path)
+    except SearchlabError:
+        return {"version": path.stem, "n_topics": None, "advice": None, "problem": "cannot be read"}
+    n_topics = bundle.training.get("n_queries")
+    return {
+        "version": path.stem,
+        "n_topics": n_topics if isinstance(n_topics, int) else None,
+        "advice": read_trial(bundle)["advice"],
+        "problem": None,
+    }

@@ -1,0 +1,129 @@
+// Uploading documents: files are sent one after the other, then the server indexes them and says what it read.
+
+import { announce, send } from "./page.js";
+
+const POLL_MILLISECONDS = 700;
+const MEGABYTE = 2 ** 20;
+
+const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+const hidden = (path) => path.split("/").some((part) => part.startsWith("."));
+
+// The files below a dropped folder, with their paths.
+async function filesOf(entry) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [{ file, path: entry.fullPath.replace(/^\//, "") }];
+  }
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) { // a reader gives some entries at a time
+    const entries = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!entries.length) return found;
+    for (const each of entries) found.push(...(await filesOf(each)));
+  }
+}
+
+async function fetchJson(path, options) {
+  const answer = await fetch(path, options);
+  const values = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(values.error ?? `the server answered ${answer.status}`);
+  return values;
+}
+
+function prepare(form) {
+  const find = (what) => form.querySelector(what);
+  const problem = find("[data-problem]");
+  const outcome = document.querySelector("[data-outcome]");
+  const { maxFiles, maxMegabytes, maxFileMegabytes } = form.dataset;
+  let chosen = [];
+  form.hidden = false;
+
+  function choose(files) {
+    chosen = files.filter(({ path }) => !hidden(path));
+    const size = chosen.reduce((sum, { file }) => sum + file.size, 0) / MEGABYTE;
+    find("[data-chosen]").textContent = `${count(chosen.length, "file")}, ${size.toFixed(1)} MB`;
+    const large = chosen.find(({ file }) => file.size > maxFileMegabytes * MEGABYTE);
+    const wrong = chosen.length > maxFiles ? `${count(chosen.length, "file")}, expected at most ${maxFiles}`
+      : size > maxMegabytes ? `${size.toFixed(0)} MB, expected at most ${maxMegabytes}`
+        : large ? `${large.path} is larger than ${maxFileMegabytes} MB` : "";
+    report(wrong);
+  }
+
+  function report(message) {
+    problem.textContent = message ? `Not uploaded: ${message}` : "";
+    problem.hidden = !message;
+  }
+
+  function stage(words, done, total) {
+    find("[data-progress]").hidden = false;
+    find("[data-stage]").textContent = words;
+    if (total) find("progress").value = done / total;
+    else find("progress").removeAttribute("value");
+  }
+
+  const picked = (input) => [...input.files].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
+  for (const input of [form.elements.files, form.elements.folder]) {
+    input.addEventListener("change", () => choose([...picked(form.elements.files), ...picked(form.elements.folder)]));
+  }
+  const zone = find("[data-drop]");
+  zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+    choose((await Promise.all(entries.map(filesOf))).flat());
+  });
+
+  function show(name, upload) {
+    outcome.hidden = false;
+    outcome.querySelector("[data-account]").textContent = upload.account;
+    const link = outcome.querySelector("[data-search]");
+    link.href = `/?${new URLSearchParams({ index: name })}`;
+    link.hidden = upload.state !== "done";
+    const events = outcome.querySelector("[data-events]");
+    events.hidden = !upload.events.length;
+    events.querySelector("ul").replaceChildren(...upload.events.map(({ kind, location, message }) => {
+      const item = document.createElement("li");
+      item.textContent = [kind, location, message].filter(Boolean).join(" · ");
+      return item;
+    }));
+    find("[data-progress]").hidden = true;
+    announce(upload.state === "done" ? `${name} is indexed` : "Indexing has failed");
+    outcome.querySelector("h2").scrollIntoView({ block: "nearest" });
+  }
+
+  async function upload(name) {
+    await send("/api/uploads", { name });
+    for (const [at, { file, path }] of chosen.entries()) {
+      stage(`Sending ${at + 1} of ${chosen.length}`, at, chosen.length);
+      const url = `/api/uploads/file?${new URLSearchParams({ name, path })}`;
+      await fetchJson(url, { method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file });
+    }
+    stage("Reading and indexing");
+    let answer = await send("/api/uploads/index", { name });
+    while (answer.state === "indexing") {
+      await new Promise((resolve) => { setTimeout(resolve, POLL_MILLISECONDS); });
+      answer = await fetchJson(`/api/uploads?${new URLSearchParams({ name })}`);
+    }
+    show(name, answer);
+  }
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (!chosen.length) { report("choose files or a folder first"); return; }
+    const button = find("button");
+    button.disabled = true;
+    report("");
+    try {
+      await upload(form.elements.name.value.trim());
+    } catch (error) {
+      report(error.message);
+      find("[data-progress]").hidden = true;
+    } finally {
+      button.disabled = false;
+    }
+  });
+}
+
+for (const form of document.querySelectorAll("[data-upload]")) prepare(form);

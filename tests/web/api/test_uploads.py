@@ -1,0 +1,47 @@
+"""Uploads over HTTP: only files, only from this site, within bounds."""
+
+from searchlab.web.state.app_state import AppState
+from searchlab.web.state.open_indexes import OpenIndexes
+from searchlab.web.state.uploads import Uploads
+from tests.web.search_client import client_for, client_of
+
+FILE = {"content-type": "application/octet-stream"}
+WHERE = {"name": "docs", "path": "a.txt"}
+
+
+def test_a_file_is_sent_as_the_body(search_folder, tmp_path):
+    uploads = Uploads(tmp_path / "uploads", tmp_path)
+    state = AppState(OpenIndexes([search_folder]), uploads=uploads)
+    with client_of(state) as client:
+        assert client.post("/api/uploads", json={"name": "docs"}).json()["state"] == "receiving"
+        sent = client.post("/api/uploads/file", params=WHERE, content=b"\x00\xff", headers=FILE)
+        assert (sent.status_code, sent.json()["n_bytes"]) == (200, 2)
+        assert (tmp_path / "uploads" / "docs" / "a.txt").read_bytes() == b"\x00\xff"
+        for content_type in ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain"):
+            refused = client.post(
+                "/api/uploads/file", params=WHERE, content=b"x", headers={"content-type": content_type}
+            )
+            assert refused.status_code == 415
+        assert client.post("/api/judgments", content=b"{}", headers=FILE).status_code == 415
+        for headers in ({"sec-fetch-site": "cross-site"}, {"origin": "http://evil.example"}):
+            assert (
+                client.post("/api/uploads/file", params=WHERE, content=b"x", headers=FILE | headers).status_code == 403
+            )
+        escaping = client.post("/api/uploads/file", params=WHERE | {"path": "../x"}, content=b"x", headers=FILE)
+        assert escaping.status_code == 400
+        assert client.delete("/api/uploads", params={"name": "docs"}).json() == {"deleted": "docs"}
+        assert client.get("/api/uploads", params={"name": "docs"}).status_code == 404
+
+
+def test_a_server_without_a_folder_takes_no_uploads(search_folder):
+    with client_for(search_folder) as client:
+        assert client.post("/api/uploads", json={"name": "docs"}).status_code == 404
+        assert "takes no uploads" in client.get("/upload").text
+
+
+def test_a_token_is_needed_where_the_server_has_one(search_folder, tmp_path):
+    state = AppState(OpenIndexes([search_folder]), uploads=Uploads(tmp_path / "uploads", tmp_path))
+    with client_of(state, tokens=["a-token-of-many-letters"]) as client:
+        assert client.post("/api/uploads", json={"name": "docs"}).status_code == 401
+        assert client.post("/api/uploads/file", params=WHERE, content=b"x", headers=FILE).status_code == 401
+    assert not (tmp_path / "uploads").exists()
