@@ -89,14 +89,17 @@ class ShardWriter:
         return len(self._docnos)
 
     @property
-    def n_words(self) -> int:
-        """The number of words collected, without those of the last documents, which are not split yet."""
+    def _n_words(self) -> int:
+        """The number of words of the documents that are split."""
         return self._title.n_words + self._body.n_words
 
-    @property
-    def n_tokens(self) -> int:
-        """The number of words and n-grams collected; the memory that `write` needs grows with it."""
-        return self.n_words + (0 if self._ngrams is None else self._ngrams.n_tokens)
+    def has_tokens(self, n: int) -> bool:
+        """Whether there are at least n words and n-grams; the memory that `write` needs grows with them."""
+        n -= 0 if self._ngrams is None else self._ngrams.n_tokens
+        # A word has at least one character: most often nothing has to be split to know.
+        if self._n_words + self._n_pending_characters >= n:
+            self._split_pending()
+        return self._n_words >= n
 
     def add(self, document: Document) -> None:
         """Analyse one document."""
@@ -163,7 +166,7 @@ class ShardWriter:
             {} if self._ngrams is None else self._ngrams.columns(order),
             np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
             join_documents(map(self._packed.__getitem__, order.tolist())),
-            self.n_words,
+            self._n_words,
         )
         # What is in the content is not kept twice.
         for collected in (self._packed, self._docnos, self._terms, self._vocabularies):

@@ -96,7 +96,7 @@ class RollingShardWriter:
     def add(self, document: Document) -> None:
         """Add one document."""
         self._writer.add(document)
-        if self._writer.n_tokens >= MAX_WORDS_PER_SHARD:
+        if self._writer.has_tokens(MAX_WORDS_PER_SHARD):
             self._write()
 
     def finish(self) -> list[ShardRecord]:
