@@ -13,6 +13,7 @@ import hashlib
 import logging
 import pickle
 import secrets
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -77,9 +78,14 @@ class Cluster:
 
     def _connect(self) -> None:
         try:
-            from distributed import Client
+            from distributed import Client, Security
         except ImportError:
             raise SettingError("clusters need Dask: pip install 'searchlab[cluster]'") from None
+        if self.address.needs_certificates and not Security().get_connection_args("client").get("ssl_context"):
+            raise SettingError(
+                f"cluster {self.address.text} needs certificates: expected distributed.comm.tls.ca-file, "
+                "client.cert and client.key in Dask's configuration"
+            )
         if self.address.is_exposed:
             warn_caller(
                 f"cluster {self.address.text} is reached without TLS: whoever can reach its ports can run code on it; "
@@ -267,13 +273,18 @@ class TaskSettings:
     blas_threads: int
 
 
+# A worker of several threads runs one task after the other: the threads of matrix products are those of the process.
+_one_task = threading.Lock()
+
+
 def run_task(settings: TaskSettings, pickled: bytes) -> Any:
     """Run a task, a pickled function with its arguments, in a worker; returns its result or a TaskError."""
     try:
-        load_extensions(settings.extensions)
-        function, arguments = pickle.loads(pickled)
-        with use_blas_threads(settings.blas_threads):
-            return function(*arguments)
+        with _one_task:
+            load_extensions(settings.extensions)
+            function, arguments = pickle.loads(pickled)
+            with use_blas_threads(settings.blas_threads):
+                return function(*arguments)
     except (SearchlabError, OSError, MemoryError) as error:
         return TaskError(error)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from searchlab.errors import SettingError
+from searchlab.processors import count_processors
 
 # The environment variable with the cluster that commands use.
 ENVIRONMENT = "SEARCHLAB_CLUSTER"
@@ -42,7 +42,7 @@ class ClusterAddress:
         """The address that a text stands for; raises SettingError for anything else."""
         written = str(text).strip()
         if local := _LOCAL.fullmatch(written):
-            n_workers = int(local["n"]) if local["n"] else _count_cores()
+            n_workers = int(local["n"]) if local["n"] else count_processors()
             if not 1 <= n_workers <= MAX_LOCAL_WORKERS:
                 raise SettingError(f"cluster is {written}, expected 1 to {MAX_LOCAL_WORKERS} local workers")
             return cls(written, n_workers=n_workers)
@@ -56,12 +56,20 @@ class ClusterAddress:
         return cls(written, scheduler_file=path.absolute())
 
     @property
+    def _scheduler_address(self) -> str:
+        return self.scheduler or (_address_in(self.scheduler_file) if self.scheduler_file else "")
+
+    @property
+    def needs_certificates(self) -> bool:
+        """Whether the scheduler talks by TLS."""
+        return self._scheduler_address.startswith("tls://")
+
+    @property
     def is_exposed(self) -> bool:
         """Whether the scheduler can be reached from other machines, and talks without TLS."""
-        address = self.scheduler or (_address_in(self.scheduler_file) if self.scheduler_file else "")
-        if not address.startswith("tcp://"):
+        if not self._scheduler_address.startswith("tcp://"):
             return False
-        host = urlsplit(address).hostname or ""
+        host = urlsplit(self._scheduler_address).hostname or ""
         try:
             return not ipaddress.ip_address(host).is_loopback
         except ValueError:
@@ -89,7 +97,3 @@ def _address_in(path: Path) -> str:
     if not isinstance(address, str):
         raise SettingError(f"{path}: not a scheduler file, as `dask scheduler --scheduler-file {path.name}` writes it")
     return address
-
-
-def _count_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

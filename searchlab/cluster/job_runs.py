@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from searchlab.cluster.cluster import Cluster, as_cluster
 from searchlab.extensions import load_extensions, loaded_extensions
+from searchlab.processors import count_processors
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ def finish_jobs(
             for _, result in connected.finish(function, calls):
                 yield result
         return
-    n_processes = min(n_jobs or os.cpu_count() or 1, len(calls))
+    n_processes = min(n_jobs or count_processors(), len(calls))
     if n_processes < 2:
         for call in calls:
             yield function(*call)

@@ -63,7 +63,7 @@ def check_versions(ask_all: AskAll, extensions: Sequence[str]) -> None:
 
 def check_sources(ask_all: AskAll, paths: Iterable[Path]) -> None:
     """Raise ClusterError unless all workers see these files and folders, as large as they are here."""
-    listed = [str(path) for path in paths]
+    listed = [str(path.absolute()) for path in paths]
     here = describe_files(listed)
     for worker, there in _answers(ask_all, describe_files, listed):
         for path, expected in here.items():
@@ -88,6 +88,7 @@ def describe_files(paths: Iterable[str]) -> dict[str, str]:
 def check_folder(ask_all: AskAll, folder: Path) -> None:
     """Raise ClusterError unless all workers see the files that this process writes into a folder, and the reverse."""
     token = secrets.token_hex(8)
+    folder = folder.absolute()  # workers have other current folders
     probe = folder / f".probe-{token}"
     try:
         probe.write_text(token)

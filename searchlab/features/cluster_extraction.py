@@ -27,7 +27,7 @@ def extract_on_cluster(
     """The features of each topic's candidates: a row for each, a column for each feature."""
     sent = [feature if isinstance(feature, ExternalFeature) else feature.name for feature in features]
     with cluster:
-        cluster.check_sources([engine.snapshot.folder.absolute()])
+        cluster.check_sources([engine.snapshot.folder])
         parts = split_evenly(topics, len(cluster.workers))
         progress("extracting", 0, len(topics))
         blocks = cluster.run(

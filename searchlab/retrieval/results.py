@@ -20,7 +20,7 @@ from searchlab.records import Document, QueryTerm
 from searchlab.retrieval.fields.facets import N_VALUES, Facet, count_facet
 from searchlab.retrieval.fields.matches import Marks, Matches, count_marks, mark_documents
 from searchlab.retrieval.fields.sorting import SortOrder, sort_documents
-from searchlab.retrieval.highlight.long_texts import TextPart, choose_part
+from searchlab.retrieval.highlight.long_texts import TextPart, analyzer_of, best_part
 from searchlab.retrieval.highlight.snippets import (
     SNIPPET_NGRAMS,
     SNIPPET_WORDS,
@@ -35,7 +35,6 @@ from searchlab.retrieval.query.syntax_tree import Node
 from searchlab.types import Array
 
 if TYPE_CHECKING:
-    from searchlab.analysis.analyzer import TextAnalyzer
     from searchlab.retrieval.fields.other_fields import OtherField
 
 # Unknown words that are corrected, and the longest of them.
@@ -238,18 +237,8 @@ class Hits(HitsExport, Sequence[Hit]):
 
     def _choose_part(self, row: int, document: StoredDocument) -> TextPart:
         """The part of a document's body to make a snippet from."""
-        body = document.body
-        if isinstance(body, str):
-            return TextPart.whole(body)
-        stream, shard = self.query.stream_to_mark, int(self.shards[row])
-        numbers = [self._snapshot.term_numbers(stream, term)[shard] for term in self.query.to_mark]
-        tokens = self._snapshot.shards[shard].columns.document_tokens(stream).body(int(self.docs[row]))
-        analyzer = self._analyzer_of(document)
-        return choose_part(body, tokens, np.array([n for n in numbers if n >= 0]), self.query.to_mark, analyzer)
-
-    def _analyzer_of(self, document: StoredDocument) -> TextAnalyzer:
-        # A field names the language of a text; the text itself is not needed.
-        return self._snapshot.analyzer_of(self.query.stream_to_mark).for_document(document.beginning(0))
+        shard, doc = int(self.shards[row]), int(self.docs[row])
+        return best_part(self._snapshot, shard, doc, document, self.query.to_mark, self.query.stream_to_mark)
 
     def _mark(self, documents: list[StoredDocument], parts: list[TextPart]) -> Iterator[tuple[Snippet, Snippet]]:
         """The snippet of a part of the body and the title of each document, with matching words marked."""
@@ -262,7 +251,7 @@ class Hits(HitsExport, Sequence[Hit]):
             marked = SnippetMaker(self._snapshot, terms).make(bodies, titles)
         else:
             width = SNIPPET_NGRAMS if stream == NGRAMS else SNIPPET_WORDS
-            analyzers = map(self._analyzer_of, documents)
+            analyzers = [analyzer_of(self._snapshot, document, stream) for document in documents]
             marked = (
                 (make_snippet(body, terms, analyzer, width), mark_line(title, terms, analyzer))
                 for body, title, analyzer in zip(bodies, titles, analyzers, strict=True)

@@ -108,8 +108,8 @@ ENDPOINTS = (
         "GET",
         "/api/document",
         search.get_document,
-        "A whole document",
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS),
+        "A whole document, or a part of its text",
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, SYNONYMS, search.START, search.LENGTH),
     ),
     Endpoint(
         "GET",
@@ -338,7 +338,7 @@ PAGES = (
         "document.html",
         "search",
         search_pages.document_page,
-        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS),
+        (DOCNO, INDEX, search.MARKED_QUERY, SYSTEM, FILTER, SMALL_K, PAGE, SYNONYMS, search.START),
     ),
     Page(
         "/compare",

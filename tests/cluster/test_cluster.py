@@ -1,5 +1,4 @@
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from searchlab import Cluster
 from searchlab.cluster.cluster import as_cluster, choose_worker
 from searchlab.errors import ClusterError, ClusterWarning, SettingError
 from tests.cluster import worker_tasks
+from tests.cluster.process_ends import wait_for_end
 
 
 def test_results_come_in_the_order_of_the_calls(cluster):
@@ -104,21 +104,7 @@ def test_the_processes_of_a_local_cluster_end_with_the_program(tmp_path):
     ended = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     for process in map(int, ended.stdout.split()):
-        _wait_for_end(process)
-
-
-def _wait_for_end(process: int) -> None:
-    """Wait for the end of a process that is no child of this one."""
-    try:
-        descriptor = os.pidfd_open(process)
-    except ProcessLookupError:
-        return
-    try:
-        import select
-
-        assert select.select([descriptor], [], [], 20)[0], f"process {process} did not end"
-    finally:
-        os.close(descriptor)
+        wait_for_end(process)
 
 
 def test_an_address_without_tls_is_warned_about(monkeypatch, tmp_path):
@@ -134,6 +120,11 @@ def test_nobody_at_an_address_is_an_error(monkeypatch):
     with warnings.catch_warnings(), pytest.raises(ClusterError, match=r"127\.0\.0\.1:9: no scheduler answers"):
         warnings.simplefilter("error")
         Cluster("tcp://127.0.0.1:9").__enter__()
+
+
+def test_without_certificates_those_are_named():
+    with pytest.raises(SettingError, match=r"tls://127.0.0.1:9 needs certificates: expected distributed.comm.tls"):
+        Cluster("tls://127.0.0.1:9").__enter__()
 
 
 def test_without_dask_the_extra_is_named(monkeypatch):

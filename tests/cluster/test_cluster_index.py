@@ -199,6 +199,16 @@ def test_shards_of_lost_tasks_are_swept(tmp_path, cluster, documents):
     assert not leftover.exists()
 
 
+def test_relative_paths_are_those_of_the_client(tmp_path, cluster, documents, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs.jsonl").write_text(json_lines(documents[:20]))
+    searchlab.index("docs.jsonl", "./many", cluster=cluster)
+    assert searchlab.examine(tmp_path / "many").n_docs == 20
+    searchlab.merge("./many", cluster=cluster)
+    with searchlab.open("./many") as engine:
+        assert len(engine.search_many({"1": documents[0].body}, cluster=cluster).docnos)
+
+
 def test_merging_on_a_cluster_keeps_all_documents(tmp_path, cluster, documents, build):
     folder = build(documents, folder=tmp_path / "it", words_per_shard=600)
     searchlab.delete(folder, [each.docno for each in documents[::6]])

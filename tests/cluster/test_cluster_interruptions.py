@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import searchlab
 from searchlab import Cluster
 from searchlab.errors import ClusterError
 from searchlab.indexing.parts.part_writer import write_part
+from tests.cluster.process_ends import wait_for_end
 
 ROOT = Path(searchlab.__file__).parents[1]
 
@@ -78,15 +78,3 @@ def test_an_interrupt_cancels_the_work_and_ends_the_processes(tmp_path):
     assert not (tmp_path / "index").exists()
     for process in map(int, processes):
         wait_for_end(process)
-
-
-def wait_for_end(process: int) -> None:
-    """Wait for the end of a process that is no child of this one."""
-    try:
-        descriptor = os.pidfd_open(process)
-    except ProcessLookupError:
-        return
-    try:
-        assert select.select([descriptor], [], [], 20)[0], f"process {process} did not end"
-    finally:
-        os.close(descriptor)

@@ -43,3 +43,14 @@ def write_once(path: str) -> str:
 def wait_for(path: str) -> None:
     while not Path(path).exists():
         time.sleep(0.01)
+
+
+def enter_alone(path: str) -> bool:
+    """Whether no other task is within this function."""
+    try:
+        Path(path).open("x").close()
+    except FileExistsError:
+        return False
+    time.sleep(0.02)
+    Path(path).unlink()
+    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from searchlab.indexing.building.update import IndexChanges
 from searchlab.indexing.building.workers import write_shards
 from searchlab.indexing.language_fields import add_languages
 from searchlab.indexing.storage.shard import ShardRecord
+from searchlab.processors import count_processors
 from searchlab.records import Document
 from searchlab.types import Progress
 
@@ -37,7 +37,7 @@ class LocalBuild:
     ) -> None:
         if jobs is not None and jobs < 1:
             raise SettingError(f"jobs is {jobs}, expected 1 or more")
-        self._jobs = jobs or _count_cores()
+        self._jobs = jobs or count_processors()
         self._progress = progress
         distinct = DUPLICATE_RULES[on_duplicate](read, notes)
         self._documents = self._count(find_same_records(distinct, notes, leave_out=deduplicate))
@@ -63,7 +63,3 @@ class LocalBuild:
             if self.n_docs % PROGRESS_STEP == 0:
                 self._progress("reading", self.n_docs, 0)
             yield document
-
-
-def _count_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -73,8 +73,8 @@ class ClusterBuild:
         with cluster:
             notes.clear()
             sources = list_sources(self._names, self._reading, notes)
-            files = [file.path.absolute() for source in sources for file in source.files]
-            cluster.check_sources([*map(Path.absolute, map(Path, self._names)), *files[:MAX_CHECKED_FILES]])
+            files = [file.path for source in sources for file in source.files]
+            cluster.check_sources([*map(Path, self._names), *files[:MAX_CHECKED_FILES]])
             cluster.check_folder(folder)
             part_bytes = choose_part_bytes(notes.bytes_total, len(cluster.workers))
             parts = divide_sources(

@@ -74,8 +74,11 @@ class StoredDocument:
 
     def beginning(self, length: int) -> Document:
         """The document with at most this many characters of its body."""
-        body = self.body[:length] if isinstance(self.body, str) else self.body.read(0, length)
-        return Document(self.docno, self.title, body, self.fields)
+        return Document(self.docno, self.title, self.part(0, length), self.fields)
+
+    def part(self, start: int, stop: int) -> str:
+        """The characters of the body from `start` up to `stop`, of which there may be fewer."""
+        return self.body[start:stop] if isinstance(self.body, str) else self.body.read(start, stop)
 
 
 class StoredDocuments:

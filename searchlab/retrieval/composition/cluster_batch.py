@@ -64,7 +64,7 @@ def search_on_cluster(
 ) -> list[FoundTopic]:
     """The query, docnos and scores of each topic, in their order."""
     with cluster:
-        cluster.check_sources([pipeline.engine.snapshot.folder.absolute()])
+        cluster.check_sources([pipeline.engine.snapshot.folder])
         parts = split_evenly(topics, len(cluster.workers))
         calls = [(pipeline, part, k, syntax, filters) for part in parts]
         progress(STAGE, 0, len(topics))

@@ -5,7 +5,6 @@ The compiled kernels release Python's lock, so that threads search at the same t
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -15,6 +14,7 @@ import numpy as np
 
 from searchlab.corpus import Run
 from searchlab.errors import DuplicateError, SettingError
+from searchlab.processors import count_processors
 from searchlab.types import Floats, Progress, no_progress
 
 # Fewer queries than this are searched one by one.
@@ -28,7 +28,7 @@ T = TypeVar("T")
 def choose_jobs(jobs: int | None) -> int:
     """The number of threads; None is one for each processor that this process may use."""
     if jobs is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return count_processors()
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
         raise SettingError(f"jobs is {jobs!r}, expected a whole number of at least 1, or None for all processors")
     return jobs

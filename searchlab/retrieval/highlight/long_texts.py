@@ -15,7 +15,9 @@ import numpy as np
 
 from searchlab.analysis.analyzer import TextAnalyzer
 from searchlab.array_ranges import offsets_of
+from searchlab.indexing.snapshot import Snapshot
 from searchlab.indexing.storage.long_body import LongBody
+from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.records import PAGE_BREAK
 from searchlab.retrieval.highlight.snippets import SNIPPET_WORDS, Snippet
 from searchlab.types import Array
@@ -30,12 +32,16 @@ MAX_COMPARISONS = 4
 
 @dataclass(frozen=True)
 class TextPart:
-    """A part of a text: whether it is cut at its beginning and its end, and the number of its first page, if any."""
+    """A part of a text: whether it is cut at its beginning and its end, and the number of its first page, if any.
+
+    `start` is its first character in the text.
+    """
 
     text: str
     is_cut_before: bool = False
     is_cut_after: bool = False
     first_page: int | None = None
+    start: int = 0
 
     @classmethod
     def whole(cls, text: str) -> TextPart:
@@ -53,6 +59,25 @@ class TextPart:
             return snippet
         marks = tuple((start + len(before), end + len(before)) for start, end in snippet.marks)
         return replace(snippet, text=f"{before}{snippet.text}{after}", marks=marks)
+
+
+def best_part(
+    snapshot: Snapshot, shard: int, doc: int, document: StoredDocument, terms: Set[str], stream: str
+) -> TextPart:
+    """The part of a document's body to make a snippet from, for some terms of a stream; a short body as a whole."""
+    body = document.body
+    if isinstance(body, str):
+        return TextPart.whole(body)
+    numbers = [snapshot.term_numbers(stream, term)[shard] for term in terms]
+    tokens = snapshot.shards[shard].columns.document_tokens(stream).body(doc)
+    wanted = np.array([number for number in numbers if number >= 0], np.int64)
+    return choose_part(body, tokens, wanted, terms, analyzer_of(snapshot, document, stream))
+
+
+def analyzer_of(snapshot: Snapshot, document: StoredDocument, stream: str) -> TextAnalyzer:
+    """The analyzer of a document's texts."""
+    # A field names the language of a text; the text itself is not needed.
+    return snapshot.analyzer_of(stream).for_document(document.beginning(0))
 
 
 def choose_part(body: LongBody, tokens: Array, wanted: Array, terms: Set[str], analyzer: TextAnalyzer) -> TextPart:
@@ -125,7 +150,8 @@ def _is_wanted(tokens: Array, wanted: Array) -> Array:
 
 
 def _read_part(body: LongBody, first: int, after: int) -> TextPart:
-    return TextPart(body.read_blocks(first, after), first > 0, after < body.n_blocks, body.first_page(first))
+    start, page = int(body.begins[first]), body.first_page(first)
+    return TextPart(body.read_blocks(first, after), first > 0, after < body.n_blocks, page, start)
 
 
 def _outwards(start: int, n_blocks: int) -> Iterator[int]:

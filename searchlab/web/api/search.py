@@ -16,6 +16,7 @@ from searchlab.records import Document
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.fields.facets import parse_fields
 from searchlab.retrieval.highlight.full_text import mark_all
+from searchlab.retrieval.highlight.long_texts import analyzer_of, best_part
 from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.retrieval.near_duplicates import examined_depth
 from searchlab.retrieval.results import Hits, Query
@@ -36,6 +37,17 @@ _LAST_WORD = re.compile(r"[\w'’-]+$")
 
 PARTIAL_QUERY = Parameter("q", "string", "the query typed so far", default="")
 MARKED_QUERY = Parameter("q", "string", "a query whose words are marked", default="")
+START = Parameter(
+    "start",
+    "integer",
+    "the first character of the text; by default a part of a long text begins with the best passage for the query",
+    default=None,
+    minimum=0,
+    nullable=True,
+)
+LENGTH = Parameter(
+    "length", "integer", "at most this many characters of the text", default=None, minimum=1, nullable=True
+)
 
 
 def describe_indexes(state: RequestState) -> dict[str, Any]:
@@ -113,17 +125,33 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     return answer | {"seconds": time.perf_counter() - start}
 
 
-def get_document(state: RequestState, *, docno: str, q: str, system: str) -> dict[str, Any]:
-    """A whole document, with the words of a query marked."""
+def get_document(
+    state: RequestState, *, docno: str, q: str, system: str, start: int | None = None, length: int | None = None
+) -> dict[str, Any]:
+    """A document, or `length` characters of its text from `start`, with the words of a query marked.
+
+    Without a start, a part of a long text begins where a query has its best passage.
+    """
     index = state.index
-    document = find_document(index, docno)
-    terms = index.system(system).parse(check_query(q, state.limits)).to_mark if q.strip() else frozenset()
-    analyzer = index.engine.snapshot.analyzer.for_document(document)
+    require_document(index, docno)
+    snapshot = index.engine.snapshot
+    with snapshot.report_damage():
+        shard, number = snapshot.locate(docno)
+        stored = snapshot.shards[shard].stored.read(number)
+        query = index.system(system).parse(check_query(q, state.limits)) if q.strip() else None
+        terms = query.to_mark if query is not None else frozenset()
+        begin, n_characters = start or 0, len(stored.body)
+        if start is None and length is not None and n_characters > length and query is not None:
+            begin = best_part(snapshot, shard, number, stored, terms, query.stream_to_mark).start
+        body = stored.part(begin, n_characters if length is None else begin + length)
+    analyzer = analyzer_of(snapshot, stored, "both")
     return {
         "index": index.name,
-        "docno": document.docno,
-        **texts_as_json(title=mark_all(document.title, terms, analyzer), body=mark_all(document.body, terms, analyzer)),
-        "fields": dict(document.fields),
+        "docno": stored.docno,
+        **texts_as_json(title=mark_all(stored.title, terms, analyzer), body=mark_all(body, terms, analyzer)),
+        "fields": dict(stored.fields),
+        "start": begin,
+        "n_characters": n_characters,
     }
 
 

@@ -24,6 +24,8 @@ _RESTRICTIONS = re.compile(r'["+:]|(^|\s)-|\b(AND|NOT)\b')
 
 # Facets beside the results, and fields of numbers to sort by.
 MAX_FACETS, MAX_SORT_FIELDS = 4, 6
+# Characters of a document that are shown at once.
+SHOWN_LENGTH = 100_000
 
 ANY_QUERY = replace(QUERY, default="")
 ANY_RIGHT = replace(RIGHT, default="")
@@ -116,11 +118,17 @@ def similar_page(state: RequestState, session: BrowserSession, values: dict[str,
 
 
 def document_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:
-    """A document, with the judge's grade if it was reached from a query."""
-    answer = get_document(state, **_select(values, "docno", "q", "system"))
+    """A document, or a part of a long one, with the judge's grade if it was reached from a query."""
+    answer = get_document(state, **_select(values, "docno", "q", "system", "start"), length=SHOWN_LENGTH)
     judged = find_judged_query(state, values["q"]) if values["q"].strip() else None
     grade = judged.grades_of(session.judge).get(answer["docno"]) if judged else None
-    return _query_context(values) | {"answer": answer | {"grade": grade}, "page": values["page"]}
+    start, after = answer["start"], answer["start"] + SHOWN_LENGTH
+    return _query_context(values) | {
+        "answer": answer | {"grade": grade},
+        "page": values["page"],
+        "previous": max(start - SHOWN_LENGTH, 0) if start else None,
+        "next": after if after < answer["n_characters"] else None,
+    }
 
 
 def compare_page(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> dict[str, Any]:

@@ -225,3 +225,28 @@ def test_duplicates_are_grouped_on_request_and_links_keep_that(build):
             ("d4", ["d5"]),
         ]
         assert found["n_matches"] == 6
+
+
+def test_a_long_document_is_shown_in_parts_and_first_the_best_passage(build):
+    text = [f"w{number % 500}" for number in range(100_000)]
+    text[70_000] = "lymphoma"
+    book = Document("book", "A book", " ".join(text))
+    with client_for(build([book])) as client:
+        found = client.get("/api/document", params={"docno": "book", "q": "lymphoma", "length": 50_000}).json()
+        start, n_characters = found["start"], found["n_characters"]
+        assert n_characters == len(book.body)
+        assert found["body"] == book.body[start : start + 50_000]
+        assert [found["body"][slice(*mark)] for mark in found["marks"]["body"]] == ["lymphoma"]
+        whole = client.get("/api/document", params={"docno": "book", "q": "lymphoma"}).json()
+        assert (whole["start"], whole["body"]) == (0, book.body)
+        beyond = client.get("/api/document", params={"docno": "book", "start": n_characters, "length": 1}).json()
+        assert beyond["body"] == ""
+
+        html = page(client, "/document", docno="book", q="lymphoma")
+        assert f"Characters {start + 1:,} to {start + 100_000:,} of {n_characters:,}" in words(html)
+        assert "<mark>lymphoma</mark>" in html
+        assert f'rel="prev" href="/document?q=lymphoma&amp;docno=book&amp;start={start - 100_000}"' in html
+        last = page(client, "/document", docno="book", start=n_characters - 10)
+        assert 'rel="prev"' in last
+        assert 'rel="next"' not in last
+        assert 'rel="prev"' not in page(client, "/document", docno="book")
