@@ -96,7 +96,7 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
             kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
             html = await pools.run(lambda: make_page(state, parsed, values), pool, kind)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request))
+            return error_page(app_state, session, log_error(app_state, error, request), request.query_params)
         return Response(html, media_type="text/html")
 
     return respond
@@ -116,7 +116,7 @@ def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler
         try:
             url = await pools.run(handle, SLOW if form.slow else WRITE)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request))
+            return error_page(app_state, session, log_error(app_state, error, request), fields)
         return redirect(fields.get("back", "/") if url is None else url)
 
     return respond
