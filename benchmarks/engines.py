@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+WORD = r"\S+"  # bm25s is given texts of terms
+
 
 class Opened(NamedTuple):
     """An index that is ready for queries."""
@@ -60,7 +62,7 @@ def index_bm25s(collection: Path, folder: Path) -> None:
     for document in read(collection):
         docnos.append(document["docno"])
         texts.append(f"{document['title']} {document['body']}")
-    tokens = bm25s.tokenize(texts, stopwords=None, stemmer=None, show_progress=False)
+    tokens = bm25s.tokenize(texts, stopwords=None, stemmer=None, token_pattern=WORD, show_progress=False)
     retriever = bm25s.BM25(method="lucene", k1=1.2, b=0.75, backend="numba")
     retriever.index(tokens, show_progress=False)
     retriever.save(folder, show_progress=False)
@@ -74,7 +76,9 @@ def open_bm25s(folder: Path) -> Opened:
     retriever.activate_numba_scorer()
 
     def search(text: str, k: int) -> Any:
-        words = bm25s.tokenize(text, stopwords=None, stemmer=None, return_ids=False, show_progress=False)
+        words = bm25s.tokenize(
+            text, stopwords=None, stemmer=None, token_pattern=WORD, return_ids=False, show_progress=False
+        )
         return retriever.retrieve(words, k=k, n_threads=0, show_progress=False)
 
     @cache

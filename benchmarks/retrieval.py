@@ -3,6 +3,8 @@
     python benchmarks/retrieval.py                          # OHSUMED's size; Whoosh alone takes half an hour
     python benchmarks/retrieval.py --documents 35000        # some minutes
     python benchmarks/retrieval.py --engines bm25s,tantivy  # without Whoosh
+    python benchmarks/retrieval.py --engines bm25s --collection inflected --busy
+    python benchmarks/retrieval.py --engines bm25s --collection text --source DIR
 
 Every step runs in a process of its own, so that its memory and its imports are its own. searchlab's rankings are
 compared with a brute-force computation; the script fails if they differ.
@@ -14,13 +16,13 @@ import argparse
 import json
 import os
 import platform
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -30,7 +32,6 @@ from typing import Any
 
 from engines import ENGINES
 from report import (
-    LIMITS,
     OURS,
     ColdStart,
     Measurement,
@@ -39,135 +40,99 @@ from report import (
     engine_table,
     growth_table,
     make_targets,
+    pruning_table,
     ratio_table,
 )
+from retrieval_steps import CHECKED_DEPTH
 
 OHSUMED = 348_566
 GROWTH = (35_000, 100_000, OHSUMED)
 SLOW_FROM = 35_000  # documents; above, slow engines are asked only the first queries
 SLOW_QUERIES = 20
-CHECKED_QUERIES = 20
-CHECKED_DEPTH = 1000
+STEPS_FILE = Path(__file__).with_name("retrieval_steps.py")
+# Words need no analysis; of the other collections, engines other than searchlab are given the terms.
+COLLECTIONS = ("words", "inflected", "text")
 
 
-# Steps, each in a process of its own: arguments are strings, the result is printed as JSON.
-
-
-def collection_step(path: str, queries: str, n_docs: str) -> None:
-    from collection import make_queries, write_collection
-
-    write_collection(Path(path), int(n_docs))
-    Path(queries).write_text(json.dumps(make_queries()))
-
-
-def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
-    began = time.perf_counter()
-    ENGINES[engine].index(Path(collection), Path(folder))
-    files = [path for path in Path(folder).rglob("*") if path.is_file()]
-    for path in files:
-        with path.open("rb+") as file:
-            os.fsync(file)  # not every engine does
-    return {
-        "index_seconds": time.perf_counter() - began,
-        "index_bytes": sum(path.stat().st_size for path in files),
-        "index_peak": peak_memory(),
-    }
-
-
-def query_step(engine: str, folder: str, queries: str, n_queries: str, rounds: str) -> dict[str, Any]:
-    texts = json.loads(Path(queries).read_text())[: int(n_queries)]
-    began = time.perf_counter()
-    search, docnos = ENGINES[engine].open(Path(folder))
-    opened = time.perf_counter()
-    search(texts[0], LIMITS[0])
-    answered = time.perf_counter()
-    times = {}
-    for k in LIMITS:
-        times[str(k)] = time_queries(lambda text, k=k: search(text, k), texts, int(rounds))
-        times[f"{k} docnos"] = time_queries(lambda text, k=k: docnos(search(text, k)), texts, int(rounds))
-    return {
-        "n_queries": len(texts),
-        "open_seconds": opened - began,
-        "first_query_seconds": answered - opened,
-        "query_peak": peak_memory(),
-        "times": times,
-    }
-
-
-def time_queries(search: Callable[[str], Any], texts: list[str], rounds: int) -> list[float]:
-    """Ask all queries once to warm up, then round after round: the same one never comes twice in a row."""
-    for text in texts:
-        search(text)
-    times = []
-    for text in texts * rounds:
-        began = time.perf_counter()
-        search(text)
-        times.append(time.perf_counter() - began)
-    return times
-
-
-def exact_step(collection: str, folder: str, queries: str) -> list[str]:
-    """The queries whose rankings are not what the formula says: documents, order or scores."""
-    import numpy as np
-    from brute_force import rank, read_texts
-
-    import searchlab
-
-    texts = json.loads(Path(queries).read_text())[:CHECKED_QUERIES]
-    counted = read_texts(Path(collection), {word for text in texts for word in text.split()})
-    engine = searchlab.open(folder)
-    wrong = []
-    for text in texts:
-        hits = engine.search(text, k=CHECKED_DEPTH)
-        docnos, scores = zip(*rank(counted, text, CHECKED_DEPTH), strict=True)
-        if hits.docnos != list(docnos) or not np.allclose(hits.scores, scores, rtol=0, atol=1e-9):
-            wrong.append(text)
-    return wrong
-
-
-def peak_memory() -> int:
-    """The most bytes that this process had in memory, and its children: as many as cores, the largest counts."""
-    own, largest_child = (resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * (own + largest_child * (os.cpu_count() or 1))
-
-
-STEPS = {"collection": collection_step, "index": index_step, "query": query_step, "exact": exact_step}
+def step_command(name: str, *arguments: object) -> list[str]:
+    return [sys.executable, "-W", "ignore", str(STEPS_FILE), name, *map(str, arguments)]
 
 
 def run_step(name: str, *arguments: object) -> Any:
-    command = [sys.executable, "-W", "ignore", __file__, "step", name, *map(str, arguments)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    done = subprocess.run(step_command(name, *arguments), stdout=subprocess.PIPE, check=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-# What the parent does with them.
+class Files:
+    """The files of one collection in the working folder; engines other than searchlab read the terms."""
+
+    def __init__(self, work: Path, kind: str, n_docs: int) -> None:
+        name = f"{kind}-{n_docs}"
+        self.collection, self.queries = work / f"{name}.jsonl", work / f"{name}-queries.json"
+        self.term_collection, self.term_queries = self.collection, self.queries
+        self.has_terms = kind != "words"
+        if self.has_terms:
+            self.term_collection, self.term_queries = work / f"{name}-terms.jsonl", work / f"{name}-terms-queries.json"
+        self._work, self._name = work, name
+
+    def index(self, engine: str) -> Path:
+        return self._work / f"{engine}-{self._name}"
+
+    def for_engine(self, engine: str) -> tuple[Path, Path]:
+        return (self.collection, self.queries) if engine == OURS else (self.term_collection, self.term_queries)
 
 
-def measure(engine: str, n_docs: int, rounds: int, work: Path) -> Measurement:
+@contextmanager
+def busy_core(*, busy: bool) -> Iterator[None]:
+    """Keep another core, and the memory that all share, busy meanwhile."""
+    if not busy:
+        yield
+        return
+    with subprocess.Popen(step_command("memory")) as process:
+        time.sleep(2)  # until its memory is written
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def build(engine: str, files: Files, *, reuse: bool) -> dict[str, Any]:
+    """Index the collection, or take the index that is there with the figures of its making."""
+    folder = files.index(engine)
+    figures = folder.with_name(f"{folder.name}.json")
+    if not (reuse and figures.exists()):
+        shutil.rmtree(folder, ignore_errors=True)
+        figures.write_text(json.dumps(run_step("index", engine, files.for_engine(engine)[0], folder)))
+    if engine == OURS and files.has_terms and not (reuse and files.term_queries.exists()):
+        run_step("terms", folder, files.collection, files.queries, files.term_collection, files.term_queries)
+    indexed: dict[str, Any] = json.loads(figures.read_text())
+    return indexed
+
+
+def measure(engine: str, n_docs: int, files: Files, options: argparse.Namespace) -> Measurement:
     note(f"{n_docs:,} documents: {engine}")
-    folder, queries = work / f"{engine}-{n_docs}", work / "queries.json"
-    shutil.rmtree(folder, ignore_errors=True)
+    indexed = build(engine, files, reuse=options.reuse)
+    queries = files.for_engine(engine)[1]
     is_slow = ENGINES[engine].is_slow
     n_queries = SLOW_QUERIES if is_slow and n_docs > SLOW_FROM else len(json.loads(queries.read_text()))
-    indexed = run_step("index", engine, collection_file(work, n_docs), folder)
-    asked = run_step("query", engine, folder, queries, n_queries, 1 if is_slow else rounds)
+    with busy_core(busy=options.busy):
+        asked = run_step("query", engine, files.index(engine), queries, n_queries, 1 if is_slow else options.rounds)
     return Measurement(engine, n_docs, **indexed, **asked)
 
 
-def is_exact(n_docs: int, work: Path) -> bool:
+def is_exact(n_docs: int, files: Files) -> bool:
     note(f"{n_docs:,} documents: brute force")
-    wrong = run_step("exact", collection_file(work, n_docs), work / f"{OURS}-{n_docs}", work / "queries.json")
+    wrong = run_step("exact", files.term_collection, files.index(OURS), files.queries, files.term_queries)
     for text in wrong:
         note(f"wrong ranking: {text}")
     return not wrong
 
 
-def start_cold(n_docs: int, work: Path) -> ColdStart:
+def start_cold(files: Files) -> ColdStart:
     command = Path(sys.executable).with_name("searchlab")
-    text = " ".join(json.loads((work / "queries.json").read_text())[0].split()[:3])
+    text = " ".join(json.loads(files.queries.read_text())[0].split()[:3])
     return ColdStart(
-        time_command([command, "query", text, "-i", work / f"{OURS}-{n_docs}"]),
+        time_command([command, "query", text, "-i", files.index(OURS)]),
         time_command([command, "--help"]),
     )
 
@@ -180,10 +145,6 @@ def time_command(command: list[str | Path]) -> float:
         subprocess.run(command, check=True, capture_output=True)
         times.append(time.perf_counter() - began)
     return median(times)
-
-
-def collection_file(work: Path, n_docs: int) -> Path:
-    return work / f"collection-{n_docs}.jsonl"
 
 
 def available(names: list[str]) -> list[str]:
@@ -223,24 +184,29 @@ def run(options: argparse.Namespace, work: Path) -> bool:
     print(describe(names), end="\n\n")
     targets: list[Target] = []
     growth: list[Measurement] = []
-    record: dict[str, Any] = {"measurements": [], "cold_start": {}, "exact": {}}
+    record: dict[str, Any] = {"measurements": [], "cold_start": {}, "pruning": {}, "exact": {}}
     for n_docs in sorted({*options.documents, *options.sizes}):
+        files = Files(work, options.collection, n_docs)
         note(f"{n_docs:,} documents: collection")
-        run_step("collection", collection_file(work, n_docs), work / "queries.json", n_docs)
+        if not (options.reuse and files.queries.exists()):
+            run_step("collection", options.collection, files.collection, files.queries, n_docs, options.source)
         chosen = names if n_docs in options.documents else [OURS]
-        measured = [measure(name, n_docs, options.rounds, work) for name in chosen]
+        measured = [measure(name, n_docs, files, options) for name in chosen]
         growth.append(measured[0])
         record["measurements"] += map(asdict, measured)
-        print(f"## {n_docs:,} documents\n\n{engine_table(measured)}\n")
+        print(f"## {n_docs:,} documents ({options.collection})\n\n{engine_table(measured)}\n")
         if n_docs in options.documents:
             comparisons = compare(measured)
-            cold = start_cold(n_docs, work)
-            targets = make_targets(comparisons, cold)
-            record["cold_start"][n_docs] = asdict(cold)
+            with busy_core(busy=options.busy):
+                pruning = run_step("pruning", files.index(OURS), files.queries, options.rounds)
+            cold = start_cold(files)
+            targets = make_targets(comparisons, cold, pruning, busy=options.busy)
+            record["cold_start"][n_docs], record["pruning"][n_docs] = asdict(cold), pruning
             if comparisons:
                 print(f"{ratio_table(comparisons)}\n")
+            print(f"{pruning_table(pruning)}\n")
             print(f"From a cold start: `query` {cold.query:.2f} s, `--help` {cold.help:.2f} s\n")
-        record["exact"][n_docs] = is_exact(n_docs, work)
+        record["exact"][n_docs] = is_exact(n_docs, files)
         print(f"exact: {'yes' if record['exact'][n_docs] else 'no'}\n")
     print(f"## Growth\n\n{growth_table(growth)}\n")
     print(f"## Targets, at {max(options.documents):,} documents\n")
@@ -257,11 +223,19 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--documents", type=sizes, default=[OHSUMED], help="sizes at which engines are compared")
     parser.add_argument("--sizes", type=sizes, help="sizes at which searchlab's growth is shown")
+    parser.add_argument("--collection", choices=COLLECTIONS, default="words")
+    parser.add_argument("--source", type=Path, metavar="DIR", help="the judged collections of `--collection text`")
+    parser.add_argument("--busy", action="store_true", help="keep another core busy while queries are timed")
+    parser.add_argument("--reuse", action="store_true", help="search what --work has from before, without indexing")
     parser.add_argument("--engines", type=lambda text: text.split(","), default=list(ENGINES))
     parser.add_argument("--rounds", type=int, default=3, help="how often each query is timed")
     parser.add_argument("--work", type=Path, help="a folder that keeps the collections [default: a temporary one]")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all measurements here")
     options = parser.parse_args()
+    if options.collection == "text" and options.source is None:
+        parser.error("--collection text needs --source DIR")
+    if options.reuse and options.work is None:
+        parser.error("--reuse needs --work")
     if options.sizes is None:
         options.sizes = [size for size in GROWTH if size <= max(options.documents)]
     if min(*options.documents, *options.sizes, OHSUMED) < CHECKED_DEPTH:
@@ -282,7 +256,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["step"]:
-        print(json.dumps(STEPS[sys.argv[2]](*sys.argv[3:])))
-    else:
-        main()
+    main()

@@ -68,6 +68,7 @@ ALLOWED_IMPORTERS = {
         "indexing/building/inversion_kernel.py",
         "indexing/docno_kernels.py",
         "indexing/whoosh/compiled_encoding.py",
+        "scorers/execution/impact_kernels.py",
         "retrieval/topk_kernels.py",
         "retrieval/highlight/snippet_kernels.py",
         "topic_models/plsa_kernels.py",

@@ -322,19 +322,21 @@ class Snapshot:
         return TermCounts(doc_freq, term_count, max_tf)
 
     @cached_property
-    def _docno_ranks(self) -> tuple[Array, Array]:
-        """The docno ranks of all documents, shard after shard, and where each shard begins."""
+    def all_docno_ranks(self) -> Array:
+        """The ranks of all documents, shard after shard, in the order of all docnos."""
+        if len(self.shards) == 1:  # documents of a shard are numbered in the order of their docnos
+            return np.arange(self.shards[0].columns.n_docs, dtype=np.uint32)
         from searchlab.indexing.docno_kernels import rank_docnos
 
-        columns = [shard.columns.docnos for shard in self.shards]
-        return rank_docnos(columns), np.cumsum([0, *map(len, columns)])
+        return rank_docnos([shard.columns.docnos for shard in self.shards]).astype(np.uint32)
+
+    @cached_property
+    def _shard_starts(self) -> Array:
+        return np.cumsum([0, *(shard.columns.n_docs for shard in self.shards)])
 
     def docno_ranks(self, shards: Array, docs: Array) -> Array:
         """The ranks of documents, given by shard index and number, in the order of all docnos."""
-        if len(self.shards) == 1:
-            return docs
-        all_ranks, starts = self._docno_ranks
-        ranks: Array = all_ranks[starts[shards] + docs]
+        ranks: Array = docs if len(self.shards) == 1 else self.all_docno_ranks[self._shard_starts[shards] + docs]
         return ranks
 
     def locate(self, docno: str) -> tuple[int, int]:

@@ -81,6 +81,8 @@ class SearchEngine:
         self.compiled = compiled
         self._analyzer = QueryAnalyzer(self.reader, rules)
         self._threads = threading.local()
+        # Of all documents; computed when equal scores are first met.
+        self._known_docno_ranks = np.zeros(0, np.uint32)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the same state of the index, once for all engines that it is sent."""
@@ -160,19 +162,17 @@ class SearchEngine:
             parsed = self._read_query(query, stream, syntax)
             limit = len(self) if k is None else min(int(k), len(self))
             if order_by is None:
-                shards, docs, scores = _join_shards(self._search_shards(parsed, limit, scorer, stream, wanted))
-                order = self._rank(shards, docs, scores, limit)
+                columns = self._best(parsed, limit, scorer, stream, wanted)
             else:
-                shards, docs, scores = self._first_in_order(order_by, parsed, limit, scorer, stream, wanted)
-                order = np.arange(len(docs))
+                columns = self._first_in_order(order_by, parsed, limit, scorer, stream, wanted)
         seconds = time.perf_counter() - began
-        columns = shards[order], docs[order], scores[order]
-        found_all = len(order) < limit or limit == len(self)
+        n_found = len(columns[0])
+        found_all = n_found < limit or limit == len(self)
         request = parsed, scorer, stream, wanted
         search_fields = partial(find_other_fields, self, *request)
         if found_all:
             mark = partial(mark_documents, self.snapshot, *columns[:2])
-            matches = Matches(lambda: len(order), mark, search_fields)
+            matches = Matches(lambda: n_found, mark, search_fields)
         else:
             count, mark = partial(self._count_matches, *request), partial(self._mark_matches, *request)
             matches = Matches(count, mark, search_fields)
@@ -297,48 +297,34 @@ class SearchEngine:
                     raise unknown_name("field", each.field, known)
         return parsed
 
-    def _search_shards(
+    def _best(
         self, query: Query, limit: int, scorer: Scorer, stream: str, filters: tuple[Filter, ...]
-    ) -> Iterator[ScoredDocuments]:
-        """For each shard, documents among which are its best, at most `limit` and ties."""
+    ) -> tuple[Array, Array, Array]:
+        """The best documents, at most `limit`: their shards, their numbers there, and their scores."""
         scoring = self.reader.bind(scorer, stream).prepare(query)
         if _asks_for_nothing(query, scoring):
-            return iter(())
-        plan = scoring.plan() if self.compiled and not filters else None
-        if plan is None:
-            return self._score_matching(scoring, query, limit, stream, filters)
-        return self._search_pruned(plan, limit)
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        plan = scoring.plan(limit) if self.compiled and not filters else None
+        if plan is not None:
+            return self._search_pruned(plan, limit)
+        shards, docs, scores = _join_shards(self._score_matching(scoring, query, limit, stream, filters))
+        order = self._rank(shards, docs, scores, limit)
+        return shards[order], docs[order], scores[order]
 
-    def _search_pruned(self, plan: ScoringPlan, limit: int) -> Iterator[ScoredDocuments]:
-        """Each shard's candidates for the best, by the compiled kernel."""
-        from searchlab.retrieval.topk_kernels import Scratch, best_documents
+    def _search_pruned(self, plan: ScoringPlan, limit: int) -> tuple[Array, Array, Array]:
+        """The best documents, by the compiled kernels."""
+        from searchlab.retrieval.topk_kernels import Scratch, best_documents, take_best
 
+        starts = self.reader.shard_starts
         if not hasattr(self._threads, "scratch"):
-            self._threads.scratch = Scratch.make(max(shard.columns.n_docs for shard in self.snapshot.shards))
-        scratch: Scratch = self._threads.scratch
-        scratch.histogram[:] = 0
-        lowest = plan.background + plan.n_words * min(norms.min_bias for norms in plan.norms)
-        top_bias = plan.background + plan.n_words * max(norms.max_bias for norms in plan.norms)
-        all_gains = float(plan.bounds.sum())
-        for shard_index, norms in enumerate(plan.norms):
-            yield best_documents(
-                *plan.postings(shard_index),
-                plan.weights,
-                plan.factors,
-                plan.bounds,
-                norms.norm_table,
-                norms.norm_codes,
-                norms.biases,
-                plan.n_words,
-                plan.background,
-                plan.shape,
-                plan.shift,
-                limit,
-                lowest,
-                top_bias,
-                all_gains,
-                scratch,
-            )
+            self._threads.scratch = Scratch.make(int(starts[-1]))
+        numbers, scores = best_documents(*plan, limit, self._threads.scratch)
+        order = np.argsort(-scores)
+        best: tuple[Array, Array, Array] = take_best(order, numbers, scores, limit, starts, self._known_docno_ranks)
+        if len(numbers) and not len(best[0]):
+            self._known_docno_ranks = self.snapshot.all_docno_ranks
+            best = take_best(order, numbers, scores, limit, starts, self._known_docno_ranks)
+        return best
 
     def _score_matching(
         self, scoring: QueryScorer, query: Query, limit: int, stream: str, filters: tuple[Filter, ...]

@@ -1,12 +1,19 @@
-"""Top-k kernel: the best documents of a shard, without scoring them all.
+"""Top-k kernels: the best documents of an index for a query, without scoring them all.
 
-The kernel processes documents in windows that fit the processor's cache. It adds each term's gain to the documents
-that have it, terms with the largest possible gain first, so that sums are always formed in the same order. From a
-histogram of the scores so far it knows a score that at least k documents reach: the threshold. A term whose possible
-gain, together with those of all terms after it, cannot lift an unseen document to the threshold is not *essential*:
-from then on it is only added to documents that it could still lift (Turtle, Flood 1995, "max score"; here over
-windows). The result is exact: every document that reaches the threshold is returned, and so are all of the k best, with
-all their ties. Deleted documents have norms with which they gain nothing, and a document without gain is not returned.
+Every posting has an impact code, a byte that bounds its gain from above (`scorers/execution/impact_kernels.py`). The
+documents are gone through in windows that fit the processor's cache, in two phases:
+
+1. **Candidates.** A table for each term of the query turns codes into whole numbers; their sum bounds the score of a
+   document from above. A histogram of these sums gives a score that at least k documents reach: the threshold. Terms
+   whose largest gains together stay below the threshold are not *essential*: their postings are not read, they are only
+   looked up for documents that have an essential term, and only as long as the document can still reach the threshold
+   (MaxScore: Turtle, Flood 1995; over windows and quantised impacts: Anh, Moffat 2006).
+2. **Scores.** Candidates whose bound reaches the final threshold are scored in double precision. Gains are added in the
+   order of the plan: a document has the same score to the last bit, whichever way it was found.
+
+The result is exact. Codes and tables round up: no sum is below the score, both measured from the lowest possible score.
+`Bounds.slack` is more than all that is rounded: if k documents have sums of s or more, their scores are at least
+s - slack, and a document whose sum is below that is neither among the k best nor equal to the last of them.
 """
 
 from __future__ import annotations
@@ -16,255 +23,386 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from searchlab.scorers.gains import DAMPING, LOGARITHM, SATURATION, gain
+from searchlab.scorers.execution.posting_cache import MAX_ROW_TF, WINDOW_SIZE
+from searchlab.scorers.gains import SATURATION, gain
 from searchlab.types import Array
 
-WINDOW_SIZE = 8192
-N_BUCKETS = 4096
-# The number of postings that can be skipped in the time of one look-up in a bitmap.
-LOOKUP_COST = 6.0
-# Bounds are sums formed in another order than scores: this margin allows for rounding, relative to the scores.
+# The largest possible score is this number, measured from the lowest one.
+TOTAL = 1 << 22
+BUCKET_SHIFT = 10
+N_BUCKETS = (TOTAL >> BUCKET_SHIFT) + 1
+N_CODES = 256
+# The number of postings that can be read in the time in which one document is searched for in them.
+SEARCH_COST = 12
+MAX_INSERTIONS = 32
+# Sums of doubles in another order differ by less than this, relative to the scores.
 ROUNDING_MARGIN = 1e-9
-# Every document that has a term has a sum of at least this.
-SMALLEST_POSITIVE = np.nextafter(0.0, 1.0)
 
 # Divisors are positive by construction; checking each for 0 would take a tenth of the time.
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+_gain = compiled(gain)
 
 
 class Scratch(NamedTuple):
     """Working memory for one thread: allocating it for each query can take longer than the search."""
 
     sums: Array
+    slots: Array
+    frequencies: Array
+    window_codes: Array
+    window_docs: Array
+    window_sums: Array
     found_docs: Array
-    found_scores: Array
+    found_sums: Array
     histogram: Array
 
     @classmethod
     def make(cls, n_docs: int) -> Scratch:
-        """Memory for shards of up to n_docs documents."""
+        """Memory for an index of n_docs documents."""
         return cls(
-            np.zeros(WINDOW_SIZE), np.empty(n_docs + 1, np.int64), np.empty(n_docs + 1), np.zeros(N_BUCKETS, np.int64)
+            np.zeros(WINDOW_SIZE, np.uint32),
+            np.zeros(WINDOW_SIZE, np.uint16),
+            np.empty(WINDOW_SIZE + 1),
+            np.zeros(WINDOW_SIZE, np.uint8),
+            np.empty(WINDOW_SIZE + 1, np.uint32),
+            np.empty(WINDOW_SIZE + 1, np.uint32),
+            np.empty(n_docs + 1, np.uint32),
+            np.empty(n_docs + 1, np.uint32),
+            np.zeros(N_BUCKETS, np.int32),
         )
 
 
-_gain = compiled(gain)
+class Bounds(NamedTuple):
+    """Upper bounds of what terms add to scores, as whole numbers; the last terms cease to be essential first.
+
+    `terms[i]` is the position of a term in the plan. tables[i, code] bounds its gain, reach[i] the sum of its gain and
+    those of all terms behind it. bias_table[code] bounds what a document gets by its bias.
+    """
+
+    terms: Array
+    tables: Array
+    reach: Array
+    bias_table: Array
+    slack: int
+    threshold: int
 
 
 @compiled
-def best_documents(  # type: ignore[no-untyped-def]
-    docs,
-    tfs,
-    starts,
-    ends,
-    bitmap_rows,
-    bits,
-    ranks,
-    weights,
-    factors,
-    bounds,
-    norm_table,
-    norm_codes,
-    biases,
-    n_words,
-    background,
-    shape,
-    shift,
-    k,
-    lowest,
-    top_bias,
-    all_gains,
-    scratch,
-):
-    """The documents of a shard that can be among the k best, with their scores.
+def best_documents(postings, norms, query, k, scratch):  # type: ignore[no-untyped-def]
+    """The documents that can be among the k best, with their scores: all of the k best, and some more."""
+    bounds = _make_bounds(norms, query)
+    found, threshold = _find_candidates(postings, norms, query, bounds, k, scratch)
+    n_best = 0
+    for i in range(found):
+        scratch.found_docs[n_best] = scratch.found_docs[i]
+        n_best += np.int64(scratch.found_sums[i]) >= threshold
+    docs = scratch.found_docs[:n_best].astype(np.int64)
+    return docs, _score(postings, norms, query, docs, scratch)
 
-    The arguments up to `shift` are those of `ScoringPlan`, `Postings` and `DocumentNorms`. A score without gains lies
-    between `lowest` and `top_bias`. The histogram in `scratch` holds the scores of shards searched before; `all_gains`,
-    the sum of all bounds, makes its buckets the same for all shards.
-    """
-    sums, found_docs, found_scores, histogram = scratch
-    n_docs, n_terms = len(norm_codes), len(starts)
-    has_bias = len(biases) > 0
-    highest = top_bias + all_gains
-    per_score = N_BUCKETS / max(highest - lowest, 1e-300)
-    margin = ROUNDING_MARGIN * (abs(lowest) + abs(highest))
 
-    # reach[t]: the largest possible score of a document that lacks all terms before t.
-    reach = np.empty(n_terms + 1)
-    reach[n_terms] = top_bias + margin
-    for t in range(n_terms - 1, -1, -1):
-        reach[t] = reach[t + 1] + bounds[t]
+@compiled
+def _make_bounds(norms, query):  # type: ignore[no-untyped-def]
+    """The bounds of a query's terms as whole numbers, and a first threshold, from single terms."""
+    n_terms = len(query.spans)
+    bias_range = query.n_words * (norms.max_bias - norms.min_bias)
+    lowest = query.background + query.n_words * norms.min_bias
+    gains = query.numbers[:, 2].sum()
+    scale = TOTAL / max(gains + bias_range, 1e-300)
+    slack = 2.0 + ROUNDING_MARGIN * scale * (abs(lowest) + gains + bias_range)
 
-    threshold = _score_of_one_term(
-        docs, tfs, starts, ends, weights, factors, norm_table, norm_codes, biases, n_words, background,
-        shape, shift, k, lowest, per_score,
-    ) - margin  # fmt: skip
+    # Greedily, as many postings as possible are left unread: those that cost the least bound each come last.
+    costs = np.empty(n_terms)
+    for t in range(n_terms):
+        costs[t] = -query.numbers[t, 2] / max(query.spans[t, 1] - query.spans[t, 0], 1)
+    terms = np.argsort(costs)
+
+    tables = np.zeros((n_terms, N_CODES), np.uint32)
+    reach = np.zeros(n_terms + 1, np.int64)
+    threshold = 0.0
+    for i in range(n_terms - 1, -1, -1):
+        _fill_table(tables[i], scale * query.numbers[terms[i], 2])
+        reach[i] = reach[i + 1] + tables[i, N_CODES - 1]
+        slack += scale * query.numbers[terms[i], 2] / (N_CODES - 1) + 2.0
+        threshold = max(threshold, scale * query.numbers[terms[i], 3])
+    bias_table = np.zeros(N_CODES, np.uint32)
+    if bias_range > 0.0:
+        _fill_table(bias_table, scale * bias_range)
+        slack += scale * bias_range / (N_CODES - 1) + 2.0
+    rounded = int(min(slack, 2.0 * TOTAL)) + 1
+    return Bounds(terms, tables, reach, bias_table, rounded, int(threshold) - rounded)
+
+
+@compiled
+def _fill_table(table, highest):  # type: ignore[no-untyped-def]
+    """For each code an upper bound of what it stands for; `highest` is the largest; nothing has the code 0."""
+    for code in range(1, len(table)):
+        table[code] = np.uint32(highest * code / (len(table) - 1)) + np.uint32(1)
+
+
+@compiled
+def _find_candidates(postings, norms, query, bounds, k, scratch):  # type: ignore[no-untyped-def]
+    """The number of documents found, whose bounds are in `scratch`, and the final threshold."""
+    docs, codes, windows, spans = postings.docs, postings.codes, postings.windows, query.spans
+    histogram = scratch.histogram
+    tables, reach, threshold = bounds.tables, bounds.reach, bounds.threshold
+    top_bias = np.int64(bounds.bias_table[N_CODES - 1])
+    n_terms = len(tables)
+    histogram[:] = 0
     # `above` counts the documents found in bucket `edge` and those over it.
-    edge, above = 0, histogram.sum()
-    essential = n_terms
-    positions = starts.copy()
-    window_starts = starts.copy()
-    found = 0
-    n_candidates = 0.0
-    for base in range(0, n_docs + WINDOW_SIZE, WINDOW_SIZE):
+    edge, above, essential, found = 0, 0, n_terms, 0
+    for window in range(windows.shape[1]):
         while above - histogram[edge] >= k:
             above -= histogram[edge]
             edge += 1
         if above >= k:
-            threshold = max(threshold, lowest + edge / per_score - margin)
-        while essential > 0 and reach[essential - 1] < threshold:
+            threshold = max(threshold, (edge << BUCKET_SHIFT) - bounds.slack)
+        while essential > 0 and reach[essential - 1] + top_bias < threshold:
             essential -= 1
-        if essential == 0 or base >= n_docs:
+        if essential == 0 or window == windows.shape[1] - 1:
             break
-
-        # The last terms, those that are not essential and have bitmaps, can be looked up for single documents; if there
-        # are many candidates, reading the postings is faster.
-        looked_up, postings = n_terms, 0
-        while looked_up > essential and bitmap_rows[looked_up - 1] >= 0:
-            looked_up -= 1
-            postings += ends[looked_up] - starts[looked_up]
-        if n_candidates * (n_terms - looked_up) * LOOKUP_COST * n_docs > postings * WINDOW_SIZE:
-            looked_up = n_terms
-            n_candidates *= 0.9  # as the threshold rises, it is worth another try
-        for t in range(looked_up):
-            window_starts[t] = _first_from(docs, positions[t], ends[t], base)
-            positions[t] = _first_from(docs, window_starts[t], ends[t], base + WINDOW_SIZE)
-            needed = -np.inf if t < essential else threshold - reach[t]
-            _add_gains(
-                docs, tfs, window_starts[t], positions[t], sums, base, needed, weights[t], factors[t],
-                norm_table, norm_codes, shape, shift,
-            )  # fmt: skip
-
-        # Only documents with an essential term have a sum: they are collected, and their sums cleared. Each is stored,
-        # and overwritten by the next one if it falls short: an unpredictable branch would cost more.
-        new = found
-        enough = max(threshold - reach[looked_up], SMALLEST_POSITIVE)
-        for t in range(essential):
-            for p in range(window_starts[t], positions[t]):
-                i = docs[p] - np.uint64(base)
-                found_docs[found] = docs[p]
-                found_scores[found] = sums[i]
-                found += sums[i] >= enough
-                sums[i] = 0.0
-
-        if looked_up < n_terms:
-            n_candidates = found - new
-        for i in range(new, found):
-            score, doc = found_scores[i], found_docs[i]
-            for t in range(looked_up, n_terms):
-                if score < threshold - reach[t]:
-                    break
-                rank = _look_up(bits[bitmap_rows[t]], ranks[bitmap_rows[t]], doc)
-                if rank >= 0:
-                    norm, tf = norm_table[norm_codes[doc]], np.float64(tfs[starts[t] + rank])
-                    score += _gain(shape, tf, weights[t], factors[t], norm, shift)
-            score += background
-            if has_bias:
-                score += n_words * biases[doc]
-            found_scores[i] = score
-            bucket = _bucket(score, lowest, per_score)
+        base = window * WINDOW_SIZE
+        for i in range(essential):
+            place = spans[bounds.terms[i], 3]
+            start, stop = windows[place, window], windows[place, window + 1]
+            _add_impacts(docs, codes, start, stop, tables[i], base, scratch.sums)
+        needed = max(threshold - reach[essential] - top_bias, 1)
+        n = 0
+        for i in range(essential):
+            place = spans[bounds.terms[i], 3]
+            n = _collect(docs, windows[place, window], windows[place, window + 1], base, needed, n, scratch)
+        if top_bias > 0 and n:
+            n = _add_by_row(norms.bias_codes, bounds.bias_table, threshold - reach[essential], n, scratch)
+        for i in range(essential, n_terms):
+            if n == 0:
+                break
+            needed = threshold - reach[i + 1]
+            _, _, row, place = spans[bounds.terms[i]]
+            if row >= 0:
+                n = _add_by_row(postings.code_rows[row], tables[i], needed, n, scratch)
+            else:
+                start, stop = windows[place, window], windows[place, window + 1]
+                n = _add_by_search(docs, codes, start, stop, tables[i], base, needed, n, scratch)
+        for c in range(n):
+            scratch.found_docs[found] = scratch.window_docs[c]
+            scratch.found_sums[found] = scratch.window_sums[c]
+            found += 1
+            bucket = _bucket(scratch.window_sums[c])
             histogram[bucket] += 1
             above += bucket >= edge
-
-    n_best = 0
-    for i in range(found):
-        if found_scores[i] >= threshold:
-            found_docs[n_best], found_scores[n_best] = found_docs[i], found_scores[i]
-            n_best += 1
-    return found_docs[:n_best].copy(), found_scores[:n_best].copy()
+    return found, threshold
 
 
 @compiled
-def _look_up(bits, ranks, doc):  # type: ignore[no-untyped-def]
-    """The position of a document among those of a bitmap, -1 if it is not in it."""
-    word = bits[doc >> 6]
-    bit = np.uint64(1) << np.uint64(doc & 63)
-    if word & bit == 0:
-        return -1
-    # Count the bits below by adding neighbours: pairs, fours, bytes, then all bytes at once.
-    x = word & (bit - np.uint64(1))
-    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return ranks[doc >> 6] + np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+def _bucket(total):  # type: ignore[no-untyped-def]
+    """The bucket of a sum in the histogram; many terms, each rounded up, can exceed the last one."""
+    return min(np.int64(total) >> BUCKET_SHIFT, N_BUCKETS - 1)
 
 
 @compiled
-def _bucket(score, lowest, per_score):  # type: ignore[no-untyped-def]
-    """The bucket of a score."""
-    return min(max(int((score - lowest) * per_score), 0), N_BUCKETS - 1)
-
-
-@compiled
-def _score_of_one_term(  # type: ignore[no-untyped-def]
-    docs, tfs, starts, ends, weights, factors, norm_table, norm_codes, biases, n_words, background,
-    shape, shift, k, lowest, per_score,
-):  # fmt: skip
-    """A score that k documents reach by a single term, the rarest that k documents have: other terms only add."""
-    rarest = -1
-    for t in range(len(starts)):
-        n = ends[t] - starts[t]
-        if n >= k and (rarest < 0 or n < ends[rarest] - starts[rarest]):
-            rarest = t
-    if rarest < 0:
-        return -np.inf
-    histogram = np.zeros(N_BUCKETS, np.int64)
-    for p in range(starts[rarest], ends[rarest]):
-        norm = norm_table[norm_codes[docs[p]]]
-        gained = _gain(shape, np.float64(tfs[p]), weights[rarest], factors[rarest], norm, shift)
-        score = gained + background
-        if len(biases) > 0:
-            score += n_words * biases[docs[p]]
-        histogram[_bucket(score, lowest, per_score)] += gained > 0.0  # deleted documents gain nothing
-    edge, above = N_BUCKETS - 1, histogram[N_BUCKETS - 1]
-    while above < k and edge > 0:
-        edge -= 1
-        above += histogram[edge]
-    return lowest + edge / per_score if above >= k else -np.inf
-
-
-@compiled
-def _add_gains(  # type: ignore[no-untyped-def]
-    docs, tfs, start, stop, sums, base, needed, weight, factor, norm_table, norm_codes, shape, shift
-):
-    """Add a term's gains to the sums of its postings start … stop, where a sum is at least `needed`.
-
-    One loop for each shape: the compiler does not move the choice out of a common loop.
-    """
+def _add_impacts(docs, codes, start, stop, table, base, sums):  # type: ignore[no-untyped-def]
+    """Add a term's bounds to the sums of a window's documents."""
     first = np.uint64(base)  # unsigned indices need no check for negative ones
-    if shape == SATURATION:
-        for p in range(start, stop):
-            i = docs[p] - first
-            if sums[i] >= needed:
-                norm = norm_table[norm_codes[docs[p]]]
-                sums[i] += _gain(SATURATION, np.float64(tfs[p]), weight, factor, norm, shift)
-    elif shape == LOGARITHM:
-        for p in range(start, stop):
-            i = docs[p] - first
-            if sums[i] >= needed:
-                norm = norm_table[norm_codes[docs[p]]]
-                sums[i] += _gain(LOGARITHM, np.float64(tfs[p]), weight, factor, norm, shift)
-    else:
-        for p in range(start, stop):
-            i = docs[p] - first
-            if sums[i] >= needed:
-                norm = norm_table[norm_codes[docs[p]]]
-                sums[i] += _gain(DAMPING, np.float64(tfs[p]), weight, factor, norm, shift)
+    for p in range(start, stop):
+        sums[docs[p] - first] += table[codes[p]]
 
 
 @compiled
-def _first_from(docs, position, end, doc):  # type: ignore[no-untyped-def]
-    """The first position in docs[position:end] whose document is `doc` or later, by galloping search."""
-    high, step = position, 64
-    while high < end and docs[high] < doc:
-        position = high + 1
-        high += step
-        step <<= 1
-    high = min(high, end)
-    while position < high:
-        middle = (position + high) >> 1
-        if docs[middle] < doc:
-            position = middle + 1
+def _collect(docs, start, stop, base, needed, n, scratch):  # type: ignore[no-untyped-def]
+    """Append the documents of a range of postings whose sums are at least `needed`, and clear the sums.
+
+    Each is stored, and overwritten by the next one if it falls short: an unpredictable branch would cost more.
+    """
+    sums, window_docs, window_sums = scratch.sums, scratch.window_docs, scratch.window_sums
+    first = np.uint64(base)
+    for p in range(start, stop):
+        i = docs[p] - first
+        window_docs[n] = docs[p]
+        window_sums[n] = sums[i]
+        n += np.int64(sums[i]) >= needed
+        sums[i] = 0
+    return n
+
+
+@compiled
+def _add_by_row(row, table, needed, n, scratch):  # type: ignore[no-untyped-def]
+    """Add a term's bounds to the candidates, by its row; keep those with at least `needed`."""
+    window_docs, window_sums = scratch.window_docs, scratch.window_sums
+    kept = 0
+    for c in range(n):
+        doc = window_docs[c]
+        total = np.int64(window_sums[c]) + np.int64(table[row[doc]])
+        window_docs[kept] = doc
+        window_sums[kept] = total
+        kept += total >= needed
+    return kept
+
+
+@compiled
+def _add_by_search(docs, codes, start, stop, table, base, needed, n, scratch):  # type: ignore[no-untyped-def]
+    """The same for a term without such a row, from its postings in the window."""
+    window_docs, window_sums, window_codes = scratch.window_docs, scratch.window_sums, scratch.window_codes
+    first = np.uint64(base)
+    many = n * SEARCH_COST > stop - start
+    if many:
+        for p in range(start, stop):
+            window_codes[docs[p] - first] = codes[p]
+    kept = 0
+    for c in range(n):
+        doc = window_docs[c]
+        total = np.int64(window_sums[c])
+        if many:
+            total += np.int64(table[window_codes[doc - first]])
         else:
-            high = middle
-    return position
+            p = _search(docs, start, stop, doc)
+            if p < stop and docs[p] == doc:
+                total += np.int64(table[codes[p]])
+        window_docs[kept] = doc
+        window_sums[kept] = total
+        kept += total >= needed
+    if many:
+        for p in range(start, stop):
+            window_codes[docs[p] - first] = 0
+    return kept
+
+
+@compiled
+def _score(postings, norms, query, found, scratch):  # type: ignore[no-untyped-def]
+    """The scores of documents that are grouped by window, windows ascending."""
+    scores = np.zeros(len(found))
+    found_norms = np.empty(len(found))
+    for i in range(len(found)):
+        found_norms[i] = norms.norm_table[norms.norm_codes[found[i]]]
+    slots = scratch.slots
+    begin = 0
+    while begin < len(found):
+        window = found[begin] // WINDOW_SIZE
+        base = window * WINDOW_SIZE
+        end = begin
+        while end < len(found) and found[end] < base + WINDOW_SIZE:
+            slots[found[end] - base] = end - begin + 1
+            end += 1
+        for t in range(len(query.spans)):
+            start, stop = _window_of(postings, query.spans[t], window)
+            if stop - start < end - begin:
+                _add_few_gains(postings, query, t, start, stop, base, found_norms[begin:end], scores[begin:end], slots)
+            else:
+                _find_frequencies(postings, query.spans[t], start, stop, base, found[begin:end], scratch)
+                _add_gains(query, t, scratch.frequencies, found_norms[begin:end], scores[begin:end])
+        for i in range(begin, end):
+            slots[found[i] - base] = 0
+        begin = end
+    has_bias = len(norms.biases) > 0
+    for i in range(len(found)):
+        scores[i] += query.background
+        if has_bias:
+            scores[i] += query.n_words * norms.biases[found[i]]
+    return scores
+
+
+@compiled
+def _window_of(postings, span, window):  # type: ignore[no-untyped-def]
+    """Where the postings of a term in a window begin and end."""
+    return postings.windows[span[3], window], postings.windows[span[3], window + 1]
+
+
+@compiled
+def _add_few_gains(postings, query, t, start, stop, base, norms, scores, slots):  # type: ignore[no-untyped-def]
+    """Add the gains of a term to the scores of the documents with slots, posting by posting."""
+    weight, factor = query.numbers[t, 0], query.numbers[t, 1]
+    for p in range(start, stop):
+        slot = slots[postings.docs[p] - np.uint64(base)]
+        if slot:
+            tf = np.float64(postings.tfs[p])
+            scores[slot - 1] += _gain(query.shape, tf, weight, factor, norms[slot - 1], query.shift)
+
+
+@compiled
+def _find_frequencies(postings, span, start, stop, base, found, scratch):  # type: ignore[no-untyped-def]
+    """The frequencies of a term in documents of a window, 0 where it does not occur; the first is at position 1."""
+    docs, tfs, frequencies, slots = postings.docs, postings.tfs, scratch.frequencies, scratch.slots
+    row = span[2]
+    if row >= 0:
+        tf_row = postings.tf_rows[row]
+        for i in range(len(found)):
+            frequencies[i + 1] = tf_row[found[i]]
+        for i in range(len(found)):
+            if frequencies[i + 1] == MAX_ROW_TF:
+                frequencies[i + 1] = tfs[_search(docs, start, stop, found[i])]
+        return
+    frequencies[1 : len(found) + 1] = 0.0
+    if len(found) * SEARCH_COST < stop - start:
+        for i in range(len(found)):
+            p = _search(docs, start, stop, found[i])
+            if p < stop and docs[p] == found[i]:
+                frequencies[i + 1] = tfs[p]
+        return
+    first = np.uint64(base)
+    for p in range(start, stop):
+        frequencies[slots[docs[p] - first]] = tfs[p]  # those of other documents go to position 0
+
+
+@compiled
+def _add_gains(query, t, frequencies, norms, scores):  # type: ignore[no-untyped-def]
+    """Add the gains of a term to scores; a frequency of 0 gains nothing."""
+    weight, factor, shape, shift = query.numbers[t, 0], query.numbers[t, 1], query.shape, query.shift
+    if shape == SATURATION:  # which is 0 for 0: without a branch, several are computed at once
+        for i in range(len(scores)):
+            scores[i] += _gain(SATURATION, frequencies[i + 1], weight, factor, norms[i], shift)
+    else:
+        for i in range(len(scores)):
+            if frequencies[i + 1] > 0.0:
+                scores[i] += _gain(shape, frequencies[i + 1], weight, factor, norms[i], shift)
+
+
+@compiled
+def _search(docs, start, stop, doc):  # type: ignore[no-untyped-def]
+    """The first position in docs[start:stop] whose document is `doc` or later, by a search without branches."""
+    n = stop - start
+    while n > 0:
+        half = n >> 1
+        later = docs[start + half] < doc
+        start = start + half + 1 if later else start
+        n = n - half - 1 if later else half
+    return start
+
+
+@compiled
+def take_best(order, numbers, scores, k, shard_starts, docno_ranks):  # type: ignore[no-untyped-def]
+    """The k best of documents that `order` sorts by score: the shard of each, its number there, and its score.
+
+    Equal scores are ordered by docno rank, descending. If there are any and `docno_ranks` is empty, nothing is
+    returned: the ranks take some time to compute, and not every index needs them.
+    """
+    n = min(k, len(order))
+    begin = 0
+    while begin < n:
+        end = begin + 1
+        while end < len(order) and scores[order[end]] == scores[order[begin]]:
+            end += 1
+        if end > begin + 1:
+            if len(docno_ranks) == 0:
+                n = 0
+                break
+            _sort_descending(order[begin:end], docno_ranks, numbers)
+        begin = end
+    shards, docs, best_scores = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    for i in range(n):
+        number, shard = numbers[order[i]], 0
+        while number >= shard_starts[shard + 1]:
+            shard += 1
+        shards[i], docs[i], best_scores[i] = shard, number - shard_starts[shard], scores[order[i]]
+    return shards, docs, best_scores
+
+
+@compiled
+def _sort_descending(rows, docno_ranks, numbers):  # type: ignore[no-untyped-def]
+    """Sort rows by the docno ranks of their documents: few by insertion, which takes no memory."""
+    if len(rows) > MAX_INSERTIONS:
+        rows[:] = rows[np.argsort(docno_ranks[numbers[rows]])][::-1]
+        return
+    for i in range(1, len(rows)):
+        row, rank, at = rows[i], docno_ranks[numbers[rows[i]]], i
+        while at > 0 and docno_ranks[numbers[rows[at - 1]]] < rank:
+            rows[at] = rows[at - 1]
+            at -= 1
+        rows[at] = row

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +13,9 @@ from searchlab.indexing.storage.streams import Stream
 from searchlab.records import TermStats
 from searchlab.scorers.base import MIN_SETTING, Number, PostingScorer, require
 from searchlab.scorers.bm25 import BM25, length_norm, never_negative_idf
-from searchlab.scorers.execution.index_reader import IndexReader, TermLocation, Variants
+from searchlab.scorers.execution.index_reader import IndexReader, Variants
+from searchlab.scorers.execution.posting_cache import PostingCache
 from searchlab.scorers.execution.posting_scoring import BoundPostingScorer
-from searchlab.scorers.execution.scoring_plan import Postings, join_postings
 from searchlab.scorers.gains import SATURATION
 from searchlab.types import Array
 
@@ -105,13 +105,16 @@ class BoundBM25F(BoundPostingScorer):
         """The limit of the gain as f grows: the largest f is not known."""
         return weight
 
-    def postings(self, terms: list[tuple[TermLocation, ...]], shard_index: int) -> Postings:
+    @cached_property
+    def posting_cache(self) -> PostingCache:
         """The postings of terms, with f instead of tf."""
-        column, fields = self.reader.column(shard_index, self.stream), self._fields(shard_index)
-        here = [locations[shard_index] for locations in terms]
-        docs = [column.docs[term.start : term.end] for term in here]
-        f = [_add_fields(fields, term.number, having) for term, having in zip(here, docs, strict=True)]
-        return join_postings(docs, f, column.bits.memory, column.ranks.memory)
+        reader = self.reader
+
+        def read(variants: Variants) -> tuple[Array, Array]:
+            return reader.join_postings(self.frequencies(shard, variants) for shard in range(reader.n_shards))
+
+        n_postings = sum(len(reader.column(shard, self.stream).docs) for shard in range(reader.n_shards))
+        return PostingCache(read, n_postings, int(reader.shard_starts[-1]), np.dtype(np.float64))
 
     def frequencies(self, shard_index: int, variants: Variants) -> tuple[Array, Array]:
         """The documents of a shard that have a term, and f of each."""

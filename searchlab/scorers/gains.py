@@ -49,8 +49,3 @@ def _of_each(function: Callable[[float], float]) -> Callable[[Any], Any]:
 
 gain = make_gain(np.log, np.log1p)
 exact_gain = make_gain(_of_each(math.log), _of_each(math.log1p))
-
-
-def gainless_norm(shape: int) -> float:
-    """The norm with which a document gains nothing, given to deleted documents."""
-    return np.inf if shape == SATURATION else 0.0

@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from searchlab.indexing.building.indexer import delete
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
-from searchlab.retrieval.topk_kernels import WINDOW_SIZE
+from searchlab.retrieval.expansion import RM3
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
+from searchlab.scorers.execution import posting_cache
+from searchlab.scorers.execution.posting_cache import WINDOW_SIZE
 from tests.retrieval.reference import POSTING_SCORERS
 
 N_DOCS = 20_000
@@ -81,6 +84,56 @@ def test_the_k_best_are_the_first_of_all(medium, scorer, query):
             hits = pruned.search(query, k=k, scorer=scorer)
             assert hits.docnos == everything.docnos[:k]
             assert hits.scores.tolist() == everything.scores[:k].tolist()
+
+
+@pytest.mark.parametrize("scorer", ["bm25", "dirichlet"])
+@pytest.mark.parametrize("k", [10, 1000])
+def test_many_terms_with_weights_are_pruned_exactly(medium, scorer, k):
+    expansion = RM3()
+    for pruned, unpruned in medium:
+        for text in QUERIES[::3]:
+            best = pruned.search(text, k=10)
+            query = expansion.expand(best.query, expansion.estimate(pruned, best))
+            assert len(query.terms) > 15
+            found, expected = (engine.search(query, k=k, scorer=scorer) for engine in (pruned, unpruned))
+            assert found.docnos == expected.docnos
+            assert found.scores.tolist() == expected.scores.tolist()
+
+
+def test_deleted_documents_are_not_found(build, many_documents):
+    folder = build(many_documents[:3000], words_per_shard=9_000)
+    engine = SearchEngine(folder)
+    everything = [set(engine.search(query, k=None).docnos) for query in QUERIES]
+    gone = set(engine.search("w0 w1 w2", k=500).docnos)
+    delete(folder, sorted(gone))
+    pruned, unpruned = (SearchEngine(folder, compiled=compiled) for compiled in (True, False))
+    assert any(shard.live is not None for shard in pruned.snapshot.shards)
+    for query, before in zip(QUERIES, everything, strict=True):
+        assert set(pruned.search(query, k=None).docnos) == before - gone
+        for scorer in ("bm25", "dirichlet", "absolute"):
+            found, expected = (engine.search(query, k=20, scorer=scorer) for engine in (pruned, unpruned))
+            assert found.docnos == expected.docnos
+            assert found.scores.tolist() == expected.scores.tolist()
+
+
+def test_rankings_do_not_depend_on_the_room_for_postings(medium, monkeypatch):
+    monkeypatch.setattr(posting_cache, "MAX_POSTINGS", 20_000)
+    monkeypatch.setattr(posting_cache, "MAX_ROW_BYTES", 1 << 16)
+    for engine, _ in medium:
+        cramped = SearchEngine(engine.snapshot.folder)
+        for query in QUERIES * 2:
+            found, expected = (each.search(query, k=30) for each in (cramped, engine))
+            assert found.docnos == expected.docnos
+            assert found.scores.tolist() == expected.scores.tolist()
+
+
+def test_frequencies_that_no_row_holds_are_looked_up(build):
+    bodies = ["often " * n + "other" for n in (1, 254, 255, 256, 1000)] * 3
+    folder = build(Document(f"{number:02}", "", body) for number, body in enumerate(bodies))
+    pruned, unpruned = (SearchEngine(folder, compiled=compiled) for compiled in (True, False))
+    found, expected = (engine.search("often other", k=12) for engine in (pruned, unpruned))
+    assert found.docnos == expected.docnos
+    assert found.scores.tolist() == expected.scores.tolist()
 
 
 @pytest.mark.parametrize("stream", ["title", "body"])

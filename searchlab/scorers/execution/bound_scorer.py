@@ -52,8 +52,8 @@ class QueryScorer(ABC):
     # Whether documents without any term of a plain query are candidates, too.
     scores_every_document: bool = False
 
-    def plan(self) -> ScoringPlan | None:
-        """What the pruning kernel needs; None if only `score` gives the scores of this query."""
+    def plan(self, k: int) -> ScoringPlan | None:
+        """What the top-k kernel needs to find the k best; None if only `score` gives the scores of this query."""
         return None
 
     @property

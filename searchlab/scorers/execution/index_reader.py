@@ -6,8 +6,8 @@ term with several variants, which counts as one word: its frequency in a documen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from searchlab.indexing.phrases import count_phrase
 from searchlab.indexing.snapshot import Snapshot, TermCounts
 from searchlab.indexing.storage.streams import Stream, make_stream
 from searchlab.records import PHRASE_SEPARATOR, TermStats
+from searchlab.scorers.execution.posting_cache import PostingCache
 from searchlab.types import Array
 
 MAX_BOUND_SCORERS = 12
@@ -37,12 +38,11 @@ class Bindable(Hashable, Protocol[B_co]):
 
 
 class TermLocation(NamedTuple):
-    """A term in one shard: its number, its range of postings, and its row among the bitmaps (-1 without one)."""
+    """A term in one shard: its number and its range of postings."""
 
     number: int
     start: int
     end: int
-    bitmap_row: int
 
 
 class IndexReader:
@@ -57,6 +57,9 @@ class IndexReader:
         self._merged = lru_cache(MAX_CACHED_PATTERNS)(self._merge_postings)
         self._bound = lru_cache(MAX_BOUND_SCORERS)(self._bind)
         self._shared: dict[Any, Any] = {}
+        # Documents are numbered through all shards; where the numbers of each begin, and their end.
+        self.shard_starts = np.cumsum([0, *(shard.columns.n_docs for shard in snapshot.shards)])
+        self.posting_cache = lru_cache(MAX_BOUND_SCORERS)(self._make_posting_cache)
 
     def bind(self, scorer: Bindable[T], stream: str) -> T:
         """A scorer bound to this index and a stream; the most recently used ones are kept."""
@@ -83,6 +86,54 @@ class IndexReader:
             none = np.zeros(0, np.uint32)
             return make_stream(np.zeros(1, np.int64), none, none, np.zeros(columns.n_docs, np.int32))
         return text.stream
+
+    def documents_of(self, shard_index: int) -> tuple[int, int]:
+        """The number of a shard's first document among those of all shards, and the number of its documents."""
+        start, end = self.shard_starts[shard_index : shard_index + 2].tolist()
+        return start, end - start
+
+    @cached_property
+    def live(self) -> Array | None:
+        """Whether each document of all shards is live; None if all are."""
+        shards = self.snapshot.shards
+        if all(shard.live is None for shard in shards):
+            return None
+        return np.concatenate(
+            [np.ones(shard.columns.n_docs, bool) if shard.live is None else shard.live for shard in shards]
+        )
+
+    def join_biases(self, biases: Iterable[Array | None]) -> Array | None:
+        """The biases of the documents of each shard as one array, None if all are 0; so is None for a shard."""
+        by_shard = list(biases)
+        if all(of_shard is None for of_shard in by_shard):
+            return None
+        sizes = np.diff(self.shard_starts).tolist()
+        return np.concatenate(
+            [np.zeros(size) if of_shard is None else of_shard for of_shard, size in zip(by_shard, sizes, strict=True)]
+        )
+
+    def join_postings(self, postings: Iterable[tuple[Array, Array]]) -> tuple[Array, Array]:
+        """The postings of a term in each shard as one list of live documents, numbered through all shards."""
+        by_shard = list(postings)
+        docs = np.concatenate(
+            [start + docs for start, (docs, _) in zip(self.shard_starts.tolist(), by_shard, strict=False)]
+        )
+        tfs = np.concatenate([tfs for _, tfs in by_shard])
+        if self.live is None:
+            return docs, tfs
+        alive = self.live[docs]
+        return docs[alive], tfs[alive]
+
+    def _make_posting_cache(self, stream: str) -> PostingCache:
+        """The postings of a stream's terms, given by their variants."""
+        columns = [self.column(shard_index, stream) for shard_index in range(self.n_shards)]
+
+        def read(variants: Variants) -> tuple[Array, Array]:
+            return self.join_postings(self.occurrences(shard, stream, variants) for shard in range(self.n_shards))
+
+        n_postings = sum(len(column.docs) for column in columns)
+        dtype = np.result_type(*(column.tfs.dtype for column in columns))
+        return PostingCache(read, n_postings, int(self.shard_starts[-1]), dtype)
 
     def mean_length(self, stream: str) -> float:
         """The mean length of live documents; 1 for a stream without any text, whose documents match nothing."""
@@ -111,13 +162,10 @@ class IndexReader:
         locations = []
         for shard_index, number in enumerate(self._term_numbers(stream, term)):
             if number < 0:
-                locations.append(TermLocation(-1, 0, 0, -1))
+                locations.append(TermLocation(-1, 0, 0))
                 continue
             column = self.column(shard_index, stream)
-            row = int(np.searchsorted(column.dense, number))
-            if row == len(column.dense) or column.dense[row] != number:
-                row = -1
-            location = TermLocation(number, int(column.offsets[number]), int(column.offsets[number + 1]), row)
+            location = TermLocation(number, int(column.offsets[number]), int(column.offsets[number + 1]))
             if not _is_sound(column, location):
                 raise self._damaged(stream)
             locations.append(location)
@@ -179,15 +227,4 @@ def _is_sound(column: Stream, location: TermLocation) -> bool:
         return True
     if docs[-1] >= len(column.lengths):
         return False
-    if (docs[1:] <= docs[:-1]).any():
-        return False
-    if location.bitmap_row < 0:
-        return True
-    ranks, bits = column.ranks[location.bitmap_row], column.bits[location.bitmap_row]
-    return bool(ranks[0] == 0 and np.array_equal(np.diff(ranks, append=len(docs)), _count_bits(bits)))
-
-
-def _count_bits(words: Array) -> Array:
-    """The number of bits that are set in each 64-bit word."""
-    counts: Array = np.unpackbits(words.view(np.uint8)).reshape(-1, 64).sum(axis=1)
-    return counts
+    return not (docs[1:] <= docs[:-1]).any()

@@ -24,7 +24,6 @@ from searchlab.scorers.execution.bigrams import count_bigram
 from searchlab.scorers.execution.bound_scorer import ScorableQuery
 from searchlab.scorers.execution.index_reader import MAX_BOUND_SCORERS, IndexReader
 from searchlab.scorers.execution.scoring_plan import DocumentNorms
-from searchlab.scorers.gains import LOGARITHM, gainless_norm
 from searchlab.types import Array, Floats
 
 if TYPE_CHECKING:
@@ -113,12 +112,9 @@ class MixtureComponents:
         self._document_topics: tuple[TopicProbabilities | None, dict[int, Floats]] = (None, {})
 
     @cached_property
-    def norms(self) -> list[DocumentNorms]:
-        """For each shard norms of 1; deleted documents have the norm with which nothing is gained."""
-        return [
-            DocumentNorms.make(np.ones(shard.columns.n_docs), None, shard.live, gainless_norm(LOGARITHM))
-            for shard in self._snapshot.shards
-        ]
+    def norms(self) -> DocumentNorms:
+        """Norms of 1."""
+        return DocumentNorms.make(np.ones(int(self._reader.shard_starts[-1])), None, None)
 
     def _find_document_weights(self, scorer: Mixture) -> list[ShardDocumentWeights | None]:
         return scorer.document_weights_by_shard(self._snapshot)

@@ -30,8 +30,9 @@ from searchlab.scorers.execution.mixture_components import (
     weigh_levels,
     words_given_topic,
 )
+from searchlab.scorers.execution.posting_cache import GainFormula, PostingCache
 from searchlab.scorers.execution.posting_scoring import LOOKUP_RATIO, BoundPostingScorer, find_common
-from searchlab.scorers.execution.scoring_plan import DocumentNorms, Postings, ScoringPlan, join_postings
+from searchlab.scorers.execution.scoring_plan import PlannedTerm, ScoringPlan, make_query_arrays
 from searchlab.scorers.gains import LOGARITHM, exact_gain, gain
 from searchlab.types import Array, Floats
 
@@ -51,6 +52,19 @@ class BoundMixture(BoundPostingScorer):
         super().__init__(scorer, reader, stream)
         self.scorer: Mixture = scorer
         self._is_unigram = scorer.is_unigram
+
+    @cached_property
+    def word_cache(self) -> PostingCache:
+        """The postings of words in their contexts, with X/B instead of frequencies."""
+        reader, components = self.reader, self.reader.shared(MixtureComponents)
+
+        def read(word: WordInContext) -> tuple[Array, Array]:
+            by_shard = (components.odds(self.scorer, word, shard) for shard in range(reader.n_shards))
+            return reader.join_postings((odds.docs, odds.odds) for odds in by_shard)
+
+        # A word can follow several others: its documents are there once for each.
+        n_postings = 2 * sum(len(reader.column(shard, self.stream).docs) for shard in range(reader.n_shards))
+        return PostingCache(read, n_postings, int(reader.shard_starts[-1]), np.dtype(np.float64))
 
     def prepare(self, query: ScorableQuery) -> QueryScorer:
         """The query, ready to be scored."""
@@ -109,39 +123,24 @@ class MixtureQueryScorer(QueryScorer):
         docs = [self._odds(word, shard_index).docs for word in self.words if word.is_ngram]
         return np.concatenate([super().further_documents(shard_index), *docs])
 
-    def plan(self) -> ScoringPlan | None:
-        """What the pruning kernel needs; None if a matching word may gain nothing."""
-        if not self._bound.can_prune:
+    def plan(self, k: int) -> ScoringPlan | None:
+        """What the top-k kernel needs; None if a matching word may gain nothing."""
+        bound = self._bound
+        if not bound.can_prune:
             return None
-        counts = np.array([word.count for word in self.words])
-        return ScoringPlan(
-            self._postings,
-            self._norms(),
-            counts,
-            np.ones(len(counts)),
-            counts * [self._max_gain(word) for word in self.words],
-            self._background,
-            self._n_words,
-            LOGARITHM,
-            0.0,
-        )
-
-    def _postings(self, shard_index: int) -> Postings:
-        odds = [self._odds(word, shard_index) for word in self.words]
-        column = self._reader.column(shard_index, self._bound.stream)
-        return join_postings(
-            [word.docs for word in odds], [word.odds for word in odds], column.bits.memory, column.ranks.memory
-        )
-
-    def _norms(self) -> list[DocumentNorms]:
-        """Norms, with which deleted documents gain nothing, and the biases of documents with weights of their own."""
-        norms = list(self._components.norms)
-        for shard_index in range(len(norms)):
-            biases = self._biases(shard_index)
-            if biases is not None:
-                low, high = float(np.min(biases)), float(np.max(biases))
-                norms[shard_index] = replace(norms[shard_index], biases=biases, min_bias=low, max_bias=high)
-        return norms
+        # The odds do not depend on how often the query has a word.
+        keys = [replace(word, count=1.0) for word in self.words]
+        impacts = bound.word_cache.hold(keys).impacts_of(bound)
+        norms = self._components.norms
+        terms = []
+        for word, key in zip(self.words, keys, strict=True):
+            found = impacts.terms.get(key) or impacts.add(key, norms, GainFormula(LOGARITHM, 1.0, 1.0, 0.0))
+            terms.append(PlannedTerm(word.count, 1.0, 1.0, found))
+        biases = self._reader.join_biases(map(self._biases, range(self._reader.n_shards)))
+        if biases is not None:
+            norms = norms.with_biases(biases, self._reader.live)
+        arrays = make_query_arrays(terms, k, self._background, self._n_words, LOGARITHM, 0.0)
+        return ScoringPlan(impacts.arrays, norms, arrays)
 
     def _biases(self, shard_index: int) -> Floats | None:
         """What documents get for each word, whether they have it or not; None if all get 0."""
@@ -214,7 +213,7 @@ class TopicMixtureQueryScorer(MixtureQueryScorer):
         super().__init__(bound, query)
         self._model = model
 
-    def plan(self) -> None:
+    def plan(self, k: int) -> None:
         """None: documents get something for words that they lack, and no posting list leads to them."""
         return
 

@@ -8,7 +8,7 @@ the same score to the last bit, whichever way it was found.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,9 +20,10 @@ from searchlab.scorers.execution.bound_scorer import (
     TermContribution,
     frequency_of,
 )
-from searchlab.scorers.execution.index_reader import IndexReader, TermLocation, Variants
-from searchlab.scorers.execution.scoring_plan import DocumentNorms, Postings, ScoringPlan
-from searchlab.scorers.gains import SATURATION, exact_gain, gain, gainless_norm
+from searchlab.scorers.execution.index_reader import IndexReader, Variants
+from searchlab.scorers.execution.posting_cache import GainFormula, PostingCache
+from searchlab.scorers.execution.scoring_plan import DocumentNorms, PlannedTerm, ScoringPlan, make_query_arrays
+from searchlab.scorers.gains import SATURATION, exact_gain, gain
 from searchlab.types import Array
 
 if TYPE_CHECKING:
@@ -64,13 +65,11 @@ class BoundPostingScorer(BoundScorer):
         return self if stream == self.stream else self.reader.bind(self.scorer, stream)
 
     @cached_property
-    def norms(self) -> list[DocumentNorms]:
-        """The norms and biases of each shard's documents."""
-        no_gain = gainless_norm(self.scorer.shape)
-        return [
-            DocumentNorms.make(*self.norms_and_biases(shard_index), shard.live, no_gain)
-            for shard_index, shard in enumerate(self.reader.snapshot.shards)
-        ]
+    def norms(self) -> DocumentNorms:
+        """The norms and biases of all documents."""
+        by_shard = [self.norms_and_biases(shard_index) for shard_index in range(self.reader.n_shards)]
+        norms = np.concatenate([np.zeros(0), *(norms for norms, _ in by_shard)])
+        return DocumentNorms.make(norms, self.reader.join_biases(biases for _, biases in by_shard), self.reader.live)
 
     def norms_and_biases(self, shard_index: int) -> tuple[Array, Array | None]:
         """The norms of all documents of a shard, and their biases, if they have any."""
@@ -89,10 +88,8 @@ class BoundPostingScorer(BoundScorer):
 
     def max_gain(self, variants: Variants, weight: float, factor: float) -> float:
         """The largest gain that a term can give any document."""
-        # A norm counts against the document where it saturates, for it elsewhere; tables are sorted.
-        tables = [norms.norm_table for norms in self.norms]
-        saturates = self.scorer.shape == SATURATION
-        norm = min(table[0] for table in tables) if saturates else max(table[-1] for table in tables)
+        # A norm counts against the document where it saturates, for it elsewhere; the table is sorted.
+        norm = self.norms.norm_table[0 if self.scorer.shape == SATURATION else -1]
         max_tf = float(self.reader.count_term(self.stream, variants).max_tf)
         return float(gain(self.scorer.shape, max_tf, weight, factor, norm, self.scorer.shift))
 
@@ -100,21 +97,17 @@ class BoundPostingScorer(BoundScorer):
         """The documents of a shard that have a term, ascending, and its frequency in each as the scorer counts it."""
         return self.reader.occurrences(shard_index, self.stream, variants)
 
-    def postings(self, terms: list[tuple[TermLocation, ...]], shard_index: int) -> Postings:
-        """The postings of terms, given by their locations in each shard, in one shard."""
-        column = self.reader.column(shard_index, self.stream)
-        _, starts, ends, rows = np.array([locations[shard_index] for locations in terms]).T.copy()
-        # What the locations name has been verified (`IndexReader.locate_term`).
-        return Postings(
-            column.docs.memory, column.tfs.memory, starts, ends, rows, column.bits.memory, column.ranks.memory
-        )
+    @cached_property
+    def posting_cache(self) -> PostingCache:
+        """The postings that the kernel reads, with frequencies as the scorer counts them."""
+        return self.reader.posting_cache(self.stream)
 
     def formula_of(self, shard_index: int, doc: int) -> PostingScorer:
         """The scorer whose formula explains the score of a document."""
         return self.scorer
 
 
-class _WeightedTerm(NamedTuple):
+class _StreamTerm(NamedTuple):
     """A term of a query: the scorer bound to its stream, and its weight, repeats multiplied in."""
 
     bound: BoundPostingScorer
@@ -130,31 +123,30 @@ class PostingQueryScorer(QueryScorer):
         self._bound = bound
         self._query = query
 
-    def plan(self) -> ScoringPlan | None:
+    def plan(self, k: int) -> ScoringPlan | None:
         """What the pruning kernel needs.
 
         None for a syntax tree, for a word that stands for several terms, or if a matching term can lower a score.
         """
-        bound = self._bound
+        bound, scorer = self._bound, self._bound.scorer
         if self._query.node is not None or not bound.can_prune or any(term.is_class for term in self._query.terms):
             return None
         terms = [(term, bound.term_weights(term.variants)) for term in self._query.terms]
         terms.sort(key=lambda pair: -pair[0].count * pair[1].bound)
-        locations = [bound.reader.locate_term(bound.stream, term.text) for term, _ in terms]
-        return ScoringPlan(
-            partial(bound.postings, locations),
-            bound.norms,
-            np.array([term.count * weights.weight for term, weights in terms]),
-            np.array([weights.factor for _, weights in terms]),
-            np.array([term.count * weights.bound for term, weights in terms]),
-            sum(term.count * weights.background for term, weights in terms),
-            float(sum(term.count for term, _ in terms)),
-            bound.scorer.shape,
-            float(bound.scorer.shift),
-        )
+        impacts = bound.posting_cache.hold([term.variants for term, _ in terms]).impacts_of(bound)
+        rows = []
+        for term, (weight, factor, _, _) in terms:
+            found = impacts.terms.get(term.variants) or impacts.add(
+                term.variants, bound.norms, GainFormula(scorer.shape, weight, factor, scorer.shift)
+            )
+            rows.append(PlannedTerm(term.count, weight, factor, found))
+        background = sum(term.count * weights.background for term, weights in terms)
+        n_words = sum(term.count for term, _ in terms)
+        arrays = make_query_arrays(rows, k, float(background), float(n_words), scorer.shape, float(scorer.shift))
+        return ScoringPlan(impacts.arrays, bound.norms, arrays)
 
     @cached_property
-    def _weighted_terms(self) -> tuple[list[_WeightedTerm], float, dict[BoundPostingScorer, float]]:
+    def _weighted_terms(self) -> tuple[list[_StreamTerm], float, dict[BoundPostingScorer, float]]:
         """The terms in descending order of their bounds, the background of all, and the words of each stream."""
         in_streams = {self._bound.stream: self._bound}
         n_words: dict[BoundPostingScorer, float] = {}
@@ -165,10 +157,11 @@ class PostingQueryScorer(QueryScorer):
                 in_streams[stream] = self._bound.in_stream(stream)
             bound = in_streams[stream]
             rows.append((term, bound, bound.term_weights(term.variants)))
-            n_words[bound] = n_words.get(bound, 0.0) + term.count
         rows.sort(key=lambda row: -row[0].count * row[2].bound)
+        for term, bound, _ in rows:
+            n_words[bound] = n_words.get(bound, 0.0) + term.count
         terms = [
-            _WeightedTerm(bound, term.variants, term.count * weights.weight, weights.factor)
+            _StreamTerm(bound, term.variants, term.count * weights.weight, weights.factor)
             for term, bound, weights in rows
         ]
         return terms, sum(term.count * weights.background for term, _, weights in rows), n_words
@@ -178,7 +171,7 @@ class PostingQueryScorer(QueryScorer):
         if not len(docs):
             return np.zeros(0)
         terms, background, n_words = self._weighted_terms
-        n_docs = self._bound.reader.snapshot.shards[shard_index].columns.n_docs
+        first, n_docs = self._bound.reader.documents_of(shard_index)
         look_up = len(docs) * LOOKUP_RATIO < n_docs
         sums = np.zeros(len(docs) if look_up else n_docs)
         for bound, variants, weight, factor in terms:
@@ -187,13 +180,13 @@ class PostingQueryScorer(QueryScorer):
             if look_up:
                 slots, at = find_common(docs.astype(having.dtype), having)
                 having, tfs = having[at], tfs[at]
-            norms, scorer = bound.norms[shard_index].of(having), bound.scorer
+            norms, scorer = bound.norms.of(first + having), bound.scorer
             sums[slots] += exact_gain(scorer.shape, tfs.astype(float), weight, factor, norms, scorer.shift)
         scores = (sums if look_up else sums[docs]) + background
         for bound, count in n_words.items():
-            biases = bound.norms[shard_index].biases
+            biases = bound.norms.biases
             if len(biases):
-                scores += count * biases[docs]
+                scores += count * biases[first + docs]
         return scores
 
     def explain(self, shard_index: int, doc: int) -> tuple[TermContribution, ...]:

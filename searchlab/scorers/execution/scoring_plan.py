@@ -1,42 +1,56 @@
-"""Scoring plan: a query as the arrays that the top-k kernel takes."""
+"""Scoring plans: what the top-k kernel needs for one query, as arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from searchlab.scorers.execution.posting_cache import DEPTHS, PostingArrays, TermImpacts
 from searchlab.types import Array
 
+N_BIAS_CODES = 255
 
-@dataclass(frozen=True)
-class DocumentNorms:
-    """A scorer's numbers for the documents of a shard.
+
+class DocumentNorms(NamedTuple):
+    """A scorer's numbers for all documents of an index, numbered through all shards.
 
     Documents share few distinct norms: two bytes a document and a short table stay in the processor's cache, where
     eight bytes a document would not. The norm of document d is norm_table[norm_codes[d]]. `biases` is empty if all
-    are 0.
+    are 0; their codes bound them from above in 255 steps between the smallest and the largest of a live document.
     """
 
     norm_table: Array
     norm_codes: Array
     biases: Array
+    bias_codes: Array
     min_bias: float
     max_bias: float
 
     @classmethod
-    def make(cls, norms: Array, biases: Array | None, alive: Array | None, gainless_norm: float) -> DocumentNorms:
-        """Norms of the documents of a shard; deleted ones get the norm with which nothing is gained."""
-        if alive is not None:
-            norms = np.where(alive, norms, gainless_norm)
+    def make(cls, norms: Array, biases: Array | None, live: Array | None) -> DocumentNorms:
+        """Norms and biases of all documents, of which some are live (None: all are).
+
+        Deleted ones get the norm of a live one: bounds of gains must be those of live documents.
+        """
+        if live is not None and live.any():
+            norms = np.where(live, norms, norms[live.argmax()])
         table, codes = np.unique(norms, return_inverse=True)
         small = codes.astype(np.uint16 if len(table) <= 1 << 16 else np.uint32)
-        if biases is None:
-            return cls(table, small, np.zeros(0), 0.0, 0.0)
-        live = biases if alive is None else biases[alive]
-        return cls(table, small, biases, float(live.min(initial=np.inf)), float(live.max(initial=-np.inf)))
+        none = cls(table, small, np.zeros(0), np.zeros(0, np.uint8), 0.0, 0.0)
+        return none if biases is None else none.with_biases(biases, live)
+
+    def with_biases(self, biases: Array, live: Array | None) -> DocumentNorms:
+        """The same norms with other biases."""
+        of_live = biases if live is None else biases[live]
+        if not len(of_live):
+            return self
+        low, high = float(of_live.min()), float(of_live.max())
+        shares = (biases - low) * (N_BIAS_CODES / max(high - low, 1e-300))
+        codes = np.clip(np.ceil(shares * (1 + 1e-12)), 1, N_BIAS_CODES).astype(np.uint8)
+        return self._replace(biases=biases, bias_codes=codes, min_bias=low, max_bias=high)
 
     def of(self, docs: Array) -> Array:
         """The norms of some documents."""
@@ -44,42 +58,49 @@ class DocumentNorms:
         return norms
 
 
-class Postings(NamedTuple):
-    """The postings of the query's terms in one shard: term t has docs[starts[t]:ends[t]].
+class QueryArrays(NamedTuple):
+    """The terms of a query in the order in which gains are added, and its formula.
 
-    bitmap_rows[t] is its row in the bitmaps `bits` and `ranks`, -1 if it has none.
+    A row of `spans` is a term's range of postings, its row, and its place in the table of windows (see
+    `posting_cache`), one of `numbers` its weight, its factor, its largest gain, and a gain that k documents reach;
+    repeats are multiplied in. A document's score is the sum of its gains, plus background, plus n_words · bias. Gains
+    have the given `shape` (see `gains`).
     """
 
-    docs: Array
-    tfs: Array
-    starts: Array
-    ends: Array
-    bitmap_rows: Array
-    bits: Array
-    ranks: Array
-
-
-def join_postings(docs: Sequence[Array], tfs: Sequence[Array], bits: Array, ranks: Array) -> Postings:
-    """Postings of computed frequencies, which have no bitmaps: the arrays of each term, one after the other."""
-    offsets = np.cumsum([0, *map(len, docs)])
-    no_rows = np.full(len(docs), -1)
-    return Postings(np.concatenate(docs), np.concatenate(tfs), offsets[:-1], offsets[1:], no_rows, bits, ranks)
-
-
-class ScoringPlan(NamedTuple):
-    """A query of plain words, ready for the kernel: its terms in descending order of `bounds`, repeats multiplied in.
-
-    A document's score is the sum of its gains, plus n_words · bias + background. Gains have the given `shape` (see
-    `gains`); `bounds` are the largest possible ones. `norms` has an entry for each shard, `postings` takes a shard's
-    index.
-    """
-
-    postings: Callable[[int], Postings]
-    norms: Sequence[DocumentNorms]
-    weights: Array
-    factors: Array
-    bounds: Array
+    spans: Array
+    numbers: Array
     background: float
     n_words: float
     shape: int
     shift: float
+
+
+class PlannedTerm(NamedTuple):
+    """A term of a query: how often the query has it, its weight and factor, and where its postings are."""
+
+    repeats: float
+    weight: float
+    factor: float
+    impacts: TermImpacts
+
+
+class ScoringPlan(NamedTuple):
+    """A query of plain words, ready for the kernel."""
+
+    postings: PostingArrays
+    norms: DocumentNorms
+    query: QueryArrays
+
+
+def make_query_arrays(
+    terms: Sequence[PlannedTerm], k: int, background: float, n_words: float, shape: int, shift: float
+) -> QueryArrays:
+    """The arrays of a query for its k best documents."""
+    depth = bisect_left(DEPTHS, k)
+    spans, numbers = [], []
+    for repeats, weight, factor, (start, end, row, place, max_gain, best) in terms:
+        spans.append((start, end, row, place))
+        reached = best[depth] if depth < len(best) else 0.0
+        numbers.append((repeats * weight, factor, repeats * max_gain, repeats * reached))
+    rows = np.array(spans, np.int64).reshape(-1, 4), np.array(numbers, np.float64).reshape(-1, 4)
+    return QueryArrays(*rows, background, n_words, shape, shift)
