@@ -151,7 +151,10 @@ def compare(
     plain_build = build(sources[largest], work / "plain", None)
     plain_topic, plain_shards, expected = time_topic(work / "plain", topics)
     n = len(topics)
-    rows = [["one process", f"{plain_build:.1f}", "", f"{plain_topic * n:.2f}", "", str(plain_shards)]]
+    head = ["", "build s", "times as fast", f"{n:,} topics s", "times as fast", "shards of the build"]
+    print(f"{largest:,} documents, k={DEPTH}, {cores} cores\n")
+    row = ["one process", f"{plain_build:.1f}", "", f"{plain_topic * n:.2f}", "", str(plain_shards)]
+    print(table(head, [row]), flush=True)
     points: list[Point] = []
     measured = None
     for number in workers:
@@ -169,15 +172,11 @@ def compare(
                 measured = Point(largest, n_shards, seconds, own_topic)
                 points = [measure_size(work, sources[size], size, n_parts, cluster, topics) for size, n_parts in sizes]
         marked = f"local:{number}" + (" (more than cores)" if number > cores else "")
-        rows.append(
-            [
-                *(marked, f"{seconds:.1f}", f"{plain_build / seconds:.2f}"),
-                *(f"{of_run:.2f}", f"{plain_topic * n / of_run:.2f}", str(n_shards)),
-            ]
-        )
-    head = ["", "build s", "times as fast", f"{n:,} topics s", "times as fast", "shards of the build"]
-    print(f"{largest:,} documents, k={DEPTH}, {cores} cores\n")
-    print(table(head, rows))
+        row = [
+            *(marked, f"{seconds:.1f}", f"{plain_build / seconds:.2f}"),
+            *(f"{of_run:.2f}", f"{plain_topic * n / of_run:.2f}", str(n_shards)),
+        ]
+        print(f"| {' | '.join(row)} |", flush=True)
     sent, returned = count_bytes(work / "plain", topics)
     print(f"\nbytes of a topic: {sent:,.0f} to the worker, {returned:,.0f} back (k={DEPTH})\n")
     return measured is None or print_model(points, measured)

@@ -25,6 +25,7 @@ class Measurement:
     n_queries: int
     index_seconds: float
     index_bytes: int
+    source_bytes: int
     index_peak: int
     open_seconds: float
     first_query_seconds: float
@@ -34,6 +35,11 @@ class Measurement:
     @property
     def docs_per_second(self) -> float:
         return self.n_docs / self.index_seconds
+
+    @property
+    def size_ratio(self) -> float:
+        """The size of the index, times that of the source."""
+        return self.index_bytes / self.source_bytes
 
     def percentile(self, percent: int, k: int, *, docnos: bool = False, n_queries: int | None = None) -> float:
         """A percentile of the times, in milliseconds, over all queries or the first few."""
@@ -75,7 +81,7 @@ def compare(measurements: Iterable[Measurement]) -> list[Comparison]:
 
 
 def engine_table(measurements: Iterable[Measurement]) -> str:
-    header = ["engine", "documents/s", "index MB", "open ms", "first query ms"]
+    header = ["engine", "documents/s", "index MB", "index / source", "open ms", "first query ms"]
     for k in LIMITS:
         header += [f"k={k} p50 ms", "p95 ms", "p50 with docnos"]
     header += ["peak MB, indexing", "peak MB, searching"]
@@ -83,7 +89,7 @@ def engine_table(measurements: Iterable[Measurement]) -> str:
 
 
 def _engine_row(m: Measurement) -> list[str]:
-    row = [m.engine, f"{m.docs_per_second:,.0f}", f"{m.index_bytes / 1e6:,.1f}"]
+    row = [m.engine, f"{m.docs_per_second:,.0f}", f"{m.index_bytes / 1e6:,.1f}", f"{m.size_ratio:.2f}"]
     row += [f"{1000 * seconds:,.0f}" for seconds in (m.open_seconds, m.first_query_seconds)]
     for k in LIMITS:
         times = m.percentile(50, k), m.percentile(95, k), m.percentile(50, k, docnos=True)
@@ -111,7 +117,8 @@ def _pruning_row(measured: dict[str, Any]) -> list[str]:
 
 
 def growth_table(measurements: Iterable[Measurement]) -> str:
-    header = ["documents", "documents/s", "index MB", *(f"k={k} p50 ms" for k in LIMITS)]
+    header = ["documents", "documents/s", "index MB", "index / source", "peak MB, indexing"]
+    header += [f"k={k} p50 ms" for k in LIMITS]
     return table(
         header,
         (
@@ -119,6 +126,8 @@ def growth_table(measurements: Iterable[Measurement]) -> str:
                 f"{m.n_docs:,}",
                 f"{m.docs_per_second:,.0f}",
                 f"{m.index_bytes / 1e6:,.1f}",
+                f"{m.size_ratio:.2f}",
+                f"{m.index_peak / 1e6:,.0f}",
                 *(f"{m.percentile(50, k):.3f}" for k in LIMITS),
             ]
             for m in measurements

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from engines import ENGINES
+from process_memory import PeakMemory
 from report import LIMITS
 
 CHECKED_QUERIES = 20
@@ -59,7 +60,8 @@ def terms_step(folder: str, collection: str, queries: str, term_collection: str,
 
 def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
     began = time.perf_counter()
-    ENGINES[engine].index(Path(collection), Path(folder))
+    with PeakMemory() as memory:
+        ENGINES[engine].index(Path(collection), Path(folder))
     files = [path for path in Path(folder).rglob("*") if path.is_file()]
     for path in files:
         with path.open("rb+") as file:
@@ -67,7 +69,8 @@ def index_step(engine: str, collection: str, folder: str) -> dict[str, Any]:
     return {
         "index_seconds": time.perf_counter() - began,
         "index_bytes": sum(path.stat().st_size for path in files),
-        "index_peak": peak_memory(),
+        "source_bytes": Path(collection).stat().st_size,
+        "index_peak": memory.peak or peak_memory(),
     }
 
 

@@ -27,6 +27,7 @@ from searchlab.web.middleware.request_context import SCOPE_KEY
 from searchlab.web.pages.page import BrowserSession, Form, Page
 from searchlab.web.pages.plain_words import plain_system
 from searchlab.web.pages.rendering import WEB_FOLDER, render
+from searchlab.web.pages.workflow import describe_workflow
 from searchlab.web.responses import base_context, encode_json, error_page, json_error, log_error, redirect
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
@@ -84,6 +85,7 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
                 parsed, values = (each | {"system": index.default_system} for each in (parsed, values))
             context = base_context(index, state.index_names, session, page.menu, parsed)
             context["systems"] = index.cached("systems in words", lambda: _systems_in_words(index))
+            context["workflow"] = describe_workflow(state, parsed.get("topic_set") or "")
             return render(page.template, context | page.make_context(state, session, values))
 
         try:
@@ -94,7 +96,7 @@ def page_handler(app_state: AppState, pools: ThreadPools, page: Page) -> Handler
             kind = _kind_of_work(page, index, values) if page.brief and state.take_open_index() else None
             html = await pools.run(lambda: make_page(state, parsed, values), pool, kind)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request))
+            return error_page(app_state, session, log_error(app_state, error, request), request.query_params)
         return Response(html, media_type="text/html")
 
     return respond
@@ -114,7 +116,7 @@ def form_handler(app_state: AppState, pools: ThreadPools, form: Form) -> Handler
         try:
             url = await pools.run(handle, SLOW if form.slow else WRITE)
         except Exception as error:
-            return error_page(app_state, session, log_error(app_state, error, request))
+            return error_page(app_state, session, log_error(app_state, error, request), fields)
         return redirect(fields.get("back", "/") if url is None else url)
 
     return respond

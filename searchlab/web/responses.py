@@ -18,6 +18,9 @@ from searchlab.web.pages.rendering import Links, render
 from searchlab.web.state.app_state import AppState
 from searchlab.web.state.open_index import OpenIndex
 
+# Of what was typed, an error page keeps so much.
+MAX_KEPT_CHARACTERS = 4000
+
 log = logging.getLogger(__name__)
 
 
@@ -36,13 +39,27 @@ def json_error(error: HttpError) -> Response:
     return Response(json.dumps({"error": error.message}), error.status, _retry_header(error), "application/json")
 
 
-def error_page(app_state: AppState, session: BrowserSession, error: HttpError) -> Response:
-    """An error as a page. It is rendered in the event loop, so it opens no index."""
-    index = app_state.indexes.last_opened()
+def error_page(
+    app_state: AppState, session: BrowserSession, error: HttpError, sent: Mapping[str, Any] | None = None
+) -> Response:
+    """An error as a page. It is rendered in the event loop, so it opens no index.
+
+    `sent` are the parameters of the request: the page keeps its index, its query and the words that were typed, and
+    leads back to the page of the form.
+    """
+    fields = dict(sent or {})
+    known = fields.get("index") in app_state.indexes.names
+    index = (app_state.indexes.last_opened(fields["index"]) if known else None) or app_state.indexes.last_opened()
     if index is None:  # no index could be opened yet: that may be the error
         return Response(error.message, error.status, _retry_header(error), "text/plain")
     context = base_context(index, app_state.indexes.names, session, "", {})
-    html = render("error.html", context | {"status": error.status, "message": error.message})
+    back = str(fields.get("back", ""))
+    kept = {
+        "query": str(fields.get("q", ""))[:MAX_KEPT_CHARACTERS],
+        "typed": str(fields.get("text", ""))[:MAX_KEPT_CHARACTERS],
+        "back": back if local_url(back) != b"/" else "",
+    }
+    html = render("error.html", context | {"status": error.status, "message": error.message} | kept)
     return Response(html, error.status, _retry_header(error), "text/html")
 
 
@@ -58,6 +75,7 @@ def base_context(
         "csrf": session.csrf,
         "judge": session.judge,
         "judge_is_fixed": session.judge_is_fixed,
+        "workflow": None,
         "default_system": index.default_system,
         "url": Links(url_state, index.default_system),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from searchlab.web.api import (
+    batches,
     compare,
     explain,
     export_results,
@@ -49,7 +50,8 @@ from searchlab.web.handlers import (
     static_handler,
 )
 from searchlab.web.jobs.thread_pools import ThreadPools
-from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page
+from searchlab.web.pages import forms, judge_page, measure_page, pool_page, search_pages, searches_page, topic_page
+from searchlab.web.pages.api_page import api_page
 from searchlab.web.pages.model_page import model_page
 from searchlab.web.pages.page import Form, Page
 from searchlab.web.pages.train_page import DELETED_MODEL, train_page
@@ -69,6 +71,7 @@ TRAINING = (
 JUDGE_PAGE = (
     *(INDEX, judge.ANY_TOPIC_SET, SYSTEMS, pool.POOL_DEPTH),
     *(judge_page.ANY_LEFT, judge_page.ANY_RIGHT, judge_page.ALL_TOPICS),
+    *(judge_page.WORDS, judge_page.ORDER, topic_page.CHANGE),
 )
 POOL_FORM = (INDEX, judge.ANY_TOPIC_SET, judge.ANY_QID, SYSTEMS, pool.POOL_DEPTH)
 
@@ -82,6 +85,14 @@ ENDPOINTS = (
         "The best documents for a query",
         (QUERY, INDEX, SYSTEM, K, PAGE, FILTER, SORT, FACET, GROUP, SYNONYMS, JUDGE),
         brief=True,
+    ),
+    Endpoint(
+        "POST",
+        "/api/search/batch",
+        batches.search_batch,
+        "The best documents for each of several queries; changes nothing",
+        (batches.QUERIES, INDEX, SYSTEM, K, FILTER, JUDGE),
+        slow=True,
     ),
     Endpoint(
         "GET",
@@ -189,6 +200,20 @@ ENDPOINTS = (
             *(INDEX, DOCNO, judge.GRADE, JUDGE, judge.NOTE),
             *(judge.ANY_TOPIC_SET, judge.ANY_QID, judge.JUDGED_QUERY),
         ),
+    ),
+    Endpoint(
+        "POST",
+        "/api/judgments/batch",
+        batches.judge_batch,
+        "Grade several documents for one topic or query",
+        (INDEX, batches.JUDGMENTS, JUDGE, judge.ANY_TOPIC_SET, judge.ANY_QID, batches.BATCH_QUERY),
+    ),
+    Endpoint(
+        "DELETE",
+        "/api/judgments",
+        batches.withdraw_grade,
+        "Withdraw the grade of a document",
+        (INDEX, TOPIC_SET, pool.QID, DOCNO, JUDGE),
     ),
     Endpoint(
         "POST",
@@ -355,6 +380,7 @@ PAGES = (
         search_pages.explain_page,
         (QUERY, DOCNO, INDEX, SYSTEM, explain.AGAINST, FILTER, SMALL_K, PAGE, SYNONYMS),
     ),
+    Page("/api-reference", "api_reference.html", "", api_page(lambda: ENDPOINTS), (INDEX,)),
     Page("/upload", "upload.html", "search", upload_page, (INDEX,)),
     Page("/searches", "searches.html", "search", searches_page.searches_page, (INDEX,)),
     Page("/judge", "judge.html", "judge", judge_page.judge_page, JUDGE_PAGE),
@@ -367,6 +393,7 @@ PAGES = (
         (INDEX, TOPIC_SET, pool.QID, SYSTEMS, pool.POOL_DEPTH, pool_page.POOLED_DOCNO, pool_page.DID),
         heavy=True,
     ),
+    Page("/topic", "topic.html", "judge", topic_page.topic_page, (INDEX, TOPIC_SET, pool.QID)),
     Page("/train", "train.html", "train", train_page, (INDEX, judge.ANY_TOPIC_SET, DELETED_MODEL)),
     Page("/model", "model.html", "train", model_page, (INDEX, models.NAME, models.VERSION)),
     Page(
@@ -390,13 +417,24 @@ FORMS = (
     ),
     Form("/undo", forms.undo_form, POOL_FORM),
     Form("/redo", forms.redo_form, POOL_FORM),
-    Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, judge.TOPIC_TEXT)),
+    Form("/topic", forms.topic_form, (INDEX, TOPIC_SET, forms.TOPIC_LINES)),
+    Form(
+        "/topic/edit",
+        topic_page.edit_form,
+        (INDEX, TOPIC_SET, pool.QID, judge.TOPIC_TEXT, topic_page.CRITERIA, topic_page.HIGHLIGHT),
+    ),
+    Form("/topics/delete", topic_page.delete_form, (INDEX, TOPIC_SET, topic_page.QIDS)),
+    Form("/topics/merge", topic_page.merge_form, (INDEX, TOPIC_SET, topic_page.QIDS, topic_page.INTO)),
+    Form("/set/rename", topic_page.rename_set_form, (INDEX, TOPIC_SET, topic_page.NEW_SET_NAME)),
+    Form("/set/delete", topic_page.delete_set_form, (INDEX, TOPIC_SET)),
+    Form("/change/undo", topic_page.undo_change_form, (INDEX, judge.ANY_TOPIC_SET, topic_page.CHANGE)),
     Form("/import-collection", forms.import_form, (INDEX, forms.NEXT_PATH), slow=True),
     Form("/train", forms.train_form, TRAINING),
     Form("/use", forms.use_form, (INDEX, models.RANKER_IN_USE)),
     Form("/model/rename", forms.rename_model_form, (INDEX, models.NAME, models.NEW_NAME)),
     Form("/model/delete", forms.delete_model_form, (INDEX, models.NAME)),
     Form("/model/restore", forms.restore_model_form, (INDEX, models.NAME, models.VERSION)),
+    Form("/dismiss", forms.dismiss_form, (INDEX, models.NAME)),
     Form("/cancel", forms.cancel_form, (train.JOB_ID,)),
     Form("/save-search", searches_page.save_form, (QUERY, INDEX, SYSTEM, FILTER, SORT, saved_searches.NAME)),
     Form("/delete-search", searches_page.delete_form, (INDEX, saved_searches.SAVED_NAME)),

@@ -30,6 +30,7 @@ from searchlab.errors import SearchlabError, SettingError
 from searchlab.web.limits import Limits
 from searchlab.web.middleware.access_tokens import AUTO, AccessToken, parse_tokens
 from searchlab.web.middleware.security import SecuritySettings
+from searchlab.web.middleware.signing_secret import load_signing_secret, signing_secret_file
 from searchlab.web.state.retirement import freeze_startup_objects
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def serve(app_state: AppState, host: str = "127.0.0.1", port: int = 8000, tokens
     from searchlab.web.app import make_app
 
     names, limits, close = app_state.indexes.names, app_state.limits, app_state.close
-    run_server(partial(make_app, app_state), names, host, port, tokens, limits=limits, close=close)
+    secret = load_signing_secret(signing_secret_file(app_state.indexes.folder()))
+    run_server(partial(make_app, app_state), names, host, port, tokens, limits=limits, close=close, secret=secret)
 
 
 def run_server(
@@ -77,13 +79,17 @@ def run_server(
     limits: Limits | None = None,
     close: Callable[[], None] = lambda: None,
     drain_seconds: int = DRAIN_SECONDS,
+    secret: bytes | None = None,
 ) -> None:
-    """Serve the application that `make_app` returns; `close` is called at the end, perhaps twice."""
+    """Serve the application that `make_app` returns; `close` is called at the end, perhaps twice.
+
+    `secret` signs cookies and forms; by default it is drawn for this process.
+    """
     listener = Listener.bind(host, port)
     try:
         access_tokens = parse_tokens(tokens or (() if listener.is_loopback else (AUTO,)))
         security = SecuritySettings(
-            access_tokens, listener.is_loopback, limits or Limits(), secret=secrets.token_bytes(32)
+            access_tokens, listener.is_loopback, limits or Limits(), secret=secret or secrets.token_bytes(32)
         )
         shortest = min((len(token.text) for token in access_tokens), default=MIN_TOKEN_LENGTH)
         if shortest < MIN_TOKEN_LENGTH and not listener.is_loopback:

@@ -56,6 +56,5 @@ def test_a_snapshot_is_verified_as_a_whole(index, name):
     position = max(len(content) - BLOCK_BYTES, len(content) // 2)
     content[position] ^= 4
     path.write_bytes(content)
-    snapshot = Snapshot(index)
     with pytest.raises(IndexCorrupt, match=f"{name}: damaged"):
-        snapshot.verify()
+        Snapshot(index).verify()

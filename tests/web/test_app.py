@@ -61,13 +61,13 @@ def test_reports_are_found_by_name_and_have_their_own_policy(folder, tmp_path):
 def test_brief_searches_run_in_the_event_loop_and_documents_never(folder, monkeypatch):
     """The event loop of the test client runs in one thread, the pools in others."""
     seen = []
-    correction, find_document = search._correction, search.find_document
+    correction, locate_stored = search._correction, search._locate_stored
 
     def record(function):
         return lambda *arguments: seen.append(threading.current_thread().name) or function(*arguments)  # type: ignore[func-returns-value]
 
     monkeypatch.setattr(search, "_correction", record(correction))
-    monkeypatch.setattr(search, "find_document", record(find_document))
+    monkeypatch.setattr(search, "_locate_stored", record(locate_stored))
     with client_for(folder) as client:
         for _ in range(3):
             assert client.get("/api/search", params={"q": "cells"}).status_code == 200

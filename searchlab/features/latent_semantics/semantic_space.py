@@ -20,6 +20,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,7 @@ DIMS = 200
 SEED = 1990
 # Terms of fewer documents are left out.
 MIN_DOC_FREQ = 2
+MAX_CACHED_TERMS = 4096
 
 
 class SemanticSpace(VectorArtefact[SpaceRecord]):
@@ -61,6 +63,8 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         n_terms = len(self._vocabulary)
         self._weights = _Weights(self._vocabulary, arrays["idf"].whole, self.record.mean_length)
         self._V = arrays["V"]
+        # Bisection reads a string in each of its steps; the words of queries come back.
+        self._find_term = lru_cache(MAX_CACHED_TERMS)(self._weights.terms.find)
         return n_terms == len(arrays["idf"]) == self.record.n_terms and self._V.shape == (n_terms, self.dims)
 
     @classmethod
@@ -115,7 +119,7 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
 
     def query_vector(self, terms: Mapping[str, float], dims: int | None = None) -> Array:
         """The vector of a query, of length 1, from its terms with their counts or weights; 0 if none is known."""
-        counts = {number: count for term, count in terms.items() if (number := self._weights.terms.find(term)) >= 0}
+        counts = {number: count for term, count in terms.items() if (number := self._find_term(term)) >= 0}
         numbers = np.fromiter(counts, np.int64, len(counts))
         weights = np.fromiter(counts.values(), np.float64, len(counts)) * self._weights.idf[numbers]
         projected = weights @ self._V[numbers][:, : self._check_dims(dims)]

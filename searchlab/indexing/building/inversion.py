@@ -7,7 +7,9 @@ before numba would be loaded.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ from searchlab.types import Array
 
 # NumPy sorts about this many tokens in the time that numba takes to load.
 MIN_COMPILED_TOKENS = 3_000_000
+# Tokens that are put into their order at once.
+TAKEN_TOKENS = 1 << 20
 
 
 class TokenStream(NamedTuple):
@@ -42,11 +46,21 @@ class InvertedStream(NamedTuple):
 
 def take_texts(tokens: Array, begins: Array, lengths: Array) -> TokenStream:
     """The stream of texts that begin anywhere in `tokens`, in the given order."""
-    return TokenStream(tokens[concatenate_ranges(begins, begins + lengths, len(tokens))], offsets_of(lengths))
+    starts = offsets_of(lengths)
+    taken = np.empty(starts[-1], tokens.dtype)
+    # In pieces: the positions of all tokens would take several times their memory.
+    cuts = np.flatnonzero(np.diff(starts[:-1] // TAKEN_TOKENS)) + 1
+    for first, last in pairwise([0, *cuts.tolist(), len(lengths)]):
+        texts = slice(first, last)
+        positions = concatenate_ranges(begins[texts], begins[texts] + lengths[texts], len(tokens))
+        taken[starts[first] : starts[last]] = tokens[positions]
+    return TokenStream(taken, starts)
 
 
 def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream:
     """One stream of several, concatenated within each document; the n-th document is `order[n]`."""
+    if len(streams) == 1:
+        return take_texts(streams[0].tokens, streams[0].starts[:-1][order], streams[0].lengths[order])
     bases = np.cumsum([0, *(len(stream.tokens) for stream in streams)])
     begins = np.column_stack([stream.starts[:-1] + base for stream, base in zip(streams, bases, strict=False)])[order]
     lengths = np.column_stack([stream.lengths for stream in streams])[order].ravel()
@@ -54,13 +68,14 @@ def combine_streams(streams: Sequence[TokenStream], order: Array) -> TokenStream
     return TokenStream(texts.tokens, texts.starts[:: len(streams)])
 
 
-def invert(stream: TokenStream, n_terms: int) -> InvertedStream:
-    """The postings of documents that are in their final order."""
-    if len(stream.tokens) < MIN_COMPILED_TOKENS:
-        return _invert_with_numpy(stream, n_terms)
+def invert(stream: TokenStream, n_terms: int, *, with_positions: bool = True) -> InvertedStream:
+    """The postings of documents that are in their final order; without positions there are none in the result."""
+    if len(stream.tokens) < MIN_COMPILED_TOKENS and "numba" not in sys.modules:
+        inverted = _invert_with_numpy(stream, n_terms)
+        return inverted if with_positions else inverted._replace(positions=inverted.positions[:0])
     from searchlab.indexing.building.inversion_kernel import invert_tokens
 
-    return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms))
+    return InvertedStream(*invert_tokens(stream.tokens, stream.starts, n_terms, with_positions))
 
 
 def _invert_with_numpy(stream: TokenStream, n_terms: int) -> InvertedStream:

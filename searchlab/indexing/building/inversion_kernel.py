@@ -7,7 +7,7 @@ from numba import njit
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator]
-def invert_tokens(tokens, starts, n_terms):  # type: ignore[no-untyped-def]
+def invert_tokens(tokens, starts, n_terms, with_positions):  # type: ignore[no-untyped-def]
     """The parts of an `InvertedStream`: offsets, documents, frequencies and positions."""
     offsets = np.zeros(n_terms + 1, np.int64)
     for token in tokens:
@@ -16,11 +16,12 @@ def invert_tokens(tokens, starts, n_terms):  # type: ignore[no-untyped-def]
 
     next_row = offsets[:-1].copy()
     docs = np.empty(offsets[-1], np.uint32)
-    positions = np.empty(offsets[-1], np.uint32)
+    positions = np.empty(offsets[-1] if with_positions else 0, np.uint32)
     for doc in range(len(starts) - 1):
         for i in range(starts[doc], starts[doc + 1]):
             docs[next_row[tokens[i]]] = doc
-            positions[next_row[tokens[i]]] = i - starts[doc]
+            if with_positions:
+                positions[next_row[tokens[i]]] = i - starts[doc]
             next_row[tokens[i]] += 1
 
     # Each run of one document within one term becomes one posting.
@@ -37,4 +38,4 @@ def invert_tokens(tokens, starts, n_terms):  # type: ignore[no-untyped-def]
             tfs[postings] = i - run
             postings += 1
         posting_offsets[term + 1] = postings
-    return posting_offsets, docs[:postings].copy(), tfs[:postings].copy(), positions
+    return posting_offsets, docs[:postings], tfs[:postings], positions

@@ -8,7 +8,7 @@ import numpy as np
 
 from searchlab.analysis.tokenizer import split_ngrams
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
-from searchlab.indexing.building.stream_columns import stream_columns
+from searchlab.indexing.building.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import NGRAMS
 from searchlab.records import Document
@@ -57,10 +57,7 @@ class NgramBuilder:
 
 def ngram_columns(ngrams: PackedStrings, stream: TokenStream, title_lengths: Array) -> dict[str, Array]:
     """The columns of the n-grams of documents that are in their final order."""
-    columns = ngrams.columns(f"{NGRAMS}.terms")
-    columns |= stream_columns(NGRAMS, invert(stream, len(ngrams.offsets) - 1), stream.lengths)
-    return columns | {
-        f"{NGRAMS}.tokens": stream.tokens.astype(np.uint32),
-        f"{NGRAMS}.tokens.offsets": stream.starts,
-        f"{NGRAMS}.title_lengths": title_lengths.astype(np.int32),
-    }
+    n_ngrams = len(ngrams.offsets) - 1
+    columns = ngrams.columns(f"{NGRAMS}.terms") | token_columns(f"{NGRAMS}.tokens", stream, n_ngrams)
+    columns |= stream_columns(NGRAMS, invert(stream, n_ngrams), stream.lengths)
+    return columns | {f"{NGRAMS}.title_lengths": title_lengths.astype(np.int32)}

@@ -10,7 +10,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.indexing.building.inversion import TokenStream, combine_streams, invert
-from searchlab.indexing.building.stream_columns import stream_columns
+from searchlab.indexing.building.stream_columns import stream_columns, token_columns
 from searchlab.indexing.storage.arrays.array_file import write_arrays
 from searchlab.indexing.storage.arrays.string_table import PackedStrings, Strings
 from searchlab.indexing.storage.file_sync import sync_tree
@@ -41,25 +41,29 @@ class ShardContent:
     n_words: int
 
     def write(self, folder: Path, settings: AnalysisSettings) -> ShardRecord:
-        """Write the shard into a new folder."""
+        """Write the shard into a new folder; the stored documents are then no longer in memory.
+
+        One part after the other, since unpacked postings are what takes most memory.
+        """
         folder.mkdir(parents=True)
+        write_arrays(folder / STORED_DOCUMENTS, self.documents)
+        self.documents.clear()
         n_docs, n_terms = len(self.docnos.offsets) - 1, len(self.terms.offsets) - 1
-        both = combine_streams([self.title, self.body], np.arange(n_docs))
-        streams = {"title": self.title, "body": self.body, "both": both}
-        inverted = {name: invert(stream, n_terms) for name, stream in streams.items()}
-        lengths = {name: stream.lengths for name, stream in streams.items()}
+        lengths = {"title": self.title.lengths, "body": self.body.lengths}
+        inverted = {"title": invert(self.title, n_terms), "body": invert(self.body, n_terms)}
+        write_whoosh(folder / WHOOSH, settings, self.docnos, self.terms, inverted, lengths)
 
         columns = self.docnos.columns("docnos") | self.terms.columns("terms")
         columns |= _word_columns(self.words, mixed=settings.is_mixed)
-        columns |= {"tokens": both.tokens.astype(np.uint32), "tokens.offsets": both.starts}
         columns |= self.fields
         columns["digests"] = self.digests
-        for name, postings in inverted.items():
-            columns |= stream_columns(name, postings, lengths[name])
+        for name in lengths:
+            columns |= stream_columns(name, inverted.pop(name), lengths[name])
+        both = combine_streams([self.title, self.body], np.arange(n_docs))
+        columns |= stream_columns("both", invert(both, n_terms, with_positions=False), both.lengths)
+        columns |= token_columns("tokens", both, n_terms)
         write_arrays(folder / COLUMNS, columns | self.ngrams)
-        write_arrays(folder / STORED_DOCUMENTS, self.documents)
         (folder / IN_USE).touch()
-        write_whoosh(folder / WHOOSH, settings, self.docnos, self.terms, inverted, lengths)
         return ShardRecord(folder.name, n_docs, self.n_words, sync_tree(folder))
 
 

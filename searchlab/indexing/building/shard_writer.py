@@ -7,7 +7,6 @@ once: the columns, and the same postings as a Whoosh index.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from searchlab.analysis.analyzer import Analyzer
 from searchlab.analysis.word_rules import STANDARD
+from searchlab.array_ranges import offsets_of
 from searchlab.corpus.parsing.identifiers import is_column
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import RecordError
@@ -22,6 +22,7 @@ from searchlab.indexing.building.field_builder import FieldBuilder
 from searchlab.indexing.building.inversion import TokenStream, combine_streams
 from searchlab.indexing.building.ngram_builder import NgramBuilder
 from searchlab.indexing.building.shard_content import ShardContent
+from searchlab.indexing.building.shard_vocabulary import ShardVocabulary
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.storage.columns import STOP_WORD
 from searchlab.indexing.storage.digest import DIGEST_BYTES, digest
@@ -35,58 +36,33 @@ if TYPE_CHECKING:
     from searchlab.analysis.mixed_analyzer import MixedAnalyzer
 
 
-class _Vocabulary(dict[str, int]):
-    """The number of each word's term, -1 for a stop word; a new word is analysed once and cached.
-
-    `terms` are the numbers of the terms, which several vocabularies may share.
-    """
-
-    def __init__(self, analyzer: Analyzer, terms: dict[str, int]) -> None:
-        super().__init__()
-        self._analyzer = analyzer
-        self.split = analyzer.split
-        self.terms = terms
-
-    def __missing__(self, word: str) -> int:
-        term = self._analyzer.term(word)
-        number = STOP_WORD if term is None else self.terms.setdefault(term, len(self.terms))
-        self[word] = number
-        return number
-
-    def ranked(self, ranks: Array) -> dict[str, int]:
-        """The words with the ranks of their terms."""
-        by_number = [*ranks.tolist(), STOP_WORD]
-        return {word: by_number[number] for word, number in self.items()}
+# Characters that are split into words at once.
+MAX_PENDING_CHARACTERS = 1 << 18
 
 
 class _Tokens:
-    """The words of one field over all documents, as numbers."""
+    """The terms of one field over all documents, as numbers, without stop words."""
 
     def __init__(self) -> None:
-        self.numbers = array("i")
-        self.ends = array("q", [0])
+        self.n_words = 0
+        self._numbers = array("i")
+        self._ends = array("q", [0])
 
-    def add(self, text: str, vocabulary: _Vocabulary) -> None:
-        self.numbers.extend(map(vocabulary.__getitem__, vocabulary.split(text)))
-        self.ends.append(len(self.numbers))
+    def add(self, numbers: Array, lengths: Array) -> None:
+        """Add texts: the terms of their words, one text after the other, and the number of words of each."""
+        is_term = numbers != STOP_WORD
+        ends = len(self._numbers) + offsets_of(is_term)[np.cumsum(lengths)]
+        self._ends.frombytes(ends.astype(np.int64).tobytes())
+        self._numbers.frombytes(numbers[is_term].astype(np.int32).tobytes())
+        self.n_words += len(numbers)
 
-    def add_blocks(self, blocks: Sequence[str], vocabulary: _Vocabulary) -> list[int]:
-        """Add a text block by block, which takes less memory; returns the number of terms of each block."""
-        n_terms = []
-        for block in blocks:
-            numbers = [*map(vocabulary.__getitem__, vocabulary.split(block))]
-            self.numbers.extend(numbers)
-            n_terms.append(len(numbers) - numbers.count(STOP_WORD))
-        self.ends.append(len(self.numbers))
-        return n_terms
-
-    def as_stream(self, ranks: Array) -> TokenStream:
-        """The terms without stop words, renumbered by `ranks`."""
-        numbers = np.frombuffer(self.numbers, np.int32) if self.numbers else np.zeros(0, np.int32)
-        is_term = numbers >= 0
-        n_terms_before = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(is_term, out=n_terms_before[1:])
-        return TokenStream(ranks[numbers[is_term]], n_terms_before[np.frombuffer(self.ends, np.int64)])
+    def take_stream(self, ranks: Array) -> TokenStream:
+        """The terms renumbered by `ranks`; they are no longer kept here."""
+        numbers = np.frombuffer(self._numbers, np.int32) if self._numbers else np.zeros(0, np.int32)
+        stream = TokenStream(ranks[numbers], np.frombuffer(self._ends, np.int64))
+        del numbers
+        self._numbers = array("i")
+        return stream
 
 
 class ShardWriter:
@@ -96,7 +72,11 @@ class ShardWriter:
         self._analyzer = analyzer
         self._terms: dict[str, int] = {}
         # By language: a word may have another term in another language.
-        self._vocabularies: dict[str, _Vocabulary] = {}
+        self._vocabularies: dict[str, ShardVocabulary] = {}
+        # Titles and bodies of the last documents in turn, all in one language, which are not split into words yet.
+        self._pending: list[str] = []
+        self._pending_vocabulary: ShardVocabulary | None = None
+        self._n_pending_characters = 0
         self._docnos: list[str] = []
         self._packed: list[bytes] = []
         self._title = _Tokens()
@@ -109,14 +89,17 @@ class ShardWriter:
         return len(self._docnos)
 
     @property
-    def n_words(self) -> int:
-        """The number of words collected."""
-        return len(self._title.numbers) + len(self._body.numbers)
+    def _n_words(self) -> int:
+        """The number of words of the documents that are split."""
+        return self._title.n_words + self._body.n_words
 
-    @property
-    def n_tokens(self) -> int:
-        """The number of words and n-grams collected; the memory that `write` needs grows with it."""
-        return self.n_words + (0 if self._ngrams is None else self._ngrams.n_tokens)
+    def has_tokens(self, n: int) -> bool:
+        """Whether there are at least n words and n-grams; the memory that `write` needs grows with them."""
+        n -= 0 if self._ngrams is None else self._ngrams.n_tokens
+        # A word has at least one character: most often nothing has to be split to know.
+        if self._n_words + self._n_pending_characters >= n:
+            self._split_pending()
+        return self._n_words >= n
 
     def add(self, document: Document) -> None:
         """Analyse one document."""
@@ -126,15 +109,18 @@ class ShardWriter:
         analyzer = self._analyzer.for_document(document)
         vocabulary = self._vocabularies.get(analyzer.settings.language)
         if vocabulary is None:
-            vocabulary = _Vocabulary(analyzer, self._terms)
+            vocabulary = ShardVocabulary(analyzer, self._terms)
             self._vocabularies[analyzer.settings.language] = vocabulary
-        self._title.add(document.title, vocabulary)
         n_terms: list[int] = []
         # The words of an analyzer of a user's own may depend on the whole text.
         if len(document.body) > MAX_WHOLE_LENGTH and analyzer.settings.analyzer == STANDARD:
-            n_terms = self._body.add_blocks(cut_body(document.body), vocabulary)
+            n_terms = self._add_long(document, vocabulary)
         else:
-            self._body.add(document.body, vocabulary)
+            if vocabulary is not self._pending_vocabulary or self._n_pending_characters >= MAX_PENDING_CHARACTERS:
+                self._split_pending()
+                self._pending_vocabulary = vocabulary
+            self._pending += (document.title, document.body)
+            self._n_pending_characters += len(document.title) + len(document.body)
         if self._ngrams is not None:
             self._ngrams.add(document)
         self._fields.add(len(self._docnos), document.fields, analyzer)
@@ -142,13 +128,34 @@ class ShardWriter:
         self._docnos.append(document.docno)
         self._packed.append(pack_document(document, n_terms))
 
+    def _split_pending(self) -> None:
+        """Split the last documents into words."""
+        if self._pending_vocabulary is None or not self._pending:
+            return
+        numbers, lengths = self._pending_vocabulary.number_texts(self._pending)
+        in_title = np.repeat(np.arange(len(lengths)) % 2 == 0, lengths)
+        self._title.add(numbers[in_title], lengths[::2])
+        self._body.add(numbers[~in_title], lengths[1::2])
+        self._pending, self._n_pending_characters = [], 0
+
+    def _add_long(self, document: Document, vocabulary: ShardVocabulary) -> list[int]:
+        """Add a document whose body is split block by block; returns the number of terms of each block."""
+        self._split_pending()
+        self._title.add(*vocabulary.number_texts([document.title]))
+        numbers, lengths = vocabulary.number_texts(cut_body(document.body))
+        self._body.add(numbers, np.array([len(numbers)]))
+        bounds = offsets_of(lengths)
+        n_terms: list[int] = np.diff(offsets_of(numbers != STOP_WORD)[bounds]).tolist()
+        return n_terms
+
     def write(self, folder: Path) -> ShardRecord:
         """Write the shard into a new folder; no document can be added afterwards."""
+        self._split_pending()
         order = np.array(sorted(range(len(self)), key=self._docnos.__getitem__), np.int64)
         terms = sorted(self._terms)
         ranks = np.empty(len(terms), np.int32)
         ranks[[self._terms[term] for term in terms]] = np.arange(len(terms))
-        title, body = (combine_streams([text.as_stream(ranks)], order) for text in (self._title, self._body))
+        title, body = (combine_streams([text.take_stream(ranks)], order) for text in (self._title, self._body))
         content = ShardContent(
             PackedStrings.pack(map(self._docnos.__getitem__, order.tolist())),
             PackedStrings.pack(terms),
@@ -159,6 +166,9 @@ class ShardWriter:
             {} if self._ngrams is None else self._ngrams.columns(order),
             np.frombuffer(self._digests, np.uint8).reshape(-1, DIGEST_BYTES)[order],
             join_documents(map(self._packed.__getitem__, order.tolist())),
-            self.n_words,
+            self._n_words,
         )
+        # What is in the content is not kept twice.
+        for collected in (self._packed, self._docnos, self._terms, self._vocabularies):
+            collected.clear()
         return content.write(folder, self._analyzer.settings)

@@ -29,8 +29,8 @@ from searchlab.indexing.building.shard_writer import ShardWriter
 from searchlab.indexing.storage.shard import ShardRecord
 from searchlab.records import Document
 
-# A shard is written when it has this many words and n-grams, which takes about 1.5 GB of memory at the peak.
-MAX_WORDS_PER_SHARD = 24_000_000
+# A shard is written when it has this many words and n-grams, which takes about 0.5 GB of memory at the peak.
+MAX_WORDS_PER_SHARD = 14_000_000
 # Fewer documents than this are indexed before worker processes could start.
 MIN_PARALLEL_DOCS = 4000
 BATCH_DOCS = 200
@@ -96,7 +96,7 @@ class RollingShardWriter:
     def add(self, document: Document) -> None:
         """Add one document."""
         self._writer.add(document)
-        if self._writer.n_tokens >= MAX_WORDS_PER_SHARD:
+        if self._writer.has_tokens(MAX_WORDS_PER_SHARD):
             self._write()
 
     def finish(self) -> list[ShardRecord]:

@@ -18,7 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from searchlab.errors import IndexCorrupt
+from searchlab.indexing.storage.arrays.array_file import ArrayFile
+from searchlab.indexing.storage.arrays.bit_packing import pack_postings
 from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.narrow_column import narrow
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.columns import NGRAMS, STREAMS, DocumentTokens, ShardColumns
 from searchlab.indexing.storage.field_columns import AFTER_SEPARATOR, GAP, SEPARATOR, FieldColumns
@@ -29,6 +32,7 @@ from searchlab.types import Array
 HASH_BLOCK = 1 << 20
 
 BAD_OFFSETS = "does not ascend from 0"
+NOT_AS_WRITTEN = "is not packed as searchlab packs numbers"
 UNKNOWN_TERM = "has the number of a term that does not exist"
 
 
@@ -61,8 +65,7 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
             yield ColumnFinding(name, "is not distinct strings in the order of their bytes")
 
     for name, stream in columns.streams.items():
-        yield from _check_lists(f"{name}.offsets", stream.offsets, f"{name}.docs", stream.docs, n_docs)
-        yield from _check_tfs(f"{name}.tfs", stream.tfs)
+        yield from _check_postings(name, stream, columns.file, n_docs)
     yield from _check_lists("field.postings", fields.postings, "field.docs", fields.docs, n_docs)
     yield from _check_tfs("field.tfs", fields.tfs)
     yield from _check_lists("field.entries", fields.entries, "field.entry_docs", fields.entry_docs, n_docs)
@@ -72,9 +75,9 @@ def _check_order(columns: ShardColumns) -> Iterator[ColumnFinding]:
 
     if not _in_range(columns.word_terms, -1, n_terms):
         yield ColumnFinding("words.terms", UNKNOWN_TERM)
-    yield from _check_token_order("tokens", columns.document_tokens("both"))
+    yield from _check_token_order("tokens", columns.document_tokens("both"), columns.file)
     if columns.ngrams is not None:
-        yield from _check_token_order("ngrams.tokens", columns.ngrams)
+        yield from _check_token_order("ngrams.tokens", columns.ngrams, columns.file)
     if not _are_offsets(fields.token_offsets):
         yield ColumnFinding("field.token_offsets", BAD_OFFSETS)
     field_tokens = fields.tokens.whole
@@ -96,11 +99,30 @@ def _check_languages(words: Strings, languages: Strings, word_languages: Column)
         yield ColumnFinding("words", "is not distinct words of languages in the order of their bytes")
 
 
-def _check_token_order(name: str, tokens: DocumentTokens) -> Iterator[ColumnFinding]:
+def _check_postings(name: str, stream: Stream, file: ArrayFile, n_docs: int) -> Iterator[ColumnFinding]:
+    """Check the postings of a stream, and that they are packed as they would be written."""
+    packed, starts = file[f"{name}.packed"], file[f"{name}.packed.starts"]
+    for column, offsets in ((f"{name}.offsets", stream.offsets), (f"{name}.packed.starts", starts)):
+        if not _are_offsets(offsets):
+            yield ColumnFinding(column, BAD_OFFSETS)
+            return
+    docs, tfs = stream.docs.whole, stream.tfs.whole
+    if not _in_range(docs, 0, n_docs) or not _ascend(docs, stream.offsets.whole, strictly=True):
+        yield ColumnFinding(f"{name}.docs", "is not numbers of documents in ascending order")
+    elif not _in_range(tfs, 1, np.iinfo(np.int64).max):
+        yield ColumnFinding(f"{name}.tfs", "has a frequency below 1")
+    elif not np.array_equal(pack_postings(stream.offsets.whole, docs, tfs).blob, packed):
+        yield ColumnFinding(f"{name}.packed", NOT_AS_WRITTEN)
+
+
+def _check_token_order(name: str, tokens: DocumentTokens, file: ArrayFile) -> Iterator[ColumnFinding]:
     if not _are_offsets(tokens.offsets):
         yield ColumnFinding(f"{name}.offsets", BAD_OFFSETS)
-    if not _in_range(tokens.tokens, 0, len(tokens.terms)):
+    numbers = tokens.tokens.whole
+    if not _in_range(numbers, 0, len(tokens.terms)):
         yield ColumnFinding(name, UNKNOWN_TERM)
+    elif not np.array_equal(narrow(numbers, len(tokens.terms)), file[name]):
+        yield ColumnFinding(name, NOT_AS_WRITTEN)
 
 
 def _check_lists(

@@ -7,14 +7,15 @@ the order of UTF-8.
     words, words.terms       every word seen, and the number of its term (-1: a stop word)
     languages                only in an index of several languages: their names, sorted strings
     words.languages          the same: the number of the language of each word, which is there once for each language
-    S.offsets                where the postings of a term begin in the next two, for a stream S
-    S.docs, S.tfs            the postings: document numbers, ascending, and term frequencies
-    S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency
+    S.offsets                the number of postings before those of each term, for a stream S
+    S.packed                 the postings: document numbers, ascending, and term frequencies (see `bit_packing`), and
+                             where those of each term begin: `.starts`
+    S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency, in the type of frequencies
     S.lengths, S.uniques     for each document: its tokens in S, its distinct terms in S
     S.dense                  the terms that at least one in 32 documents has, ascending
     S.bits, S.ranks          a row for each dense term: its documents as bits in 64-bit words, and the number of bits
                              before each word; so a document is looked up without reading the postings
-    tokens, tokens.offsets   the terms of each document in their order, those of the title first
+    tokens, tokens.offsets   the terms of each document in their order, those of the title first (see `narrow_column`)
     digests                  for each document sixteen bytes that change with its content (see `digest`)
     field.*                  the other fields of the documents (see `field_columns`)
 
@@ -41,6 +42,8 @@ from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import REBUILD, IndexCorrupt
 from searchlab.indexing.storage.arrays.array_file import ArrayFile
 from searchlab.indexing.storage.arrays.column import Column
+from searchlab.indexing.storage.arrays.narrow_column import NarrowColumn
+from searchlab.indexing.storage.arrays.packed_columns import open_postings
 from searchlab.indexing.storage.arrays.string_table import Strings
 from searchlab.indexing.storage.digest import DIGEST_BYTES
 from searchlab.indexing.storage.field_columns import FieldColumns
@@ -53,7 +56,8 @@ STREAMS = ("title", "body", "both")
 NGRAMS = "ngrams"
 # What a stop word has instead of the number of a term.
 STOP_WORD = -1
-STREAM_COLUMNS = tuple(Stream.__dataclass_fields__)
+# The columns of a stream that are in the file as they are.
+STREAM_COLUMNS = tuple(name for name in Stream.__dataclass_fields__ if name not in ("docs", "tfs"))
 
 
 class ColumnType(NamedTuple):
@@ -72,14 +76,15 @@ _BYTES, _DOCS, _OFFSETS, _COUNTS = (
 # By the whole name of a column, or by what follows its last dot.
 COLUMN_TYPES = {
     **dict.fromkeys(("docnos", "terms", "words", "names", "values", "languages"), _BYTES),
-    **dict.fromkeys(("docs", "tokens", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS),
-    **dict.fromkeys(("offsets", "postings", "entries", "counts", "dense"), _OFFSETS),
+    **dict.fromkeys(("packed", "tokens"), _BYTES),
+    **dict.fromkeys(("docs", "field.tokens", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS),
+    **dict.fromkeys(("offsets", "starts", "postings", "entries", "counts", "dense"), _OFFSETS),
     **dict.fromkeys(("token_offsets", "value_offsets", "number_offsets", "date_offsets"), _OFFSETS),
     **dict.fromkeys(
-        ("words.terms", "words.languages", "max_tfs", "lengths", "title_lengths", "uniques", "entry_lengths"), _COUNTS
+        ("words.terms", "words.languages", "lengths", "title_lengths", "uniques", "entry_lengths"), _COUNTS
     ),
     **dict.fromkeys(("numbers", "dates"), ColumnType(("<f8",))),
-    "tfs": ColumnType(("<u2", "<u4")),
+    **dict.fromkeys(("tfs", "max_tfs"), ColumnType(("<u2", "<u4"))),
     "bits": ColumnType(("<u8",), 2),
     "ranks": ColumnType(("<i4",), 2),
     "digests": ColumnType(("|u1",), 2),
@@ -293,25 +298,40 @@ def open_columns(path: Path) -> ShardColumns:
             raise IndexCorrupt(f"{path}: {name} does not fit its offsets; {REBUILD}")
         return Strings(blob, offsets)
 
+    def load_tokens(name: str, terms: Strings) -> tuple[Column, Column]:
+        offsets = load(f"{name}.offsets")
+        if not len(offsets):
+            raise IndexCorrupt(f"{path}: {name} does not fit its offsets; {REBUILD}")
+        return NarrowColumn(load(name), int(offsets[-1]), len(terms)), offsets
+
+    def load_stream(name: str) -> Stream:
+        columns = {column: load(f"{name}.{column}") for column in STREAM_COLUMNS}
+        offsets, max_tfs = columns["offsets"], columns["max_tfs"]
+        if not len(offsets):
+            raise IndexCorrupt(f"{path}: the columns of {name} do not fit together; {REBUILD}")
+        packed, starts = load(f"{name}.packed"), load(f"{name}.packed.starts")
+        docs, tfs = open_postings(packed, starts, offsets, max_tfs.dtype)
+        return Stream(docs=docs, tfs=tfs, **columns)
+
     docnos = load_strings("docnos")
+    terms = load_strings("terms")
     n_docs = len(docnos)
     ngrams = None
     if f"{NGRAMS}.terms" in arrays:
-        ngrams = DocumentTokens(
-            load_strings(f"{NGRAMS}.terms"),
-            *(load(f"{NGRAMS}.{column}") for column in ("tokens", "tokens.offsets", "title_lengths")),
-        )
+        of_ngrams = load_strings(f"{NGRAMS}.terms")
+        ngrams = DocumentTokens(of_ngrams, *load_tokens(f"{NGRAMS}.tokens", of_ngrams), load(f"{NGRAMS}.title_lengths"))
+    tokens, token_offsets = load_tokens("tokens", terms)
     streams = STREAMS if ngrams is None else (*STREAMS, NGRAMS)
     shard = ShardColumns(
         docnos=docnos,
-        terms=load_strings("terms"),
+        terms=terms,
         words=load_strings("words"),
         word_terms=load("words.terms"),
         languages=load_strings("languages") if "languages" in arrays else None,
         word_languages=load("words.languages") if "languages" in arrays else None,
-        streams={stream: Stream(*(load(f"{stream}.{column}") for column in STREAM_COLUMNS)) for stream in streams},
-        tokens=load("tokens"),
-        token_offsets=load("tokens.offsets"),
+        streams={stream: load_stream(stream) for stream in streams},
+        tokens=tokens,
+        token_offsets=token_offsets,
         digests=load("digests"),
         fields=FieldColumns.open(n_docs, load, load_strings),
         ngrams=ngrams,
@@ -326,7 +346,6 @@ def open_columns(path: Path) -> ShardColumns:
     for name, stream in shard.streams.items():
         fits = (
             len(stream.offsets) == len(shard.terms_of(name)) + 1
-            and stream.offsets[-1] == len(stream.docs) == len(stream.tfs)
             and len(stream.counts) == len(stream.max_tfs) == len(shard.terms_of(name))
             and len(stream.lengths) == len(stream.uniques) == shard.n_docs
             and stream.bits.shape == stream.ranks.shape == (len(stream.dense), -(-shard.n_docs // 64))

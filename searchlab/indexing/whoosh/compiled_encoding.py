@@ -14,7 +14,7 @@ for part in (
     posting_encoding.put_positions,
     posting_encoding.put_head,
     posting_encoding.put_docs,
-    posting_encoding.put_weights,
+    posting_encoding.put_numbers,
     posting_encoding.put_position_lists,
 ):
     register_jitable(part)

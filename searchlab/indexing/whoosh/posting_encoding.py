@@ -1,8 +1,10 @@
 """Encoding of postings and terms in the format of Whoosh's segments.
 
 A term's postings are blocks of at most 128. Each block is its size, a pickled head of six numbers, and a pickled tuple:
-gaps between documents, weights, and positions. The pickles are written here opcode by opcode. Values that repeat within
-a block are written once and referred to: blocks need no compression, which would take most of the time.
+gaps between documents, weights, and positions. The pickles are written here opcode by opcode, without compression,
+which would take most of the time. Instead, whole numbers below 256 are written as bytes, whose items Python reads as
+numbers: Whoosh needs a sequence of numbers, not a tuple. A term with one posting of weight 1 has no block: its entry in
+the table of terms holds the posting.
 
 The functions are plain Python over sequences of numbers: lists and a bytearray for a few postings, arrays where they
 are compiled (`compiled_encoding.py`).
@@ -20,16 +22,16 @@ BLOCK_POSTINGS = 128
 # The bytes that begin the postings of a term.
 MAGIC = tuple(b"W3Bl")
 MARK, STOP = pickle.MARK[0], pickle.STOP[0]
-TUPLE, TUPLE3, NONE = pickle.TUPLE[0], pickle.TUPLE3[0], pickle.NONE[0]
+TUPLE, TUPLE1, TUPLE3, NONE = pickle.TUPLE[0], pickle.TUPLE1[0], pickle.TUPLE3[0], pickle.NONE[0]
 BININT1, BININT2, BININT = pickle.BININT1[0], pickle.BININT2[0], pickle.BININT[0]
 BINFLOAT = pickle.BINFLOAT[0]
 SHORT_BINBYTES, BINBYTES = pickle.SHORT_BINBYTES[0], pickle.BINBYTES[0]
-MEMOIZE, BINGET = pickle.MEMOIZE[0], pickle.BINGET[0]
-# Weights and single positions below this number are referred to when they repeat. `seen` has a number for each weight,
-# then for each position: the last block that has it, times 256, and its place in that block's memo.
-MAX_REMEMBERED = 4096
+# Numbers below this one fit into a byte.
+BYTE_VALUES = 256
 # Upper bounds of what a block, a posting and a position take.
-BLOCK_BYTES, POSTING_BYTES, POSITION_BYTES = 64, 32, 5
+BLOCK_BYTES, POSTING_BYTES, POSITION_BYTES = 64, 20, 5
+# The numbers that `encode_terms` gives for each term.
+ENTRY_NUMBERS = 9
 
 
 def put_integer(out: Numbers, at: int, value: int) -> int:
@@ -106,10 +108,21 @@ def put_head(
 
 
 def put_docs(out: Numbers, at: int, docs: Numbers, begin: int, end: int) -> int:
-    """Write the gaps between the documents of a block, the first from 0."""
+    """Write the gaps between the documents of a block, the first from 0: as bytes if all are small."""
+    largest, before = 0, 0
+    for i in range(begin, end):
+        largest, before = max(largest, docs[i] - before), docs[i]
+    before = 0
+    if largest < BYTE_VALUES:
+        out[at], out[at + 1] = SHORT_BINBYTES, end - begin
+        at += 2
+        for i in range(begin, end):
+            out[at] = docs[i] - before
+            before = docs[i]
+            at += 1
+        return at
     out[at] = MARK
     at += 1
-    before = 0
     for i in range(begin, end):
         at = put_integer(out, at, docs[i] - before)
         before = docs[i]
@@ -117,58 +130,41 @@ def put_docs(out: Numbers, at: int, docs: Numbers, begin: int, end: int) -> int:
     return at + 1
 
 
-def put_weights(
-    out: Numbers, at: int, tfs: Numbers, begin: int, end: int, weight_bytes: Numbers, seen: Numbers, block: int
-) -> tuple[int, int]:
-    """Write the weights of a block that are not all alike; returns where they end, and the size of the memo."""
+def put_numbers(out: Numbers, at: int, numbers: Numbers, begin: int, end: int, largest: int) -> int:
+    """Write whole numbers of a block, of which `largest` is the largest: as bytes if all are small."""
+    if largest < BYTE_VALUES:
+        out[at], out[at + 1] = SHORT_BINBYTES, end - begin
+        at += 2
+        for i in range(begin, end):
+            out[at] = numbers[i]
+            at += 1
+        return at
     out[at] = MARK
     at += 1
-    n_remembered = 0
     for i in range(begin, end):
-        weight = tfs[i]
-        if weight < MAX_REMEMBERED and seen[weight] >> 8 == block:
-            out[at], out[at + 1] = BINGET, seen[weight] & 255
-            at += 2
-            continue
-        at = put_weight(out, at, weight, weight_bytes)
-        if weight < MAX_REMEMBERED:
-            out[at] = MEMOIZE
-            seen[weight] = (block << 8) + n_remembered
-            n_remembered += 1
-            at += 1
+        at = put_integer(out, at, numbers[i])
     out[at] = TUPLE
-    return at + 1, n_remembered
+    return at + 1
 
 
 def put_position_lists(
-    out: Numbers,
-    at: int,
-    tfs: Numbers,
-    begin: int,
-    end: int,
-    positions: Numbers,
-    first: int,
-    seen: Numbers,
-    block: int,
-    n_remembered: int,
+    out: Numbers, at: int, tfs: Numbers, begin: int, end: int, positions: Numbers, first: int, heaviest: int
 ) -> tuple[int, int]:
-    """Write the positions of each posting of a block; those of the first begin at `first`. Returns where both end."""
+    """Write the positions of each posting of a block; those of the first begin at `first`. Returns where both end.
+
+    The only position of a posting is a number, several are bytes (see `GapPositions`).
+    """
+    if heaviest == 1:
+        last, largest = first + end - begin, 0
+        for i in range(first, last):
+            largest = max(largest, positions[i])
+        return put_numbers(out, at, positions, first, last, largest), last
     out[at] = MARK
     at += 1
     for i in range(begin, end):
-        position = positions[first]
-        can_repeat = tfs[i] == 1 and position < MAX_REMEMBERED
-        if can_repeat and seen[MAX_REMEMBERED + position] >> 8 == block:
-            out[at], out[at + 1] = BINGET, seen[MAX_REMEMBERED + position] & 255
-            at += 2
-        else:
-            at = put_positions(out, at, positions, first, tfs[i])
-            if can_repeat:
-                out[at] = MEMOIZE
-                seen[MAX_REMEMBERED + position] = (block << 8) + n_remembered
-                n_remembered += 1
-                at += 1
-        first += tfs[i]
+        n = tfs[i]
+        at = put_integer(out, at, positions[first]) if n == 1 else put_positions(out, at, positions, first, n)
+        first += n
     out[at] = TUPLE
     return at + 1, first
 
@@ -183,22 +179,30 @@ def encode_terms(
     position: int,
     length_codes: Numbers,
     weight_bytes: Numbers,
-    seen: Numbers,
     out: Numbers,
     entries: Numbers,
 ) -> tuple[int, int]:
     """Write the postings of the terms from `start` up to `stop`; returns the number of bytes, and the next position.
 
     `positions` is empty for a field without positions; else those of the first term begin at `position`. For each
-    term, `entries` gets eight numbers: the total weight, the number of documents, the smallest and the largest code of
-    a length, the largest weight, the first and the last document, and where its postings end in `out`.
+    term, `entries` gets nine numbers: the total weight, the number of documents, the smallest and the largest code of
+    a length, the largest weight, the first and the last document, where its postings end in `out`, and the position of
+    a posting that is not in `out`, because it is the only one and its weight is 1.
     """
-    at, block = 0, 0
+    at = 0
     for term in range(start, stop):
         first, last = offsets[term], offsets[term + 1]
-        entry = 8 * (term - start)
+        entry = ENTRY_NUMBERS * (term - start)
         entries[entry + 7] = at
         if first == last:
+            continue
+        if last - first == 1 and tfs[first] == 1:
+            code = length_codes[docs[first]]
+            entries[entry], entries[entry + 1], entries[entry + 2], entries[entry + 3] = 1, 1, code, code
+            entries[entry + 4], entries[entry + 5], entries[entry + 6] = 1, docs[first], docs[first]
+            if len(positions):
+                entries[entry + 8] = positions[position]
+                position += 1
             continue
         for i in range(4):
             out[at + i] = MAGIC[i]
@@ -206,7 +210,6 @@ def encode_terms(
         total, heaviest, shortest, longest = 0, 0, 255, 0
         for begin in range(first, last, BLOCK_POSTINGS):
             end = min(begin + BLOCK_POSTINGS, last)
-            block += 1
             smallest, largest, low, high = tfs[begin], tfs[begin], 255, 0
             for i in range(begin, end):
                 smallest, largest = min(smallest, tfs[i]), max(largest, tfs[i])
@@ -217,18 +220,15 @@ def encode_terms(
             size_at = at
             at = put_head(out, at + 4, end - begin, docs[end - 1], largest, weight_bytes, low, high)
             at = put_docs(out, at, docs, begin, end)
-            n_remembered = 0
             if smallest < largest:
-                at, n_remembered = put_weights(out, at, tfs, begin, end, weight_bytes, seen, block)
+                at = put_numbers(out, at, tfs, begin, end, largest)
             elif largest > 1:
                 at = put_weight(out, at, largest, weight_bytes)
             else:
                 out[at] = NONE
                 at += 1
             if len(positions):
-                at, position = put_position_lists(
-                    out, at, tfs, begin, end, positions, position, seen, block, n_remembered
-                )
+                at, position = put_position_lists(out, at, tfs, begin, end, positions, position, largest)
             else:
                 out[at] = NONE
                 at += 1

@@ -61,13 +61,14 @@ class SearchlabAnalyzer(WhooshAnalyzer):  # type: ignore[misc]
 
 
 class GapPositions(Positions):  # type: ignore[misc]
-    """Positions as gaps of seven bits a byte, the lowest first; the eighth bit says that more follow.
+    """A single position as a number; several as gaps of seven bits a byte, the lowest first.
 
-    Whoosh's own format has a pickled list for each posting, which is four times as long.
+    The eighth bit of a byte says that more bits of the gap follow. Whoosh's own format has a pickled list for each
+    posting, which is five times as long.
     """
 
     def encode(self, positions: list[int]) -> bytes:
-        """The bytes of ascending positions."""
+        """The bytes of ascending positions, also of a single one: Whoosh's own writer takes nothing else."""
         encoded = bytearray()
         before = 0
         for position in positions:
@@ -78,8 +79,10 @@ class GapPositions(Positions):  # type: ignore[misc]
             encoded.append(gap)
         return bytes(encoded)
 
-    def decode_positions(self, value: bytes) -> list[int]:
+    def decode_positions(self, value: bytes | int) -> list[int]:
         """The positions of a posting."""
+        if isinstance(value, int):
+            return [value]
         positions, position, gap, shift = [], 0, 0, 0
         for byte in value:
             gap |= (byte & (CONTINUES - 1)) << shift
@@ -90,9 +93,9 @@ class GapPositions(Positions):  # type: ignore[misc]
                 gap = shift = 0
         return positions
 
-    def decode_frequency(self, value: bytes) -> int:
+    def decode_frequency(self, value: bytes | int) -> int:
         """The number of positions."""
-        return sum(byte < CONTINUES for byte in value)
+        return 1 if isinstance(value, int) else sum(byte < CONTINUES for byte in value)
 
 
 def make_schema(settings: AnalysisSettings) -> Schema:

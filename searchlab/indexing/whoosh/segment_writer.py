@@ -17,47 +17,59 @@ from typing import Any
 import numpy as np
 from whoosh import index as whoosh_index
 from whoosh.codec.whoosh3 import LENGTHS_COLUMN, W3Codec
-from whoosh.columns import VarBytesColumn
 from whoosh.fields import FieldType
 from whoosh.system import pack_ushort
 from whoosh.util.numeric import length_to_byte
 from whoosh.writing import IndexingError, SegmentWriter
 
 from searchlab.analysis.analyzer import AnalysisSettings
+from searchlab.array_ranges import offsets_of
 from searchlab.errors import WriteFailed
 from searchlab.indexing.building.inversion import InvertedStream
 from searchlab.indexing.storage.arrays.string_table import PackedStrings
 from searchlab.indexing.whoosh import posting_encoding
 from searchlab.indexing.whoosh.posting_encoding import (
+    BININT,
+    BININT1,
     BLOCK_BYTES,
     BLOCK_POSTINGS,
-    MAX_REMEMBERED,
+    BYTE_VALUES,
+    ENTRY_NUMBERS,
+    NONE,
     POSITION_BYTES,
     POSTING_BYTES,
+    STOP,
+    TUPLE1,
+    TUPLE3,
 )
 from searchlab.indexing.whoosh.schema import make_schema
-from searchlab.indexing.whoosh.term_table import TermTable
+from searchlab.indexing.whoosh.term_table import TermTable, smallest_array
 from searchlab.types import Array
 
-# The number of postings that are encoded at once.
+# The numbers of postings and of terms that are encoded at once.
 BATCH_POSTINGS = 1 << 19
+BATCH_TERMS = 1 << 14
 # Python encodes about this many postings in the time that numba takes to load.
 MIN_COMPILED_POSTINGS = 200_000
-# A term's entry, as Whoosh's W3TermInfo writes it, and the extent of its postings.
-TERM_ENTRY = np.dtype(
-    [
-        ("is_inlined", "u1"),
-        ("weight", ">f4"),
-        ("doc_freq", ">u4"),
-        ("min_length", "u1"),
-        ("max_length", "u1"),
-        ("max_weight", ">f4"),
-        ("first_doc", ">u4"),
-        ("last_doc", ">u4"),
-        ("offset", ">i8"),
-        ("n_bytes", ">i4"),
-    ]
-)
+# The beginning of a pickled dictionary with the key "docno" and a text, before the text's length.
+DOCNO_OPCODES = pickle.EMPTY_DICT + pickle.SHORT_BINUNICODE + b"\x05docno" + pickle.SHORT_BINUNICODE
+# A term's entry, as Whoosh's W3TermInfo writes it, without its postings.
+TERM_ENTRY = [
+    ("is_inlined", "u1"),
+    ("weight", ">f4"),
+    ("doc_freq", ">u4"),
+    ("min_length", "u1"),
+    ("max_length", "u1"),
+    ("max_weight", ">f4"),
+    ("first_doc", ">u4"),
+    ("last_doc", ">u4"),
+]
+# The entry of a term with postings elsewhere, and of one whose only posting, of weight 1, is in the entry: a pickled
+# tuple of documents, weights and values.
+REFERRING_ENTRY = np.dtype([*TERM_ENTRY, ("offset", ">i8"), ("n_bytes", ">i4")])
+_INLINED = [*TERM_ENTRY, ("doc_opcode", "u1"), ("doc", "<i4"), ("after_doc", "u1", 4), ("value_opcode", "u1")]
+INLINED_ENTRY = np.dtype([*_INLINED, ("end", "u1", 3)])
+INLINED_ENTRY_WITH_POSITION = np.dtype([*_INLINED, ("position", "<i4"), ("end", "u1", 3)])
 
 
 def write_whoosh(
@@ -79,6 +91,8 @@ def write_whoosh(
             "docno": (docnos, _one_each(len(docnos.offsets) - 1), None),
             "title": (terms, inverted["title"], lengths["title"]),
         }
+        n_postings = sum(len(postings.docs) for _, postings, _ in writer.fields.values())
+        writer.is_compiled = n_postings >= MIN_COMPILED_POSTINGS
         writer.commit(merge=False)
     except (whoosh_index.IndexError, whoosh_index.LockError, IndexingError) as error:
         # Whoosh's answer to some errors of the file system, which it catches.
@@ -96,6 +110,7 @@ class _ColumnWriter(SegmentWriter):  # type: ignore[misc]
     """Whoosh's segment writer for sorted postings instead of documents."""
 
     fields: dict[str, tuple[PackedStrings, InvertedStream, Array | None]]
+    is_compiled: bool
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -107,12 +122,14 @@ class _ColumnWriter(SegmentWriter):  # type: ignore[misc]
     def store(self, docnos: PackedStrings, lengths: dict[str, Array]) -> None:
         """Write the docnos as stored fields, and Whoosh's one-byte code of each text's length."""
         writer = self.perdocwriter
-        column, put = writer._get_column("_stored")._child, VarBytesColumn.Writer.add
         blob, bounds = docnos.blob.tobytes(), docnos.offsets.tolist()
-        for number, (begin, end) in enumerate(pairwise(bounds)):
-            stored = pickle.dumps({"docno": blob[begin:end].decode()}, 2)
-            # Level 0 is the format without its cost: so short a text becomes no shorter.
-            put(column, number, zlib.compress(stored, 0))
+        # Level 0 is the format without its cost: so short a text becomes no shorter.
+        stored = [zlib.compress(_stored_docno(blob[begin:end]), 0) for begin, end in pairwise(bounds)]
+        ends = offsets_of([len(piece) for piece in stored])
+        column = writer._get_column("_stored")._child
+        column._dbfile.write(b"".join(stored))
+        column._count, column._offset_base = len(stored), int(ends[-1])
+        column._lengths.array, column._offsets.array = smallest_array(np.diff(ends)), smallest_array(ends[:-1])
         for name in ("title", "body"):
             if lengths[name].any():
                 column_name = f"_{name}_len"
@@ -139,7 +156,8 @@ class _ColumnWriter(SegmentWriter):  # type: ignore[misc]
         """Write the postings and the entries of all terms of a field."""
         if not len(inverted.docs):
             return
-        encoder = _Encoder(inverted, codes, with_positions=field.format.supports("positions"))
+        has_positions = field.format.supports("positions")
+        encoder = _Encoder(inverted, codes, has_positions=has_positions, is_compiled=self.is_compiled)
         posts, table = self.fieldwriter._postfile, self.fieldwriter._tindex
         prefix = pack_ushort(self.fieldwriter._fieldid)
         for start, stop in _batches(inverted.offsets):
@@ -147,18 +165,21 @@ class _ColumnWriter(SegmentWriter):  # type: ignore[misc]
             content, numbers = encoder.encode(start, stop)
             posts.write(content)
             used = np.flatnonzero(numbers[:, 1])
-            table.add_terms(prefix, terms.take(start + used), _term_entries(numbers, used, begin))
+            entries = _term_entries(numbers[used], begin, has_positions=has_positions)
+            table.add_terms(prefix, terms.take(start + used), entries)
 
 
 class _Encoder:
     """Encodes the postings of a field, term by term in their order."""
 
-    def __init__(self, inverted: InvertedStream, length_codes: Array, *, with_positions: bool) -> None:
+    def __init__(
+        self, inverted: InvertedStream, length_codes: Array, *, has_positions: bool, is_compiled: bool
+    ) -> None:
         self._inverted = inverted
-        positions = inverted.positions if with_positions else inverted.positions[:0]
+        positions = inverted.positions if has_positions else inverted.positions[:0]
         weights = np.arange(int(inverted.tfs.max()) + 1, dtype=">f8").view(np.uint8)
         columns = [inverted.offsets, inverted.docs, inverted.tfs, positions]
-        self._is_compiled = len(inverted.docs) >= MIN_COMPILED_POSTINGS
+        self._is_compiled = is_compiled
         # Python reads single numbers of lists much faster than those of arrays.
         convert = (lambda array: array) if self._is_compiled else np.ndarray.tolist
         self._columns = [convert(column) for column in columns]
@@ -166,37 +187,62 @@ class _Encoder:
         self._n_written = 0
 
     def encode(self, start: int, stop: int) -> tuple[bytes, Array]:
-        """The postings of the terms from `start` up to `stop`, and eight numbers for each (see `encode_terms`)."""
+        """The postings of the terms from `start` up to `stop`, and nine numbers for each (see `encode_terms`)."""
         first, last = self._inverted.offsets[start], self._inverted.offsets[stop]
         n_terms, n_postings = stop - start, int(last - first)
         n_positions = int(self._inverted.tfs[first:last].sum(dtype=np.int64))
         n_blocks = n_terms + n_postings // BLOCK_POSTINGS
         size = n_blocks * BLOCK_BYTES + n_postings * POSTING_BYTES + n_positions * POSITION_BYTES
         out: Any = bytearray(size)
-        seen: Any = [0] * (2 * MAX_REMEMBERED)
-        entries: Any = [0] * (8 * n_terms)
+        entries: Any = [0] * (ENTRY_NUMBERS * n_terms)
         encode_terms: Any = posting_encoding.encode_terms
         if self._is_compiled:
             from searchlab.indexing.whoosh import compiled_encoding
 
             encode_terms = compiled_encoding.encode_terms
-            out, seen, entries = np.frombuffer(out, np.uint8), np.array(seen), np.array(entries)
+            out, entries = np.frombuffer(out, np.uint8), np.array(entries)
         n_bytes, self._n_written = encode_terms(
-            start, stop, *self._columns, self._n_written, *self._tables, seen, out, entries
+            start, stop, *self._columns, self._n_written, *self._tables, out, entries
         )
-        return bytes(out[:n_bytes]), np.array(entries, np.int64).reshape(n_terms, 8)
+        return bytes(out[:n_bytes]), np.array(entries, np.int64).reshape(n_terms, ENTRY_NUMBERS)
 
 
-def _term_entries(numbers: Array, used: Array, begin: int) -> Array:
-    """The bytes of the entries of terms with postings, a row each; the postings of the first begin at `begin`."""
-    ends = numbers[used, 7]
-    entries = np.zeros(len(used), TERM_ENTRY)
-    names = ("weight", "doc_freq", "min_length", "max_length", "max_weight", "first_doc", "last_doc")
-    for column, name in enumerate(names):
-        entries[name] = numbers[used, column]
-    entries["offset"][0], entries["offset"][1:] = begin, begin + ends[:-1]
-    entries["n_bytes"] = np.diff(ends, prepend=0)
-    return entries.view(np.uint8).reshape(len(used), TERM_ENTRY.itemsize)
+def _term_entries(numbers: Array, begin: int, *, has_positions: bool) -> PackedStrings:
+    """The entries of terms with these numbers (see `encode_terms`); the postings of the first begin at `begin`."""
+    ends = numbers[:, 7]
+    n_bytes = np.diff(ends, prepend=0)
+    inlined = n_bytes == 0
+    entries = np.zeros(len(numbers), REFERRING_ENTRY)
+    for column, (name, _) in enumerate(TERM_ENTRY[1:]):
+        entries[name] = numbers[:, column]
+    entries["is_inlined"] = inlined
+    entries["offset"], entries["n_bytes"] = begin + ends - n_bytes, n_bytes
+    whole = np.zeros(len(numbers), INLINED_ENTRY_WITH_POSITION if has_positions else INLINED_ENTRY)
+    for name, _ in TERM_ENTRY:
+        whole[name] = entries[name]
+    whole["doc_opcode"], whole["doc"] = BININT, numbers[:, 5]
+    whole["after_doc"], whole["end"] = (TUPLE1, BININT1, 1, TUPLE1), (TUPLE1, TUPLE3, STOP)
+    whole["value_opcode"] = BININT if has_positions else NONE
+    if has_positions:
+        whole["position"] = numbers[:, 8]
+    # Rows of the longer kind, in which entries of the shorter kind do not reach the end.
+    rows = _as_rows(whole).copy()
+    referring = np.flatnonzero(~inlined)
+    rows[referring, : REFERRING_ENTRY.itemsize] = _as_rows(entries[referring])
+    sizes = np.where(inlined, whole.itemsize, REFERRING_ENTRY.itemsize)
+    return PackedStrings(rows[np.arange(whole.itemsize) < sizes[:, None]], offsets_of(sizes))
+
+
+def _as_rows(records: Array) -> Array:
+    """The bytes of records, a row each."""
+    return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+
+
+def _stored_docno(docno: bytes) -> bytes:
+    """The pickle of the stored fields of a document, without the numbers for referring to them."""
+    if len(docno) >= BYTE_VALUES:
+        return pickle.dumps({"docno": docno.decode()}, pickle.HIGHEST_PROTOCOL)
+    return DOCNO_OPCODES + bytes([len(docno)]) + docno + pickle.SETITEM + pickle.STOP
 
 
 def _length_codes(lengths: Array) -> Array:
@@ -206,11 +252,12 @@ def _length_codes(lengths: Array) -> Array:
 
 
 def _batches(offsets: Array) -> Iterator[tuple[int, int]]:
-    """Ranges of terms with about BATCH_POSTINGS postings each, at least one."""
+    """Ranges of terms with about BATCH_POSTINGS postings each, at least one, and no more than BATCH_TERMS terms."""
     n_terms = len(offsets) - 1
     start = 0
     while start < n_terms:
-        stop = min(max(int(np.searchsorted(offsets, offsets[start] + BATCH_POSTINGS)), start + 1), n_terms)
+        last = int(np.searchsorted(offsets, offsets[start] + BATCH_POSTINGS))
+        stop = min(max(last, start + 1), start + BATCH_TERMS, n_terms)
         if offsets[stop] > offsets[start]:
             yield start, stop
         start = stop

@@ -37,26 +37,24 @@ class TermTable(OrderedHashWriter):  # type: ignore[misc]
         self._hashes: list[Array] = [np.zeros(0, np.uint32)]
         self._positions: list[Array] = [np.zeros(0, np.int64)]
 
-    def add_terms(self, prefix: bytes, terms: PackedStrings, values: Array) -> None:
-        """Add terms, greater than all before, each with a row of bytes; their keys begin with `prefix`."""
-        n_key_bytes = np.diff(terms.offsets) + len(prefix)
-        size = values.shape[1]
-        offsets = offsets_of(LENGTHS_BYTES + n_key_bytes + size)
+    def add_terms(self, prefix: bytes, terms: PackedStrings, values: PackedStrings) -> None:
+        """Add terms, greater than all before, each with some bytes; their keys begin with `prefix`."""
+        n_key_bytes, n_value_bytes = np.diff(terms.offsets) + len(prefix), np.diff(values.offsets)
+        offsets = offsets_of(LENGTHS_BYTES + n_key_bytes + n_value_bytes)
         entries = np.empty(offsets[-1], np.uint8)
-        lengths = np.column_stack([n_key_bytes, np.full(len(n_key_bytes), size)]).astype(">i4")
+        lengths = np.column_stack([n_key_bytes, n_value_bytes]).astype(">i4")
         keys = offsets[:-1] + LENGTHS_BYTES
         _put_rows(entries, offsets[:-1], lengths.view(np.uint8))
         _put_rows(entries, keys, np.broadcast_to(np.frombuffer(prefix, np.uint8), (len(keys), len(prefix))))
-        rows = np.repeat(keys + len(prefix) - terms.offsets[:-1], np.diff(terms.offsets))
-        entries[rows + np.arange(len(rows))] = terms.blob
-        _put_rows(entries, keys + n_key_bytes, values)
+        _put_strings(entries, keys + len(prefix), terms)
+        _put_strings(entries, keys + n_key_bytes, values)
         self._positions.append(self.dbfile.tell() + offsets[:-1])
         self._hashes.append(_hashes(prefix, terms))
         self.dbfile.write(entries.tobytes())
 
     def _write_hashes(self) -> None:
         hashes, positions = np.concatenate(self._hashes), np.concatenate(self._positions)
-        self.index.array = _smallest_array(positions)
+        self.index.array = smallest_array(positions)
         order = np.argsort(hashes & (N_TABLES - 1), kind="stable")
         bounds = offsets_of(np.bincount(hashes & (N_TABLES - 1), minlength=N_TABLES))
         filled = fill_tables(hashes[order] >> 8, bounds)
@@ -100,13 +98,19 @@ def _hashes(prefix: bytes, terms: PackedStrings) -> Array:
     return np.array(crcs, np.uint32)
 
 
-def _smallest_array(numbers: Array) -> array[int]:
-    """The numbers in the smallest type of those that Whoosh reads."""
-    largest = int(numbers[-1]) if len(numbers) else 0
-    code = "H" if largest < 1 << 16 else "i" if largest < 1 << 31 else "q"
+def smallest_array(numbers: Array) -> array[int]:
+    """The numbers, from 0, in the smallest type of those that Whoosh reads."""
+    largest = int(numbers.max(initial=0))
+    code = "B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "i" if largest < 1 << 31 else "q"
     return array(code, numbers.astype(np.dtype(code)).tobytes())
 
 
 def _put_rows(out: Array, begins: Array, rows: Array) -> None:
     """Copy each row to where it begins."""
     out[begins[:, None] + np.arange(rows.shape[1])] = rows
+
+
+def _put_strings(out: Array, begins: Array, strings: PackedStrings) -> None:
+    """Copy each string to where it begins."""
+    shifts = np.repeat(begins - strings.offsets[:-1], np.diff(strings.offsets))
+    out[shifts + np.arange(len(shifts))] = strings.blob

@@ -55,4 +55,4 @@ def _sample_titles(snapshot: Snapshot) -> Iterator[str]:
             docs = live_docs(shard)
             share = max(MAX_READ_TITLES * len(docs) // max(snapshot.n_docs, 1), 1)
             for doc in docs[np.unique(np.linspace(0, len(docs) - 1, min(share, len(docs))).astype(np.int64))].tolist():
-                yield shard.document(doc).title[:MAX_TITLE_LENGTH]
+                yield shard.stored.read(doc).title[:MAX_TITLE_LENGTH]

@@ -10,7 +10,7 @@ from searchlab.rankers.explanation import ContributionDifference, compare_explan
 from searchlab.rankers.systems import System
 from searchlab.retrieval.results import Explanation, Query
 from searchlab.web.api.parameters import Parameter
-from searchlab.web.api.search import check_query, find_document, require_document, system_record
+from searchlab.web.api.search import check_query, find_stored, require_document, system_record
 from searchlab.web.http_errors import HttpError
 from searchlab.web.state.open_index import OpenIndex
 from searchlab.web.state.request_state import RequestState
@@ -65,7 +65,7 @@ def _missing_sentence(explanations: Sequence[Explanation], filters: Sequence[str
 def _document_record(index: OpenIndex, explanation: Explanation) -> dict[str, Any]:
     """The explanation of a document's score, with its title and with features in words."""
     return explanation.to_json() | {
-        "title": find_document(index, explanation.docno).title,
+        "title": find_stored(index, explanation.docno).title,
         "parts": [part.to_json() | {"words": describe_feature(part.label)} for part in explanation.parts],
     }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from searchlab import __version__
+from searchlab.web.api.answer_schemas import ANSWERS
 from searchlab.web.api.endpoint import Endpoint
-from searchlab.web.api.parameters import Parameter
+from searchlab.web.api.parameters import Parameter, object_schema
 
 ERROR = {
     "type": "object",
@@ -56,7 +57,8 @@ def describe_api(endpoints: Iterable[Endpoint]) -> dict[str, Any]:
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
     content: dict[str, Any] = {"text/plain": {"schema": {"type": "string"}}}
     if not endpoint.is_text:
-        content = {"application/json": {"schema": {"type": "object"}}}
+        answer = ANSWERS.get((endpoint.method, endpoint.path), {"type": "object"})
+        content = {"application/json": {"schema": answer}}
     error_content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     errors = {status: {"description": text, "content": error_content} for status, text in ERRORS.items()}
     name = endpoint.path.removeprefix("/api/").replace("-", "_").replace("/", "_").replace("{", "").replace("}", "")
@@ -66,7 +68,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "responses": {"200": {"description": "The answer", "content": content}} | errors,
     }
     if endpoint.method == "POST" and not endpoint.takes_file:
-        body_content = {"application/json": {"schema": _body_schema(endpoint.parameters)}}
+        body_content = {"application/json": {"schema": object_schema(endpoint.parameters)}}
         return operation | {"requestBody": {"required": True, "content": body_content}}
     if endpoint.takes_file:
         file_content = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -83,15 +85,4 @@ def _parameter(parameter: Parameter, in_path: bool) -> dict[str, Any]:
         "required": in_path or parameter.required,
         "description": parameter.description,
         "schema": parameter.schema(),
-    }
-
-
-def _body_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": [parameter.name for parameter in parameters if parameter.required],
-        "properties": {
-            parameter.name: parameter.schema() | {"description": parameter.description} for parameter in parameters
-        },
     }

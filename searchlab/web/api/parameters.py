@@ -16,6 +16,7 @@ MAX_ITEMS = 20
 KINDS = {
     "string": "a text",
     "strings": "texts",
+    "records": "a list of objects",
     "boolean": "true or false",
     "integer": "a whole number",
     "number": "a number",
@@ -28,7 +29,7 @@ class Parameter:
     """A name, the kind of its value (one of `KINDS`), and a description.
 
     `minimum` and `maximum` bound numbers, `max_length` bounds texts, and `max_items` the number of texts. A whole
-    number that is `nullable` may be null.
+    number that is `nullable` may be null. Each of `records` is an object with `fields`; only bodies of JSON have them.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Parameter:
     max_length: int = MAX_LENGTH
     max_items: int = MAX_ITEMS
     nullable: bool = False
+    fields: tuple[Parameter, ...] = ()
 
     @property
     def required(self) -> bool:
@@ -71,6 +73,12 @@ class Parameter:
             if len(value) > self.max_items:
                 raise HttpError(400, f"{self.name}: {len(value)} values, expected at most {self.max_items}")
             return [self._check_text(text) for text in value]
+        if self.kind == "records":
+            if not isinstance(value, list):
+                raise self._unexpected(value)
+            if len(value) > self.max_items:
+                raise HttpError(400, f"{self.name}: {len(value)} values, expected at most {self.max_items}")
+            return [parse_body(self.fields, each) for each in value]
         if self.kind == "string":
             return self._check_text(value)
         if self.kind == "boolean":
@@ -124,6 +132,8 @@ class Parameter:
         if self.kind == "strings":
             items = {"type": "string", "maxLength": self.max_length}
             schema = {"type": "array", "maxItems": self.max_items, "items": items}
+        elif self.kind == "records":
+            schema = {"type": "array", "maxItems": self.max_items, "items": object_schema(self.fields)}
         elif self.kind == "string":
             schema = {"type": "string", "maxLength": self.max_length}
         else:
@@ -134,6 +144,18 @@ class Parameter:
         if not self.required and self.default is not None:
             schema["default"] = list(self.default) if isinstance(self.default, tuple) else self.default
         return schema
+
+
+def object_schema(parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """The JSON schema of an object with these parameters."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [parameter.name for parameter in parameters if parameter.required],
+        "properties": {
+            parameter.name: parameter.schema() | {"description": parameter.description} for parameter in parameters
+        },
+    }
 
 
 def parse_texts(parameters: Iterable[Parameter], texts: Mapping[str, Sequence[str]], *, strict: bool) -> dict[str, Any]:

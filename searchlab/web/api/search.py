@@ -11,8 +11,8 @@ import numpy as np
 
 from searchlab.analysis.tokenizer import fold_text
 from searchlab.errors import SettingError, StoreError
+from searchlab.indexing.storage.stored_documents import StoredDocument
 from searchlab.rankers.systems import System
-from searchlab.records import Document
 from searchlab.retrieval.expansion import similar_query
 from searchlab.retrieval.fields.facets import parse_fields
 from searchlab.retrieval.highlight.full_text import mark_all
@@ -116,7 +116,7 @@ def find_similar(state: RequestState, *, docno: str, system: str, k: int, page: 
     chosen = index.system(system)
     if chosen.kind == "model":
         chosen = index.system("bm25")
-    document = find_document(index, docno)
+    document = find_stored(index, docno)
     hits = chosen.search(similar_query(index.engine, docno), k=_last_rank(k, page, state.limits) + 2)
     answer = result_page(index, chosen, hits.without(docno), f"like {docno}", k, page, [])
     answer |= {"suggestions": {}, "corrected_query": None, "topic": None, "sort": "", "facets": {}, "other_fields": []}
@@ -133,11 +133,9 @@ def get_document(
     Without a start, a part of a long text begins where a query has its best passage.
     """
     index = state.index
-    require_document(index, docno)
     snapshot = index.engine.snapshot
+    stored, shard, number = _locate_stored(index, docno)
     with snapshot.report_damage():
-        shard, number = snapshot.locate(docno)
-        stored = snapshot.shards[shard].stored.read(number)
         query = index.system(system).parse(check_query(q, state.limits)) if q.strip() else None
         terms = query.to_mark if query is not None else frozenset()
         begin, n_characters = start or 0, len(stored.body)
@@ -182,10 +180,18 @@ def system_record(system: System) -> dict[str, str]:
     return {"name": system.name, "label": system.label, "kind": system.kind}
 
 
-def find_document(index: OpenIndex, docno: str) -> Document:
-    """A document by its docno; HTTP error 404 if there is none."""
+def find_stored(index: OpenIndex, docno: str) -> StoredDocument:
+    """A document by its docno, whose body is read when it is asked for; HTTP error 404 if there is none."""
+    return _locate_stored(index, docno)[0]
+
+
+def _locate_stored(index: OpenIndex, docno: str) -> tuple[StoredDocument, int, int]:
+    """A document, with its shard and its number there."""
     require_document(index, docno)
-    return index.engine.document(docno)
+    snapshot = index.engine.snapshot
+    with snapshot.report_damage():
+        shard, number = snapshot.locate(docno)
+        return snapshot.shards[shard].stored.read(number), shard, number
 
 
 def require_document(index: OpenIndex, docno: str) -> None:

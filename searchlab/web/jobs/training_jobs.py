@@ -17,12 +17,13 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from searchlab.extensions import process_environment
 from searchlab.web.http_errors import HttpError, NotFound, without_folder
+from searchlab.web.jobs.training_journal import add_to_journal, remove_from_journal
 from searchlab.web.jobs.training_process import TrainingTask
 
 MAX_WAITING_JOBS = 4
@@ -107,16 +108,20 @@ class TrainingJobs:
         self._closed = False
 
     def start(self, index: str, name: str, task: TrainingTask) -> TrainingJob:
-        """Add a job to the queue; HTTP error 409 if too many are waiting."""
+        """Add a job to the queue; HTTP error 409 if too many are waiting, or the same one waits or runs already."""
         with self._changed:
             if self._closed:
                 raise HttpError(503, "the server is shutting down: it accepts no more training jobs")
+            same = [job for job in self._jobs.values() if not job.is_over and (job.name, job.task) == (name, task)]
+            if same:
+                raise HttpError(409, f"{name} is being trained on these judgments already: wait for it, or cancel it")
             n_waiting = sum(job.state == "waiting" for job in self._jobs.values())
             if n_waiting >= MAX_WAITING_JOBS:
                 raise HttpError(409, f"{n_waiting} training jobs are waiting already: wait, or cancel one")
             self._n_started += 1
             job = TrainingJob(str(self._n_started), index, name, task)
             self._jobs[job.id] = job
+            add_to_journal(Path(task.folder), name, asdict(task))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run_jobs, name="training", daemon=True)
                 self._thread.start()
@@ -173,7 +178,9 @@ class TrainingJobs:
     def _end(self, id: str, **outcome: Any) -> None:
         """Set the outcome of a job, and drop the oldest jobs that have ended."""
         with self._changed:
-            self._jobs[id] = replace(self._jobs[id], ended=time.monotonic(), **outcome)
+            job = self._jobs[id] = replace(self._jobs[id], ended=time.monotonic(), **outcome)
+            if not self._closed:  # what the end of the server stops was interrupted, and stays in the journal
+                remove_from_journal(Path(job.task.folder), job.name)
             self._cancelled.discard(id)
             ended = [job.id for job in self._jobs.values() if job.is_over]
             for old in ended[: max(0, len(ended) - MAX_ENDED_JOBS)]:

@@ -1,7 +1,7 @@
 """Authentication by access tokens (`access_tokens.py`).
 
 Programs send a token with each request (`Authorization: Bearer`). Browsers send it once, in the URL or in the form of
-`/login`, and get a cookie, which expires with the server and from which the token cannot be recovered:
+`/login`, and get a cookie, from which the token cannot be recovered:
 
     HMAC(secret, token, name) "." name
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from searchlab.web.api import judge, models, train
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.jobs.training_journal import remove_from_journal
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links
 from searchlab.web.state.request_state import RequestState
@@ -23,6 +24,7 @@ NEXT_DOCNO = Parameter("next", "string", "docno of the document of the pool to s
 NEXT_PATH = Parameter(
     "then", "string", "the page to show next", default="/judge", choices=("/judge", "/train", "/measure")
 )
+TOPIC_LINES = replace(judge.TOPIC_TEXT, description="texts of topics, one a line", max_length=20_000)
 SEARCHED_QUERY = Parameter("q", "string", "the query that a document is judged for", default="")
 
 
@@ -71,9 +73,12 @@ def _change_last(
 
 
 def topic_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
-    """Add a topic, and show its pool."""
-    topic = judge.create_topic(state, topic_set=values["topic_set"].strip(), text=values["text"])
-    return _url(state, "/pool", topic_set=topic["topic_set"], qid=topic["qid"])
+    """Add topics, one a line; of a single one, show its pool."""
+    topic_set, lines = values["topic_set"].strip(), [line for line in values["text"].splitlines() if line.strip()]
+    added = [judge.create_topic(state, topic_set=topic_set, text=line) for line in lines or [values["text"]]]
+    if len(added) > 1:
+        return _url(state, "/judge", topic_set=topic_set)
+    return _url(state, "/pool", topic_set=topic_set, qid=added[0]["qid"])
 
 
 def import_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> str:
@@ -87,6 +92,11 @@ def train_form(state: RequestState, session: BrowserSession, values: dict[str, A
     """Start a training job."""
     train.start_training(state, **values)
     return _url(state, "/train", topic_set=values["topic_set"])
+
+
+def dismiss_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:
+    """Forget a training job that was interrupted."""
+    remove_from_journal(state.index.folder, values["name"])
 
 
 def cancel_form(state: RequestState, session: BrowserSession, values: dict[str, Any]) -> None:

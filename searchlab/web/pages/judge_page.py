@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from searchlab.web.api.judge import agreement, list_set_topics, list_topic_sets
@@ -19,6 +19,7 @@ DEFAULT_SYSTEMS = ("bm25", "bm25+rm3", "bm25f")
 MAX_DEFAULT_MODELS = 3
 # Longer sets are listed in full only on demand.
 MAX_LISTED_TOPICS = 250
+MAX_LISTED_CHANGES = 20
 # Words for κ up to each bound (Landis & Koch, Biometrics 33, 1977).
 KAPPA_WORDS = (
     (0.0, "no better than chance"),
@@ -31,6 +32,16 @@ KAPPA_WORDS = (
 
 ANY_LEFT = Parameter("left", "string", "one of two systems", default="", max_length=200)
 ANY_RIGHT = Parameter("right", "string", "the other system", default="", max_length=200)
+WORDS = Parameter("words", "string", "only topics with these words", default="", max_length=200)
+# The orders of topics, and how they are called.
+ORDERS = {
+    "": "as added",
+    "text": "by text",
+    "unjudged": "least judged first",
+    "judged": "most judged first",
+    "relevant": "most relevant documents first",
+}
+ORDER = Parameter("order", "string", "the order of the topics", default="", choices=tuple(ORDERS))
 ALL_TOPICS = Parameter("all", "boolean", "list all topics", default=False)
 
 
@@ -54,10 +65,18 @@ def judge_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "n_hidden": 0,
         "agreement": [],
         "upcoming": None,
+        "filter_words": values["words"],
+        "order": values["order"],
+        "orders": list(ORDERS.items()),
+        "changes": [],
+        "changed": None,
     }
     if chosen is None:
         return context
+    changes = state.judgments.editor.changes(MAX_LISTED_CHANGES)
+    context |= {"changes": changes, "changed": next((each for each in changes if each.id == values["change"]), None)}
     topics = topics_with_progress(state, session, chosen["name"])
+    topics = sort_topics(filter_topics(topics, values["words"]), values["order"])
     listed = topics if values["all"] else topics[:MAX_LISTED_TOPICS]
     pairs = agreement(state, topic_set=chosen["name"])["pairs"]
     return context | {
@@ -77,6 +96,23 @@ def next_page(state: RequestState, session: BrowserSession, values: dict[str, An
         return context
     settings = {"topic_set": context["chosen"]["name"], "depth": values["depth"]}
     return context | {"upcoming": list_next_documents(state, **settings, left=left, right=right)}
+
+
+def filter_topics(topics: list[dict[str, Any]], words: str) -> list[dict[str, Any]]:
+    """The topics whose text or qid has all of the words."""
+    wanted = words.casefold().split()
+    return [topic for topic in topics if all(word in f"{topic['qid']} {topic['text']}".casefold() for word in wanted)]
+
+
+def sort_topics(topics: list[dict[str, Any]], order: str) -> list[dict[str, Any]]:
+    """The topics in one of ORDERS."""
+    keys: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "text": lambda topic: topic["text"].casefold(),
+        "unjudged": lambda topic: topic["n_judged"],
+        "judged": lambda topic: -topic["n_judged"],
+        "relevant": lambda topic: -topic["n_relevant"],
+    }
+    return sorted(topics, key=keys[order]) if order else topics
 
 
 def topics_with_progress(state: RequestState, session: BrowserSession, topic_set: str) -> list[dict[str, Any]]:

@@ -54,10 +54,9 @@ MERGING = "If several judges have graded a document, the lower median of their g
 
 def plain_system(name: str, label: str, kind: str) -> str:
     """A system in plain words, with its technical label in brackets."""
-    if kind == "model":
-        words = "Learned, ready-made" if name == f"{MODEL}{BUILTIN}" else "Learned from judgments"
-    else:
-        words = SYSTEMS.get(name, "")
+    if name == f"{MODEL}{BUILTIN}":
+        return "Learned, ready-made (built-in)"
+    words = "Learned from judgments" if kind == "model" else SYSTEMS.get(name, "")
     return f"{words} ({label})" if words else label
 
 

@@ -8,7 +8,7 @@ from searchlab.retrieval.highlight.full_text import mark_all
 from searchlab.retrieval.highlight.snippets import texts_as_json
 from searchlab.web.api.parameters import Parameter
 from searchlab.web.api.pool import build_pool
-from searchlab.web.api.search import find_document
+from searchlab.web.api.search import find_stored
 from searchlab.web.pages.judge_page import default_systems, topics_with_progress
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.state.open_index import OpenIndex
@@ -30,7 +30,9 @@ def pool_page(state: RequestState, session: BrowserSession, values: dict[str, An
     docnos = [document["docno"] for document in documents]
     first_unjudged = answer["first_unjudged"]
     position = docnos.index(values["docno"]) if values["docno"] in docnos else first_unjudged or 0
+    details = state.judgments.editor.topic(values["topic_set"], values["qid"])
     context = {
+        "criteria": details.criteria if details else "",
         "answer": answer,
         "pooled": systems,
         "position": position,
@@ -45,7 +47,9 @@ def pool_page(state: RequestState, session: BrowserSession, values: dict[str, An
     following = documents[position + 1 :] + documents[:position]
     return context | {
         "current": documents[position],
-        "document": _whole_document(state.index, docnos[position], answer["topic"]["text"]),
+        "document": _whole_document(
+            state.index, docnos[position], f"{answer['topic']['text']} {details.highlight if details else ''}"
+        ),
         "previous": docnos[position - 1] if position else None,
         "next": docnos[position + 1] if position + 1 < len(docnos) else None,
         "unjudged": None if first_unjudged in (None, position) else docnos[first_unjudged],
@@ -62,14 +66,16 @@ def _next_topic(state: RequestState, session: BrowserSession, topic_set: str, qi
 
 def _whole_document(index: OpenIndex, docno: str, text: str) -> dict[str, Any]:
     """A document with the words of a topic marked; `full_length` is not 0 if only its beginning is shown."""
-    document = find_document(index, docno)
+    stored = find_stored(index, docno)
+    full_length = len(stored.body)
+    document = stored.beginning(MAX_SHOWN_LENGTH)
     terms = index.engine.parse(text, syntax="plain").to_mark
     analyzer = index.engine.snapshot.analyzer.for_document(document)
-    too_long = len(document.body) > MAX_SHOWN_LENGTH
-    body = f"{document.body[:MAX_SHOWN_LENGTH]}…" if too_long else document.body
+    too_long = full_length > MAX_SHOWN_LENGTH
+    body = f"{document.body}…" if too_long else document.body
     return {
         "docno": docno,
         **texts_as_json(title=mark_all(document.title, terms, analyzer), body=mark_all(body, terms, analyzer)),
         "fields": dict(document.fields),
-        "full_length": len(document.body) if too_long else 0,
+        "full_length": full_length if too_long else 0,
     }

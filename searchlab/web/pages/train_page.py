@@ -11,6 +11,7 @@ from searchlab.web.api import train
 from searchlab.web.api.judge import list_topic_sets
 from searchlab.web.api.models import list_models, read_version
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.jobs.training_journal import list_interrupted
 from searchlab.web.pages.judge_page import choose_topic_set, collection_to_import
 from searchlab.web.pages.model_page import charts_of, offered_system
 from searchlab.web.pages.page import BrowserSession
@@ -27,7 +28,9 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
     jobs = [job for job in train.list_jobs(state)["jobs"] if job["index"] == state.index.name]
     waiting = [job for job in reversed(jobs) if job["state"] == "waiting"]
     active = [job for job in jobs if job["state"] == "running"] or waiting[:1]
-    shown: dict[str, Any] | None = next(iter(active or jobs), None)
+    # A job that finished is shown rather than a later one that was cancelled.
+    ended = sorted((job for job in jobs if job not in active), key=lambda job: job["state"] == "cancelled")
+    shown: dict[str, Any] | None = next(iter(active or ended), None)
     name = values["topic_set"] or (shown["topic_set"] if shown else "")
     chosen = choose_topic_set(sorted(topic_sets, key=lambda each: -each["n_judgments"]), name)
     models = list_models(state)
@@ -46,6 +49,8 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "features": [(name, len(names)) for name, names in offered_sets().items()],
         "default_features": DEFAULT_SET,
         "job": shown,
+        "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
+        "interrupted": list_interrupted(state.index.folder),
         "waiting": [job for job in waiting if job is not shown],
         "models": models["models"],
         "default_ranker": models["default_ranker"],

@@ -4,7 +4,7 @@
 // scripts. The pages of the next documents are loaded ahead, so that a judgment shows the next document at once, while it
 // is on its way to the server (`saving.js`). A key always judges the document that is shown, never one still to come.
 
-import { announce, send, withoutAction } from "./page.js";
+import { announce, keysAct, send, withoutAction } from "./page.js";
 import { isSaving, save } from "./saving.js";
 
 const N_AHEAD = 3;
@@ -172,6 +172,7 @@ const KEYS = {
 function handleKeysAndForms() {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && event.target.id === "note") document.getElementById("paper-title").focus();
+    if (!keysAct()) return;
     const typing = event.target.closest?.("input, select, textarea, [contenteditable], dialog");
     if (typing || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
     const act = Object.hasOwn(KEYS, event.key) && KEYS[event.key];

@@ -1,6 +1,6 @@
 // Keyboard shortcuts: / search, j k move, o open, 0 1 2 judge, u undo, r redo, ? help.
 
-import { announce, grade, redo, undo } from "./page.js";
+import { announce, grade, keysAct, redo, undo } from "./page.js";
 
 const help = document.getElementById("keys");
 const results = () => [...document.querySelectorAll(".result")];
@@ -41,6 +41,7 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
+  if (!keysAct()) return;
   const typing = event.isComposing || event.target.closest?.("input, select, textarea, [contenteditable], dialog");
   const modified = event.ctrlKey || event.metaKey || event.altKey;
   const held = event.repeat && !"jk".includes(event.key);

@@ -58,20 +58,20 @@ export async function grade(form, chosen) {
 }
 
 // Undo or redo the last judgment for the query of this page: never one of another query.
-async function takeBack(path, name, words) {
+async function takeBack(path, name, verb, words) {
   const query = document.querySelector("form.grades")?.dataset.query;
   if (!query) return;
   try {
     const changed = (await save(() => send(path, { index, judge, query })))[name];
-    if (!changed) return announce(`Nothing to ${words.toLowerCase()} for this query`);
+    if (!changed) return announce(`Nothing to ${verb} for this query`);
     for (const form of formsOf(changed.docno)) showGrade(form, changed.present_grade);
     announce(`${words}: “${changed.title || changed.docno}” for “${changed.topic}” (${changed.topic_set})`);
   } catch (error) {
     announce(`Not possible: ${error.message}`);
   }
 }
-export const undo = () => takeBack("/api/judgments/undo", "undone", "Undo");
-export const redo = () => takeBack("/api/judgments/redo", "redone", "Redo");
+export const undo = () => takeBack("/api/judgments/undo", "undone", "undo", "Undone");
+export const redo = () => takeBack("/api/judgments/redo", "redone", "redo", "Done again");
 
 // Another tab or judge may have changed grades: a page that is looked at again shows what is true now.
 async function refreshGrades() {
@@ -108,6 +108,18 @@ export function withoutAction(href) {
   return url.href;
 }
 history.replaceState(history.state, "", withoutAction(location.href));
+
+// Speech input and unsteady hands press keys by mistake (WCAG 2.1.4): single keys can be switched off, in this browser.
+const SINGLE_KEYS = "searchlab.single-keys";
+const singleKeys = document.getElementById("single-keys");
+export const keysAct = () => localStorage.getItem(SINGLE_KEYS) !== "off";
+if (singleKeys) {
+  singleKeys.checked = keysAct();
+  singleKeys.addEventListener("change", () => {
+    if (singleKeys.checked) localStorage.removeItem(SINGLE_KEYS);
+    else localStorage.setItem(SINGLE_KEYS, "off");
+  });
+}
 
 // A menu closes when the user clicks or moves the focus elsewhere.
 document.addEventListener("click", (event) => {

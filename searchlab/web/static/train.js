@@ -34,8 +34,10 @@ async function poll() {
     const job = jobs.find((job) => job.id === jobCard().dataset.job);
     if (!job || !isActive(job.state) || job.state !== jobCard().dataset.state) return await showResult();
     showProgress(job);
+    jobCard().querySelector("[data-lost]").hidden = true;
   } catch {
-    // The server is unreachable or busy: try again.
+    // The server is unreachable or busy.
+    jobCard().querySelector("[data-lost]").hidden = false;
   }
   setTimeout(poll, POLL_MILLISECONDS);
 }

@@ -99,7 +99,7 @@ def test_columns_that_do_not_fit_are_named(tmp_path):
     path = folder / record.name / COLUMNS
     arrays = arrays_of(path)
     path.unlink()
-    write_arrays(path, arrays | {"tokens": arrays["tokens"] + 7})  # with a sound checksum
+    write_arrays(path, arrays | {"title.lengths": arrays["title.lengths"] + 7})  # with a sound checksum
     with (
         closing(Snapshot(folder)) as snapshot,
         pytest.raises(IndexCorrupt, match=f"{record.name}: columns that do not fit"),
@@ -111,7 +111,8 @@ def record(words):
     return ShardRecord(f"shard-{words}", 10, words, {})
 
 
-def test_groups_are_no_larger_than_a_full_shard():
+def test_groups_are_no_larger_than_a_full_shard(monkeypatch):
+    monkeypatch.setattr("searchlab.indexing.building.workers.MAX_WORDS_PER_SHARD", 24_000_000)
     sizes = [13, 13, 13, 13, 2, 1]
     groups = group_shards([record(words * 10**6) for words in sizes], 1)
     words = sorted(sorted(shard.n_words // 10**6 for shard in group) for group in groups)

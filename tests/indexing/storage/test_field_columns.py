@@ -84,7 +84,8 @@ def test_the_terms_of_a_text_are_stored_in_order(columns):
         text = columns.text(name)
         passages = text.passages
         words = ["|" if t == GAP else text.terms[int(t)].removeprefix(text.prefix) for t in passages.tokens]
-        rows = zip(passages.docs.tolist(), passages.starts.tolist(), passages.ends.tolist(), strict=True)
+        ranges = passages.select(np.arange(columns.n_docs))
+        rows = zip(ranges.docs.tolist(), ranges.starts.tolist(), ranges.ends.tolist(), strict=True)
         return [(columns.docnos[doc], words[start:end]) for doc, start, end in rows]
 
     assert terms_by_passage("title") == [("a", []), ("b", ["prison", "cell"]), ("c", ["heat", "flow"])]

@@ -7,11 +7,11 @@ from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import IndexCorrupt, IndexMissing, IndexTooNew, StoreError
 from searchlab.indexing import snapshot as snapshots
 from searchlab.indexing.snapshot import Snapshot
-from searchlab.indexing.storage.arrays.array_file import ArrayFile, write_arrays
 from searchlab.indexing.storage.layout import LAYOUT_VERSION, MANIFEST
 from searchlab.indexing.storage.manifest import Manifest, read_index_manifest
 from searchlab.records import Document
 from searchlab.retrieval.engine import SearchEngine
+from tests.indexing.packed_arrays import alter_columns
 
 DOCUMENTS = [Document("a", "A title", "some words"), Document("b", "", "more words")]
 
@@ -134,9 +134,7 @@ def test_an_index_with_other_word_rules_is_refused(folder, monkeypatch):
 
 def test_a_column_that_names_a_document_out_of_range_is_corrupt(folder):
     (path,) = folder.glob("shard-*/columns")
-    arrays = {name: column.whole.copy() for name, column in ArrayFile(path).items()}
-    arrays["both.docs"][-1] = 0x7F000000
-    write_arrays(path, arrays)
+    alter_columns(path, lambda arrays: arrays["both.docs"].__setitem__(-1, 0x7F000000))
     with pytest.raises(IndexCorrupt, match=r"both\.docs"):
         SearchEngine(folder, compiled=False).search("more some words title")
 

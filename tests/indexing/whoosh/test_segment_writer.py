@@ -152,24 +152,45 @@ def test_whoosh_finds_phrases_by_our_positions(tmp_path, settings):
 
 def test_a_block_worked_by_hand():
     # One term in the documents 3 (at 4) and 300 (at 4 and 6).
-    out, entries = bytearray(200), [0] * 8
+    out, entries = bytearray(200), [0] * 9
     weights = np.arange(3, dtype=">f8").tobytes()
-    n_bytes, position = encode_terms(
-        0, 1, [0, 2], [3, 300], [1, 2], [4, 4, 6], 0, [9] * 301, weights, [0] * 8192, out, entries
-    )
+    n_bytes, position = encode_terms(0, 1, [0, 2], [3, 300], [1, 2], [4, 4, 6], 0, [9] * 301, weights, out, entries)
     assert bytes(out[:4]) == b"W3Bl"
     assert int.from_bytes(out[4:8], "big", signed=True) == -(n_bytes - 8)
     assert position == 3
     head = pickle.loads(out[8:n_bytes])
     assert head == (2, 300, 2.0, 0, 9, 9)
     data = pickle.loads(out[8 + out[8:n_bytes].index(b".") + 1 : n_bytes])
-    assert data == ((3, 297), (1.0, 2.0), (b"\x04", b"\x04\x02"))
-    assert entries == [3, 2, 9, 9, 2, 3, 300, n_bytes]
+    assert data == ((3, 297), b"\x01\x02", (4, b"\x04\x02"))
+    assert entries == [3, 2, 9, 9, 2, 3, 300, n_bytes, 0]
+
+
+def test_small_numbers_of_a_block_are_bytes():
+    # One term in the documents 3 (at 4) and 258 (at 255): gaps and positions below 256, weights alike.
+    out, entries = bytearray(200), [0] * 9
+    weights = np.arange(3, dtype=">f8").tobytes()
+    n_bytes, _ = encode_terms(0, 1, [0, 2], [3, 258], [1, 1], [4, 255], 0, [9] * 259, weights, out, entries)
+    data = pickle.loads(out[8 + out[8:n_bytes].index(b".") + 1 : n_bytes])
+    assert data == (b"\x03\xff", None, b"\x04\xff")
+
+
+def test_a_single_posting_of_weight_1_is_in_the_entry_of_the_term():
+    out, entries = bytearray(200), [0] * 18
+    weights = np.arange(3, dtype=">f8").tobytes()
+    n_bytes, position = encode_terms(
+        0, 2, [0, 1, 2], [3, 1], [1, 2], [700, 0, 5], 0, [8, 9, 9, 7], weights, out, entries
+    )
+    assert position == 3
+    assert entries[:9] == [1, 1, 7, 7, 1, 3, 3, 0, 700]
+    # The second term has weight 2 and a block.
+    assert entries[9:] == [2, 1, 9, 9, 2, 1, 1, n_bytes, 0]
 
 
 def test_positions_worked_by_hand():
     positions = GapPositions()
-    assert positions.encode([0]) == b"\x00"
+    assert positions.encode([5]) == b"\x05"
+    assert positions.decode_positions(5) == [5]
+    assert positions.decode_frequency(5) == 1
     assert positions.encode([3, 130, 430]) == b"\x03\x7f\xac\x02"  # 300 = 2·128 + 44
     assert positions.decode_positions(b"\x03\x7f\xac\x02") == [3, 130, 430]
     assert positions.decode_frequency(b"\x03\x7f\xac\x02") == 3

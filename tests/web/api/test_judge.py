@@ -228,6 +228,7 @@ def test_only_writes_are_posted():
     posted = {each.path for each in ENDPOINTS if each.method == "POST"}
     judging = {"/api/topics", "/api/judgments", "/api/judgments/undo", "/api/judgments/redo", "/api/import"}
     judging |= {"/api/import/preview", "/api/import/table"}
+    judging |= {"/api/judgments/batch", "/api/search/batch"}
     models = {f"/api/models/{change}" for change in ("use", "rename", "delete", "restore")}
     uploading = {"/api/uploads", "/api/uploads/file", "/api/uploads/index"}
     assert posted == judging | models | {"/api/train", "/api/jobs/cancel", "/api/searches"} | uploading

@@ -4,6 +4,7 @@ import signal
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,12 @@ from searchlab.web.jobs.training_jobs import MAX_WAITING_JOBS, TrainingJobs
 from searchlab.web.jobs.training_process import TrainingTask
 
 LONG = 240.0
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path, monkeypatch):
+    """The journal of jobs is written beside the index, which is `index` here."""
+    monkeypatch.chdir(tmp_path)
 
 
 def task(name="one", **changes):
@@ -134,11 +141,34 @@ def test_one_job_runs_and_a_few_wait(make_jobs):
     ids.append(start(jobs).id)
     assert [jobs.get(id).state for id in ids] == ["running"] + ["waiting"] * MAX_WAITING_JOBS
     with pytest.raises(HttpError, match="4 training jobs are waiting already") as error:
-        start(jobs)
+        start(jobs, "one more")
     assert error.value.status == 409
     jobs.cancel(ids[0])
     running(jobs, ids[1])
     assert [jobs.get(id).state for id in ids] == ["cancelled", "running"] + ["waiting"] * (MAX_WAITING_JOBS - 1)
+
+
+def test_a_job_that_waits_or_runs_already_is_refused(make_jobs):
+    jobs = make_jobs(HANG)
+    first = start(jobs)
+    with pytest.raises(HttpError, match="one is being trained on these judgments already") as error:
+        start(jobs)
+    assert error.value.status == 409
+    # On other judgments, or by other settings, it is another job.
+    start(jobs, qrels={"1": {"d": 1}})
+    jobs.cancel(first.id)
+    start(jobs)
+
+
+def test_jobs_that_the_end_of_the_server_stops_stay_in_the_journal(make_jobs):
+    jobs = make_jobs(HANG)
+    cancelled, stopped = start(jobs, "cancelled"), start(jobs, "stopped")
+    running(jobs, cancelled.id)
+    jobs.cancel(cancelled.id)
+    running(jobs, stopped.id)
+    jobs.close()
+    assert '"stopped"' in Path("index.training.json").read_text()
+    assert '"cancelled"' not in Path("index.training.json").read_text()
 
 
 def test_the_next_job_runs_even_if_one_fails(make_jobs):
@@ -218,7 +248,7 @@ def test_a_waiting_job_is_cancelled_and_never_starts(make_jobs, tmp_path):
     assert jobs.cancel(second.id).state == "cancelled"
     jobs.cancel(first.id)
     running(jobs, third.id)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.json"]
+    assert sorted(path.name for path in tmp_path.glob("?.json")) == ["a.json", "c.json"]
 
 
 def test_a_job_that_has_ended_is_not_cancelled(make_jobs):
@@ -244,7 +274,7 @@ def test_a_job_that_finished_in_the_meantime_is_done(make_jobs):
 
 def test_closing_ends_all_jobs(make_jobs):
     jobs = make_jobs(HANG)
-    first, second = start(jobs), start(jobs)
+    first, second = start(jobs), start(jobs, "two")
     running(jobs, first.id)
     process, thread = jobs._process, jobs._thread
     jobs.close()
@@ -262,9 +292,9 @@ def test_jobs_can_be_started_by_many_threads(make_jobs):
     ids, rejected = [], []
 
     def ask():
-        for _ in range(5):
+        for number in range(5):
             try:
-                ids.append(start(jobs).id)
+                ids.append(start(jobs, f"{threading.get_ident()}-{number}").id)
             except HttpError:
                 rejected.append(1)
             jobs.list()

@@ -99,3 +99,14 @@ def test_topics_and_judgments_of_the_collection_are_imported_by_one_button(medic
         assert "This collection comes with" not in page(client, path, topic_set="medical")
         assert "26 topics" in words(page(client, "/judge"))
         send(client, "/import-collection", 400, then="//elsewhere.example")
+
+
+def test_an_error_keeps_the_query_and_what_was_typed_and_leads_back(client):
+    refused = send(client, "/topic", 400, topic_set="x" * 101, text="why <b>wings</b>", back="/judge?topic_set=mine")
+    assert 'href="/judge?topic_set=mine">Back to the page' in refused
+    assert "why &lt;b&gt;wings&lt;/b&gt;</textarea>" in refused
+    elsewhere = send(client, "/topic", 400, topic_set="x" * 101, text="why", back="//evil.example/")
+    assert "Back to the page" not in elsewhere
+    missing = page(client, "/explain", 404, q='lymphoma "cells"', docno="none")
+    assert 'value="lymphoma &#34;cells&#34;"' in missing
+    assert "To the search page" in missing

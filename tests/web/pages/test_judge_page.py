@@ -35,7 +35,9 @@ def test_each_judge_is_led_to_topics_that_they_have_not_judged(client, store):
     shown = page(client, "/judge")
     (url,) = re.findall(r'<a class="button primary" href="([^"]*)">Judge the next topic', shown)
     assert split_url(unescape(url))[1]["qid"] == [second]
-    assert "judged relevant by you 1 lymphoma cells 5 0 1 2 wings 1 0 –" in words(shown)
+    assert "judged relevant by you edit Choose topic 1 lymphoma cells 5 0 1 Edit Choose topic 2 wings 1 0 –" in words(
+        shown
+    )
     for docno in dots(pool(client, first)):
         store.judge("mine", first, docno, judge="me", grade=0)
     (url,) = re.findall(r'<a href="([^"]*)">the next topic', pool(client, first))

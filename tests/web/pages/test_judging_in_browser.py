@@ -9,6 +9,7 @@ PAGES = [
     "/judge?topic_set=medical",
     "/next?topic_set=medical&left=bm25&right=dirichlet",
     "/pool?topic_set=medical&qid=2",
+    "/topic?topic_set=medical&qid=2",
     "/train",
     "/model?name=mine",
     "/measure",
@@ -342,6 +343,48 @@ def test_a_model_is_renamed_and_deleted_with_undo(show, browser, find, wait, col
     wait("document.querySelector('h1').textContent.includes('mine')")
 
 
+def test_the_strip_and_topics_work_in_a_browser(show, browser, find, wait, collection):
+    show("/judge?topic_set=medical")
+    assert "26 of 26 topics judged" in find(".strip").text
+    find("#words").send_keys("depression")
+    find(".narrow-topics button").click()
+    wait("new URLSearchParams(location.search).get('words') === 'depression'")
+    row, *others = browser.find_elements("css selector", ".topics tbody tr")
+    assert len(others) < 25
+    row.find_element("css selector", "[type=checkbox]").click()
+    find(".choosing summary").click()
+    find(".choosing .danger").click()
+    wait("document.querySelector('[data-changed]')?.textContent.includes('Deleted topic')")
+    assert "25 of 25 topics judged" in find(".strip").text
+    find("[data-changed] button").click()
+    wait("document.querySelector('.strip').textContent.includes('26 of 26 topics judged')")
+    find(".strip .next").click()
+    wait("location.pathname !== '/judge'")
+    assert "Not found" not in browser.title
+
+
+def test_a_lost_connection_during_training_is_shown(show, browser, find, wait, collection):
+    from selenium.webdriver.support.ui import Select
+
+    show("/train?topic_set=medical")
+    Select(find("#features")).select_by_value("table1")
+    find("#name").send_keys("lost")
+    find(".train button").click()
+    wait("document.querySelector('[data-job]')?.textContent.includes('Training lost')")
+    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        wait("document.querySelector('[data-lost]')?.checkVisibility()")
+    finally:
+        browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+        browser.execute_cdp_cmd("Network.disable", {})
+    wait("!document.querySelector('[data-lost]')?.checkVisibility()")
+    browser.get_log("browser")  # the failed requests
+    find(".job .danger").click()
+    wait("document.querySelector('[data-job]')?.dataset.state !== 'running'")
+
+
 def test_a_cancelled_job_leaves_no_model(show, browser, find, wait, collection):
     from selenium.webdriver.support.ui import Select
 
@@ -351,8 +394,9 @@ def test_a_cancelled_job_leaves_no_model(show, browser, find, wait, collection):
     find(".train button").click()
     wait("document.querySelector('[data-job]')?.textContent.includes('Training unwanted')")
     find(".job .danger").click()
-    wait("document.querySelector('[data-job]')?.dataset.state === 'cancelled'")
-    assert "unwanted was cancelled" in find(".job").text
+    wait("document.getElementById('main').textContent.includes('unwanted was cancelled')")
+    # The card has the job that finished.
+    assert find(".job").get_attribute("data-state") == "done"
     assert "unwanted" not in [each.text for each in browser.find_elements("css selector", ".model h3")]
 
 

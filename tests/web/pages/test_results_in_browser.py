@@ -209,3 +209,45 @@ def test_pages_are_accessible(show, look, shortcomings, too_wide, faint_words, p
     assert (shortcomings(), too_wide(), faint_words()) == ([], [], [])
     look()
     assert (too_wide(), faint_words()) == ([], [])
+
+
+def test_single_keys_can_be_switched_off(show, press):
+    shown = show("/?q=cells")
+    press("?")
+    click(shown, "#single-keys")
+    shown.find_element("css selector", "#keys form button").click()
+    try:
+        shown = show("/?q=cells")
+        press("j", "?")
+        assert shown.switch_to.active_element.tag_name == "body"
+        assert not shown.find_element("id", "keys").is_displayed()
+        click(shown, "[data-keys]")
+        assert not shown.find_element("id", "single-keys").is_selected()
+        click(shown, "#single-keys")
+        shown.find_element("css selector", "#keys form button").click()
+        press("j")
+        assert shown.execute_script("return document.activeElement.closest('.result') !== null")
+    finally:
+        shown.execute_script("localStorage.clear()")
+
+
+def test_the_api_is_described_without_a_network(show):
+    shown = show("/")
+    shown.find_element("link text", "API").click()
+    headings = texts(shown, ".operation h2")
+    assert "GET /api/search" in headings
+    assert "POST /api/judgments/batch" in headings
+    loaded = shown.execute_script(
+        "return performance.getEntriesByType('resource').map(entry => new URL(entry.name).host)"
+    )
+    assert set(loaded) == {shown.execute_script("return location.host")}
+
+
+def test_marked_words_have_enough_contrast_in_both_schemes(show, faint_words):
+    for scheme in ("light", "dark"):
+        shown = show("/?q=lymphoma", scheme=scheme)
+        assert len(texts(shown, "mark")) > 3
+        assert faint_words() == []
+        shown.execute_script("document.documentElement.style.setProperty('--mark', '#5a636e')")
+        shown.execute_script("document.documentElement.style.setProperty('--ink', '#666')")
+        assert any(word for word, _ in faint_words() if "ymphoma" in word)

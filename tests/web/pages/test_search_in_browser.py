@@ -248,11 +248,11 @@ def test_judgments_by_click_and_by_key_are_there_after_a_reload(show, press, wai
     press("1")
     wait(f"{announcement}.startsWith('Which result?')")
     click(shown, ".result:nth-child(1) [data-grade='2']")
-    wait(f"{announcement} === 'Judged definitely relevant'")
+    wait(f"{announcement}.startsWith('Judged definitely relevant')")
     press("j", "1")
-    wait(f"{announcement} === 'Judged possibly relevant'")
+    wait(f"{announcement}.startsWith('Judged possibly relevant')")
     press("j", "0")
-    wait(f"{announcement} === 'Judged not relevant'")
+    wait(f"{announcement}.startsWith('Judged not relevant')")
     shown.refresh()
     assert [pressed(shown, n) for n in range(4)] == [["Definitely"], ["Possibly"], ["Not"], []]
 
@@ -261,9 +261,9 @@ def test_a_grade_chosen_again_is_removed_and_restored_by_undo(show, press, wait)
     announcement = "document.getElementById('announcement').textContent"
     shown = show("/?q=children")
     press("j", "2")
-    wait(f"{announcement} === 'Judged definitely relevant'")
+    wait(f"{announcement}.startsWith('Judged definitely relevant')")
     press("2")
-    wait(f"{announcement} === 'Judgment removed'")
+    wait(f"{announcement}.startsWith('Judgment removed')")
     assert pressed(shown) == []
     press("u")
     wait(f"{announcement}.startsWith('Undone')")
@@ -279,7 +279,7 @@ def test_a_document_is_judged_on_its_page(show, press, wait):
     press("j", "\n")
     wait("document.querySelector('.document')")
     press("1")
-    wait("document.getElementById('announcement').textContent === 'Judged possibly relevant'")
+    wait("document.getElementById('announcement').textContent.startsWith('Judged possibly relevant')")
     assert pressed(shown) == ["Possibly"]
     shown.back()
     wait("document.querySelector('.result [data-grade=\"1\"]')?.ariaPressed === 'true'")
@@ -323,7 +323,7 @@ def test_a_menu_closes_by_escape_and_when_the_focus_leaves_it(show, press):
     assert shown.execute_script(opened) == 1
     press(Keys.TAB)
     assert shown.execute_script(opened) == 0
-    assert shown.switch_to.active_element.get_attribute("id") == "q"
+    assert shown.execute_script("return document.activeElement.closest('.strip') !== null")
 
 
 def test_another_index_is_chosen_without_leaving_the_page(show, wait):
@@ -469,7 +469,8 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
 
     shown = show(SEARCHED)
     way = []
-    for _ in range(33):
+    n_links = shown.execute_script("return document.querySelectorAll('.strip a').length")
+    for _ in range(33 + n_links):
         press(Keys.TAB)
         way.append(
             shown.execute_script(
@@ -477,6 +478,10 @@ def test_the_focus_moves_in_order_and_is_visible(show, press):
                 "return [e.id || e.dataset.grade || e.textContent.trim(), s.outlineStyle, b.width > 0 && b.left >= 0]"
             )
         )
+    strip = [each.text for each in shown.find_elements("css selector", ".strip a")]
+    assert [name for name, _, _ in way[9 : 9 + n_links]] == strip
+    assert all(visible for _, _, visible in way[9 : 9 + n_links])
+    del way[9 : 9 + n_links]
     assert [name for name, _, _ in way][:9] == [
         "Skip to the content",
         "searchlab",
@@ -545,7 +550,7 @@ def test_hostile_documents_are_escaped(show, wait, press):
         shown = show(PAGES["hostile"])
         position = texts(shown, ".result .docno").index(docno)
         press(*"j" * (position + 1), "2")
-        wait("document.getElementById('announcement').textContent === 'Judged definitely relevant'")
+        wait("document.getElementById('announcement').textContent.startsWith('Judged definitely relevant')")
         press("o")
         wait("document.querySelector('.document')")
         assert texts(shown, "h1") == [title]

@@ -67,6 +67,7 @@ def serve_command(
             raise SourceError(file, "no such file")
     if reports is not None and not Path(reports).is_dir():
         raise SettingError(f"--reports {reports}: no such folder")
+    from searchlab.blas_threads import use_blas_threads
     from searchlab.rankers.bundle import load_bundle
     from searchlab.retrieval.query.synonyms import Synonyms
     from searchlab.web.server import serve
@@ -83,4 +84,6 @@ def serve_command(
     state = AppState(indexes, reports_folder=Path(reports or RESULTS), uploads=taken)
     for name in indexes.names:
         state.judgments(name).verify()
-    serve(state, host, port, token or ())
+    # Requests multiply small matrices, several at a time: threads of one would wait for those of another.
+    with use_blas_threads(1):
+        serve(state, host, port, token or ())

@@ -87,7 +87,7 @@ class VerifiedBlocks:
         if zlib.crc32(mapped[start : end + 8]) != int.from_bytes(footer[8:12], "little"):
             raise ValueError("damaged checksums")
         self.data = mapped[:start]
-        self._mapped = mapped.obj if isinstance(mapped.obj, mmap.mmap) else None
+        self._mapped = mapped.obj if hasattr(mapped.obj, "madvise") else None
         self._checksums = np.frombuffer(mapped[start:end], "<u4").tolist()
         self._verified = bytearray(n_blocks)
         self._flags = np.frombuffer(self._verified, np.uint8)

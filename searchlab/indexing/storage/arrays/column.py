@@ -21,13 +21,13 @@ from searchlab.types import Array
 class Column:
     """An array with the verification of its file; without a file, the array itself."""
 
-    __slots__ = ("_blocks", "_start", "memory")
+    __slots__ = ("blocks", "memory", "start")
 
     def __init__(self, array: npt.ArrayLike, blocks: VerifiedBlocks | None = None, start: int = 0) -> None:
         # The array itself: to be read only where it has been verified.
         self.memory: Array = np.asarray(array)
-        self._blocks = blocks
-        self._start = start
+        self.blocks = blocks
+        self.start = start
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -52,7 +52,7 @@ class Column:
         return whole.copy() if copy else whole
 
     def __getitem__(self, key: Any) -> Any:
-        if self._blocks is not None:
+        if self.blocks is not None:
             if isinstance(key, slice):
                 self.verify(*_bounds(key, len(self.memory)))
             elif isinstance(key, int | np.integer):
@@ -77,25 +77,23 @@ class Column:
 
     def verify(self, start: int = 0, stop: int | None = None) -> None:
         """Verify the rows from `start` up to `stop`; raises IndexCorrupt if they are damaged."""
-        if self._blocks is not None and len(self.memory):
+        if self.blocks is not None and len(self.memory):
             row_bytes = self.memory.strides[0]
             stop = len(self.memory) if stop is None else stop
-            self._blocks.verify(self._start + start * row_bytes, self._start + stop * row_bytes)
+            self.blocks.verify(self.start + start * row_bytes, self.start + stop * row_bytes)
 
     def damaged(self, problem: str) -> IndexCorrupt:
         """The error for numbers that cannot be right, though their checksums are."""
-        if self._blocks is None:
+        if self.blocks is None:
             return IndexCorrupt(f"damaged ({problem}); {REBUILD}")
-        return self._blocks.damaged(problem)
+        return self.blocks.damaged(problem)
 
     def verify_ranges(self, starts: Array, stops: Array) -> None:
         """Verify the rows of many ranges, which are within the column."""
-        if self._blocks is not None:
+        if self.blocks is not None:
             filled = starts < stops
             row_bytes = self.memory.strides[0]
-            self._blocks.verify_ranges(
-                self._start + starts[filled] * row_bytes, self._start + stops[filled] * row_bytes
-            )
+            self.blocks.verify_ranges(self.start + starts[filled] * row_bytes, self.start + stops[filled] * row_bytes)
 
     def gather(self, starts: Array, stops: Array) -> Array:
         """The rows of many ranges, verified, one range after the other; IndexError if one is not within the column."""
@@ -105,9 +103,9 @@ class Column:
 
     def release(self, start: int, stop: int) -> None:
         """Let the rows from `start` up to `stop` leave the memory of the process, until they are read again."""
-        if self._blocks is not None:
+        if self.blocks is not None:
             row_bytes = self.memory.strides[0]
-            self._blocks.release(self._start + start * row_bytes, self._start + stop * row_bytes)
+            self.blocks.release(self.start + start * row_bytes, self.start + stop * row_bytes)
 
     def _verify_rows(self, rows: Array) -> None:
         numbers = rows.astype(np.int64).ravel()

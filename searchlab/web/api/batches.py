@@ -1,0 +1,60 @@
+"""Batches: several searches, or several judgments of one topic, in one request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from searchlab.web.api.judge import GRADE, NOTE, judge_document
+from searchlab.web.api.parameters import DOCNO, QUERY, Parameter
+from searchlab.web.api.search import search_documents
+from searchlab.web.http_errors import HttpError
+from searchlab.web.state.request_state import RequestState
+
+MAX_QUERIES = 100
+MAX_JUDGMENTS = 1000
+# Documents that all searches of a batch may give together.
+MAX_HITS = 10_000
+
+QUERIES = Parameter("queries", "strings", "the queries to search for", max_items=MAX_QUERIES)
+JUDGMENTS = Parameter(
+    "judgments",
+    "records",
+    "documents with their grades",
+    fields=(DOCNO, GRADE, replace(NOTE, default=None)),
+    max_items=MAX_JUDGMENTS,
+)
+BATCH_QUERY = replace(QUERY, name="query", description="instead of topic_set and qid: the query", default="")
+
+
+def search_batch(
+    state: RequestState, *, queries: list[str], system: str, k: int, filter: list[str], judge: str
+) -> dict[str, Any]:
+    """The first page of results of each query."""
+    if k * len(queries) > MAX_HITS:
+        raise HttpError(400, f"{len(queries)} queries with k={k} are {k * len(queries):,}, expected {MAX_HITS:,} hits")
+    return {
+        "answers": [
+            search_documents(state, q=query, system=system, k=k, page=1, filter=filter, judge=judge)
+            for query in queries
+        ]
+    }
+
+
+def judge_batch(
+    state: RequestState, *, judgments: list[dict[str, Any]], judge: str, topic_set: str, qid: str, query: str
+) -> dict[str, Any]:
+    """Grade several documents for one topic or query; an error names the first document that cannot be judged."""
+    judged = []
+    for number, each in enumerate(judgments, start=1):
+        try:
+            judged.append(judge_document(state, **each, judge=judge, topic_set=topic_set, qid=qid, query=query))
+        except HttpError as error:
+            done = f"judgment {number} of {len(judgments)}, after {number - 1} were stored"
+            raise HttpError(error.status, f"{done}: {error.message}") from None
+    return {"judged": judged, "n_judged": len(judged)}
+
+
+def withdraw_grade(state: RequestState, *, docno: str, judge: str, topic_set: str, qid: str) -> dict[str, Any]:
+    """Withdraw the grade that a judge gave a document for a topic; the act is recorded, and can be undone."""
+    return judge_document(state, docno=docno, grade=None, judge=judge, topic_set=topic_set, qid=qid)

@@ -1,0 +1,89 @@
+"""The journal of training jobs beside an index, `INDEX.training.json`: a job that its server did not finish is in it.
+
+A job is added when it is accepted, and removed when it has ended. What is left of a server that is gone was
+interrupted; it can be trained again, since the journal has its settings.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from searchlab.atomic_file import open_atomic
+from searchlab.corpus.text_files import read_text_file
+from searchlab.errors import SearchlabError
+from searchlab.json_records import json_checksum, one_line, parse_record, whole_number, without_checksum
+
+FORMAT = "searchlab training journal 1"
+SETTINGS = ("topic_set", "ranker", "features", "recipe", "prior")
+
+log = logging.getLogger(__name__)
+
+
+def journal_file(folder: Path) -> Path:
+    """The journal of an index."""
+    return folder.with_name(f"{folder.name}.training.json")
+
+
+def add_to_journal(folder: Path, name: str, settings: Mapping[str, Any]) -> None:
+    """Add a job of this process; an earlier one of the same name is replaced."""
+    job = {"name": name, "pid": os.getpid(), "k": settings["k"], **{key: settings[key] for key in SETTINGS}}
+    _write(folder, [*(each for each in _read(folder) if each["name"] != name), job])
+
+
+def remove_from_journal(folder: Path, name: str) -> None:
+    """Remove a job that has ended, or is not wanted any more."""
+    jobs = _read(folder)
+    if any(each["name"] == name for each in jobs):
+        _write(folder, [each for each in jobs if each["name"] != name])
+
+
+def list_interrupted(folder: Path) -> list[dict[str, Any]]:
+    """The jobs whose servers are gone."""
+    return [job for job in _read(folder) if not _is_running(job["pid"])]
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _read(folder: Path) -> list[dict[str, Any]]:
+    """The jobs of a journal; none if it cannot be read: it is only a convenience."""
+    path = journal_file(folder)
+    if not path.exists():
+        return []
+    try:
+        record = without_checksum(parse_record(read_text_file(path)))
+        if one_line(record, "format") != FORMAT:
+            raise ValueError(f"format is {record['format']!r}, expected {FORMAT!r}")
+        return [_job(each) for each in record["jobs"]]
+    except (SearchlabError, ValueError, LookupError, TypeError) as error:
+        log.warning("%s: not a journal of training jobs (%s)", path.name, error)
+        return []
+
+
+def _job(record: Any) -> dict[str, Any]:
+    texts = {key: one_line(record, key) for key in ("name", *SETTINGS)}
+    return {**texts, "pid": whole_number(record, "pid", 1), "k": whole_number(record, "k", 1)}
+
+
+def _write(folder: Path, jobs: list[dict[str, Any]]) -> None:
+    record = {"format": FORMAT, "jobs": jobs}
+    try:
+        if not jobs:
+            journal_file(folder).unlink(missing_ok=True)
+            return
+        with open_atomic(journal_file(folder)) as file:
+            file.write(json.dumps(record | {"checksum": json_checksum(record)}, indent=1) + "\n")
+    except (SearchlabError, OSError) as error:
+        log.warning("training jobs are not recorded: %s", error)

@@ -1,0 +1,91 @@
+"""axe-core finds nothing on any page: wide and light, narrow and dark.
+
+axe-core (MPL 2.0) is no part of this project: npm puts it into pytest's cache. Without npm, or without a registry that
+npm can reach, these tests are skipped; AXE_CORE names a copy of axe.min.js to use instead.
+"""
+
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from searchlab.judgments.judgment_store import JudgmentStore, judgments_file
+from searchlab.records import Topic
+
+AXE = "axe-core@4"
+QUERY = "q=heart+attack+depression"
+PAGES = {
+    "home": "/",
+    "search": f"/?{QUERY}&filter=year%3D%5B1990+TO+2020%5D",
+    "unknown word": "/?q=lymph",
+    "nothing": "/?q=zzzz",
+    "similar": "/similar?docno=med-045",
+    "document": f"/document?docno=med-045&{QUERY}",
+    "compare": f"/compare?{QUERY}&left=bm25&right=bm25%2Brm3",
+    "explain": f"/explain?{QUERY}&docno=med-045",
+    "against": f"/explain?{QUERY}&docno=med-045&against=med-121",
+    "searches": "/searches",
+    "upload": "/upload",
+    "judge": "/judge",
+    "pool": "/pool?topic_set=mine&qid=1",
+    "train": "/train",
+    "measure": "/measure",
+    "api": "/api-reference",
+}
+RUN = """
+const done = arguments[0];
+axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations.map(each =>
+  [each.impact, each.id, each.nodes.map(node => node.html.slice(0, 150)).slice(0, 3)])),
+  error => done([String(error)]));
+"""
+
+
+def download_axe(folder: Path) -> str:
+    """The path of axe.min.js, fetched by npm if it is not in the folder yet; skips the test if it cannot be had."""
+    script = folder / "package" / "axe.min.js"
+    if not script.is_file():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("axe-core: npm is not installed")
+        packed = subprocess.run(
+            [npm, "pack", "--silent", AXE], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+        )
+        if packed.returncode:
+            pytest.skip("axe-core: npm cannot fetch it")
+        with tarfile.open(folder / packed.stdout.split()[-1]) as package:
+            package.extract("package/axe.min.js", folder, filter="data")
+    return str(script)
+
+
+@pytest.fixture(scope="module")
+def axe(request) -> str:
+    path = os.environ.get("AXE_CORE") or download_axe(request.config.cache.mkdir("axe-core"))
+    return Path(path).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def address(browser, medical, serve) -> str:
+    with JudgmentStore(judgments_file(medical)) as store:
+        grades = {"1": {"med-045": 2, "med-004": 0}, "2": {"med-010": 1}}
+        store.import_judgments(
+            "mine", [Topic("1", "heart attack depression"), Topic("2", "lymphoma")], grades, judge="me"
+        )
+    return serve(medical)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("page", PAGES)
+def test_axe_finds_nothing(axe, show, page, width, scheme):
+    shown = show(PAGES[page], width=width, scheme=scheme)
+    shown.execute_script("for (const one of document.querySelectorAll('main details')) one.open = true")
+    shown.execute_script(axe)
+    assert shown.execute_async_script(RUN) == []
+
+
+def test_axe_finds_faults(axe, show):
+    shown = show("/")
+    shown.execute_script("document.querySelector('main').appendChild(document.createElement('img')); " + axe)
+    assert "image-alt" in [rule for _, rule, _ in shown.execute_async_script(RUN)]

@@ -1,0 +1,95 @@
+"""The strip of every page says how far judging has come, and its action leads somewhere."""
+
+import re
+
+import pytest
+
+from searchlab.web.pages.judge_page import filter_topics, sort_topics
+from tests.web.pages.judging_client import page, send, topic, words
+
+
+def strip(client, path="/", **parameters):
+    shown = page(client, path, **parameters)
+    text = re.search(r'<nav class="strip".*?</nav>', shown, re.DOTALL).group()
+    steps = " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    return steps, re.search(r'class="next" href="([^"]*)"', text).group(1).replace("&amp;", "&")
+
+
+@pytest.mark.parametrize("path", ["/", "/compare", "/judge", "/train", "/measure"])
+def test_every_page_has_it_and_without_topics_it_leads_to_adding_some(client, path):
+    steps, action = strip(client, path)
+    assert steps.startswith("0 of 10 topics judged train measured in use Add topics")
+    assert action == "/judge#add"
+
+
+def test_it_leads_to_an_unjudged_topic_and_then_to_adding_topics(client, store):
+    first, second = topic(store), topic(store, "wings")
+    store.judge("mine", first, "d1", judge="me", grade=2)
+    steps, action = strip(client)
+    assert (steps.split(" topics")[0], action) == ("1 of 10", f"/pool?topic_set=mine&qid={second}")
+    assert "Relevant to: wings" in words(client.get(action).text)
+    store.judge("mine", second, "w01", judge="me", grade=1)
+    assert strip(client)[1] == "/judge?topic_set=mine#add"
+
+
+def test_with_enough_judged_topics_it_leads_to_training(client, store):
+    for number in range(10):
+        store.judge("mine", topic(store, f"lymphoma {number}"), "d1", judge="me", grade=1)
+    steps, action = strip(client)
+    assert (steps.split(" train")[0], action) == ("10 of 10 topics judged", "/train?topic_set=mine#train")
+
+
+# Topics: added one a line, filtered, sorted, edited, deleted and merged with undo
+
+
+def test_topics_are_added_one_a_line(client, store):
+    assert send(client, "/topic", topic_set="mine", text="lymphoma\r\n\r\n T cells \nmice") == "/judge?topic_set=mine"
+    assert [each.text for each in store.topics("mine")] == ["lymphoma", "T cells", "mice"]
+    assert send(client, "/topic", topic_set="mine", text="wings").startswith("/pool?")
+
+
+def test_topics_are_filtered_and_sorted():
+    topics = [
+        {"qid": "1", "text": "b cells", "n_judged": 2, "n_relevant": 0},
+        {"qid": "2", "text": "A cell", "n_judged": 1, "n_relevant": 1},
+    ]
+    assert [each["qid"] for each in filter_topics(topics, "CELL a")] == ["2"]
+    assert [each["qid"] for each in filter_topics(topics, "")] == ["1", "2"]
+    orders = {order: "".join(each["qid"] for each in sort_topics(topics, order)) for order in ("", "text", "unjudged")}
+    assert orders == {"": "12", "text": "21", "unjudged": "21"}
+
+
+def test_criteria_and_highlighted_words_are_shown_beside_the_document(client, store):
+    qid = topic(store, "lymphoma")
+    texts = {"text": "lymphomas", "criteria": "only <b>mice</b>", "highlight": "cells"}
+    url = send(client, "/topic/edit", topic_set="mine", qid=qid, **texts)
+    assert "Undo" in words(client.get(url).text)
+    shown = page(client, "/pool", topic_set="mine", qid=qid, systems=["bm25"], docno="d1")
+    assert "What counts as relevant only <b>mice</b>" in words(shown)
+    assert "<mark>cells</mark>" in shown
+    assert "only &lt;b&gt;mice" in page(client, "/topic", topic_set="mine", qid=qid)
+
+
+def test_topics_and_sets_are_deleted_merged_and_renamed_with_undo(client, store):
+    qids = [topic(store, text) for text in ("lymphoma", "cells", "mice")]
+    store.judge("mine", qids[0], "d1", judge="me", grade=2)
+
+    def undo(url):
+        shown = client.get(url).text
+        change = re.search(r'data-changed.*?name="change" value="(\d+)"', shown, re.DOTALL).group(1)
+        send(client, "/change/undo", topic_set="mine", change=change)
+
+    url = send(client, "/topics/delete", topic_set="mine", qids=qids[:2])
+    assert [each.qid for each in store.topics("mine")] == qids[2:]
+    assert "Deleted 2 topics of mine" in words(client.get(url).text)
+    undo(url)
+    assert [each.qid for each in store.topics("mine")] == qids
+    url = send(client, "/topics/merge", topic_set="mine", qids=qids[:2], into=qids[1])
+    assert store.grades("mine") == {qids[1]: {"d1": 2}}
+    undo(url)
+    assert store.grades("mine") == {qids[0]: {"d1": 2}}
+    url = send(client, "/set/rename", topic_set="mine", new_name=" ours ")
+    assert [each.name for each in store.topic_sets()] == ["ours"]
+    undo(url)
+    send(client, "/set/delete", topic_set="mine")
+    assert store.topic_sets() == []
