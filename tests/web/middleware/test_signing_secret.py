@@ -1,7 +1,10 @@
 """The signing secret survives a restart, and is used only if no other user can read it."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from searchlab.web import server
 from searchlab.web.middleware.signing_secret import SECRET_BYTES, load_signing_secret, signing_secret_file
 
 
@@ -42,3 +45,12 @@ def test_links_and_files_of_another_length_are_not_used(path):
 def test_without_a_folder_to_write_to_one_is_drawn(tmp_path):
     secret = load_signing_secret(tmp_path / "none" / "it.secret")
     assert len(secret) == SECRET_BYTES
+
+
+def test_a_server_that_is_started_again_signs_with_the_same_secret(tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr(server, "run_server", lambda *arguments, secret, **options: used.append(secret))
+    indexes = SimpleNamespace(names=("it",), folder=lambda: tmp_path / "it")
+    for _ in range(2):
+        server.serve(SimpleNamespace(indexes=indexes, limits=None, close=lambda: None))  # type: ignore[arg-type]
+    assert used[0] == used[1] == (tmp_path / "it.secret").read_bytes()
