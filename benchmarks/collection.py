@@ -61,11 +61,14 @@ def draw_documents(n_docs: int) -> Iterator[np.ndarray]:
 
 
 def make_queries() -> list[str]:
-    """Queries of 3 to 8 distinct words, frequent and rare: their ranks are log-uniform from 10 to 20,000."""
-    words = make_vocabulary()
-    rng = np.random.default_rng((SEED, 0, N_QUERIES))
+    """Queries of 3 to 8 distinct words, frequent and rare."""
+    return draw_queries(make_vocabulary(), np.random.default_rng((SEED, 0, N_QUERIES)), N_QUERIES, fewest_words=3)
+
+
+def draw_queries(words: list[str], rng: np.random.Generator, n_queries: int, fewest_words: int) -> list[str]:
+    """Queries of up to 8 distinct words, whose ranks are log-uniform from 10 to 20,000."""
     queries = []
-    for n_words in rng.integers(3, 9, N_QUERIES):
+    for n_words in rng.integers(fewest_words, 9, n_queries):
         ranks = np.exp(rng.uniform(np.log(10), np.log(20_000), size=50)).astype(int).tolist()
         queries.append(" ".join(words[rank] for rank in list(dict.fromkeys(ranks))[:n_words]))
     return queries

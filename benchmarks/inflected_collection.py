@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-from collection import count_lines
+from collection import count_lines, draw_queries
 
 SEED = 2029
 VOCABULARY_SIZE = 80_000
@@ -51,11 +51,5 @@ def make_vocabulary() -> list[str]:
 
 
 def make_queries() -> list[str]:
-    """Queries of 2 to 8 distinct words, frequent and rare: their ranks are log-uniform from 10 to 20,000."""
-    words = make_vocabulary()
-    rng = np.random.default_rng((SEED, 0, N_QUERIES))
-    queries = []
-    for n_words in rng.integers(2, 9, N_QUERIES):
-        ranks = np.exp(rng.uniform(np.log(10), np.log(20_000), size=50)).astype(int).tolist()
-        queries.append(" ".join(words[rank] for rank in list(dict.fromkeys(ranks))[:n_words]))
-    return queries
+    """Queries of 2 to 8 distinct words, frequent and rare."""
+    return draw_queries(make_vocabulary(), np.random.default_rng((SEED, 0, N_QUERIES)), N_QUERIES, fewest_words=2)
