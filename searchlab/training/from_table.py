@@ -182,7 +182,9 @@ def _recipe_record(recipe: Recipe, choice: Choice) -> dict[str, Any]:
     prior = None if choice.prior is None else choice.prior.to_json()
     if prior is not None:
         prior["share"] = choice.prior_share
-        summary += f", learning starts from {prior['name']}, whose share is {100 * choice.prior_share:.0f} %"
+        summary += f", learning starts from {prior['name']}"
+        if recipe.make_ranker().tuned is not None:  # only then is the model shrunk towards the prior
+            summary += f", whose share is {100 * choice.prior_share:.0f} %"
     return {**recipe.to_json(), "averaged": n_averaged, "summary": summary, "prior": prior}
 
 
