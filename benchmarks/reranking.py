@@ -35,6 +35,7 @@ from searchlab.features.feature_sets import DEFAULT_SET
 from searchlab.features.feature_table import FeatureTable
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
+from searchlab.rankers.ranker_registry import SEARCH_RANKER
 from searchlab.training.cross_validation import BUILT_IN, cross_validate_table
 from searchlab.training.from_index import compare_with_first_stage
 from searchlab.training.recipe import NO_PRIOR, Recipe
@@ -56,7 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Quality of trained re-rankers, cross-validated over topics.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--collections", default=",".join(COLLECTIONS))
-    parser.add_argument("--rankers", default="rsvm-ir")
+    parser.add_argument("--rankers", default=SEARCH_RANKER)
     parser.add_argument("--recipe", default="tuned")
     parser.add_argument("--features", default=DEFAULT_SET)
     parser.add_argument("--prior", choices=("others", NO_PRIOR), default="others")
@@ -102,7 +103,7 @@ def learn_from_others(sets: dict[str, TrainingSet], name: str) -> Bundle:
     """What the built-in model would be without this collection."""
     others = pool({other: sets[other] for other in COLLECTIONS if other != name}).table
     choice = learn(others)
-    return Bundle("rsvm-ir", {}, choice.model, others.names, choice.preprocessor)
+    return Bundle(SEARCH_RANKER, {}, choice.model, others.names, choice.preprocessor)
 
 
 def make_recipe(ranker: str, name: str, prior: Bundle | None, n_repeats: int = 1) -> Recipe:
@@ -171,11 +172,11 @@ def _learn_from_few(data: TrainingSet, prior: Bundle | None, size: int, draw: in
     qids = np.array(table.query_ids, dtype=str)[drawn]
     train: FeatureTable = table.rows(np.isin(table.qids.astype(str), qids))
     kept = np.array([topic.qid not in set(qids.tolist()) for topic in data.topics])
-    systems = {"starts from nothing": make_recipe("rsvm-ir", "tuned", None)}
+    systems = {"starts from nothing": make_recipe(SEARCH_RANKER, "tuned", None)}
     means = {}
     if prior is not None:
         means["the other collections"] = float(np.mean(_values(data, prior.scores(table))[kept]))
-        systems = {"starts from the other collections": make_recipe("rsvm-ir", "tuned", prior)} | systems
+        systems = {"starts from the other collections": make_recipe(SEARCH_RANKER, "tuned", prior)} | systems
     for name, recipe in systems.items():
         scores = recipe.learn(train, recipe.validation_measure(data.qrels)).scores(table)
         means[name] = float(np.mean(_values(data, scores)[kept]))

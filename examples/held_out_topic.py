@@ -6,7 +6,7 @@ from pathlib import Path
 import searchlab
 
 MEDICAL = Path(__file__).parents[1] / "corpora" / "medical"
-QID = "13"
+QID = "11"
 
 topics = searchlab.read_topics(MEDICAL / "topics.tsv")
 qrels = searchlab.read_qrels(MEDICAL / "qrels.txt")

@@ -87,6 +87,7 @@ ALLOWED_IMPORTERS = {
         "indexing/vocabulary.py",
         "topic_models/*.py",
         "mixtures/latent_topic_training.py",
+        "rankers/solvers/softmax_loss.py",
     ],
     "sklearn": ["rankers/estimators/*.py", "rankers/solvers/*.py", "training/selection.py"],
     "lightgbm": ["rankers/estimators/lambdamart.py"],

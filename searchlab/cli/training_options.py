@@ -87,10 +87,10 @@ RepeatsOption = Annotated[
 ]
 
 
-def make_training_recipe(ranker: str, settings: list[str] | None, usual: Mapping[str, Any], **given: Any) -> Recipe:
-    """The recipe of a ranker with the values `given` on the command line, and `usual` ones where they are None."""
+def make_training_recipe(settings: list[str] | None, usual: Mapping[str, Any], **given: Any) -> Recipe:
+    """The recipe with the values `given` on the command line, and `usual` ones where they are None."""
     from searchlab.cli.search_options import pairs
     from searchlab.training.recipe import Recipe
 
     chosen = {name: value for name, value in given.items() if value is not None}
-    return Recipe(ranker, dict(pairs(settings or (), "--set", "C=0.01")), **{**usual, **chosen})
+    return Recipe(settings=dict(pairs(settings or (), "--set", "C=0.01")), **{**usual, **chosen})

@@ -91,6 +91,9 @@ _SEMANTIC = {
 _NEIGHBOURS = {
     "bm25": "BM25 of the {} most similar candidates",
     "rm3": "BM25 of the {} most similar candidates, the query with words of its best documents (RM3)",
+    "bm25_words": "BM25 of the {} candidates with most words in common",
+    "rm3_words": "BM25 of the {} candidates with most words in common, the query with words of its best ones (RM3)",
+    "smoothed_words": "BM25, the document mixed with the {} candidates with most words in common",
 }
 
 

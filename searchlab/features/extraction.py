@@ -21,10 +21,12 @@ from searchlab.corpus.values.conversion import make_grades, make_topics
 from searchlab.errors import DuplicateError, SettingError, unknown_name
 from searchlab.features.candidates import Candidates, make_candidates
 from searchlab.features.catalogue import Feature, compute_features
+from searchlab.features.counts import StreamCounts
 from searchlab.features.feature_sets import FeatureSet, make_feature_set
 from searchlab.features.feature_table import FeatureTable
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES, NEIGHBOUR_FEATURES, SEMANTIC_DIMS
-from searchlab.features.latent_semantics.neighbours import neighbour_means
+from searchlab.features.formulas.stream_formula import score_stream
+from searchlab.features.latent_semantics.neighbours import DenseVectors, Vectors, neighbour_means
 from searchlab.features.proximity import measure_positions
 from searchlab.features.query_context import QueryContext, Space, TopicSpace
 from searchlab.features.user_defined.external_features import require_scores
@@ -34,6 +36,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.retrieval.expansion import MAX_TERMS, RM3
 from searchlab.retrieval.pipeline import PipelineSearch
 from searchlab.retrieval.results import Hits
+from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.execution.mixture_components import MixtureComponents
 from searchlab.scorers.plsa import PLSA
 from searchlab.types import Array, Progress, no_progress
@@ -227,22 +230,46 @@ def supply_clarity(query: QueryContext, wanted: Collection[str]) -> dict[str, Ar
 def supply_semantic(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
     """Cosines in a latent semantic space, undefined where a vector is 0, and scores of the nearest candidates."""
     space, documents = query.space or _open_space(query.engine), query.documents
-    neighbours = {name: NEIGHBOUR_FEATURES[name] for name in wanted if name in NEIGHBOUR_FEATURES}
+    by_words = [name for name in wanted if name in NEIGHBOUR_FEATURES and NEIGHBOUR_FEATURES[name].by_words]
+    in_space = [name for name in wanted if name in NEIGHBOUR_FEATURES and name not in by_words]
     measured: dict[str, Array] = {}
     for dims in SEMANTIC_DIMS:
         targets = {f"semantic.both.{what}_{dims}": target for what, target in TARGETS.items()}
         chosen = [name for name in wanted if name in targets]
         is_widest = dims == SEMANTIC_DIMS[-1]
-        if not chosen and not (neighbours and is_widest):
+        if not chosen and not (in_space and is_widest):
             continue
         vectors = space.vectors(documents.shards, documents.docs, dims)
         exact = vectors.astype(float)
         measured |= {name: _cosines(exact, targets[name](query, space, dims)) for name in chosen}
-        if neighbours and is_widest:
-            scores = [NEIGHBOUR_SCORES[each.scorer](query) for each in neighbours.values()]
-            means = neighbour_means(vectors, scores, [each.size for each in neighbours.values()])
-            measured |= zip(neighbours, means, strict=True)
+        if in_space and is_widest:
+            measured |= _neighbour_features(query, in_space, DenseVectors(vectors))
+    if by_words:
+        measured |= _neighbour_features(query, by_words, space.word_vectors(documents.shards, documents.docs))
     return measured
+
+
+def _neighbour_features(query: QueryContext, names: Sequence[str], vectors: Vectors) -> dict[str, Array]:
+    """Features of neighbours, by their names; near are candidates by these vectors."""
+    features = [NEIGHBOUR_FEATURES[name] for name in names]
+    numbers = [NEIGHBOUR_NUMBERS[feature.of](query) for feature in features]
+    means = neighbour_means(vectors, numbers, [feature.size for feature in features])
+    return {
+        name: smoothed_bm25(query.query_counts, mean) if feature.of == "counts" else mean
+        for name, feature, mean in zip(names, features, means, strict=True)
+    }
+
+
+def smoothed_bm25(counts: StreamCounts, means: Array) -> Array:
+    """BM25 with the counts and lengths of candidates averaged with those of their neighbours.
+
+    `means` has a row for each candidate: the means of its neighbours' counts of each term, then of their lengths; a
+    candidate without neighbours keeps its own. A word that a document lacks and similar ones have then counts a little
+    (Kurland and Lee, SIGIR 2004, smooth language models by clusters; Tao et al., HLT 2006, by the nearest documents).
+    """
+    own = np.vstack([counts.tf, counts.lengths])
+    smoothed = (own + np.where(np.isnan(means.T), own, means.T)) / 2
+    return score_stream(replace(counts, tf=smoothed[:-1], lengths=smoothed[-1]), BM25())
 
 
 def supply_mixture(query: QueryContext, wanted: Collection[str]) -> dict[str, Array]:
@@ -294,10 +321,11 @@ TARGETS: dict[str, Callable[[QueryContext, Space, int], Array]] = {
     "rm3": lambda query, space, dims: _centroid(query.feedback.expanded(10), space, dims),
 }
 
-# The scores of which features of neighbours are means.
-NEIGHBOUR_SCORES: dict[str, Callable[[QueryContext], Array]] = {
+# The numbers of each candidate of which features of neighbours are made: one for each, or a row.
+NEIGHBOUR_NUMBERS: dict[str, Callable[[QueryContext], Array]] = {
     "bm25": lambda query: query.bm25_scores,
     "rm3": lambda query: query.rm3_scores,
+    "counts": lambda query: np.vstack([query.query_counts.tf, query.query_counts.lengths]).T,
 }
 
 SUPPLIERS: dict[str, Callable[[QueryContext, Collection[str]], dict[str, Array]]] = {

@@ -88,7 +88,10 @@ _COMPACT = (
     "doc.both.length",
     "near.both.bigrams",
     *_names_with_prefix("semantic"),
-    *_names_with_prefix("neighbours"),
+    "neighbours.both.bm25_5",
+    "neighbours.both.bm25_words_3",
+    "neighbours.both.rm3_words_3",
+    "neighbours.both.smoothed_words_3",
 )
 # The set that models are trained on unless another is chosen.
 DEFAULT_SET = "compact"

@@ -13,6 +13,7 @@ import numpy as np
 from searchlab.errors import unknown_name
 from searchlab.features.counts import CandidateCounts, StreamCounts
 from searchlab.features.formulas.stream_formula import score_stream
+from searchlab.features.latent_semantics.word_vectors import WordVectors
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document
 from searchlab.retrieval.document_list import DocumentList
@@ -32,6 +33,9 @@ class Space(Protocol):
 
     def query_vector(self, terms: Mapping[str, float], dims: int) -> Array:
         """The vector of a text, given as terms with their counts."""
+
+    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
+        """The vectors of documents by their words."""
 
 
 class TopicSpace(Protocol):
@@ -93,22 +97,28 @@ class QueryContext:
         return QueryCandidates(self)
 
     @cached_property
+    def query_counts(self) -> StreamCounts:
+        """The counts of the query's terms in title and body of each candidate."""
+        return self._count(self.terms)
+
+    @cached_property
     def bm25_scores(self) -> Array:
         """BM25 of each candidate, for the query itself."""
-        return self._score(self.terms)
+        return score_stream(self.query_counts, BM25())
 
     @cached_property
     def rm3_scores(self) -> Array:
         """BM25 of each candidate, for the query expanded by RM3; 0 if the query finds nothing to expand it with."""
-        return self._score({term.text: term.count for term in self.feedback.expanded_query.terms})
+        weights = {term.text: term.count for term in self.feedback.expanded_query.terms}
+        return score_stream(self._count(weights), BM25())
 
     @cached_property
     def counts(self) -> CandidateCounts:
         """The counts of terms in the candidates, which several features share."""
         return CandidateCounts(self.engine.snapshot, self.documents.shards, self.documents.docs)
 
-    def _score(self, weights: Mapping[str, float]) -> Array:
-        return score_stream(self.counts.collect(weights, ["both"]).streams["both"].known, BM25())
+    def _count(self, weights: Mapping[str, float]) -> StreamCounts:
+        return self.counts.collect(weights, ["both"]).streams["both"].known
 
     def fill(self, number: float) -> Array:
         """The same number for each candidate."""

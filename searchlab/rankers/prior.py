@@ -1,7 +1,7 @@
 """Priors: the model that learning starts from.
 
-A Ranking SVM with a prior minimises its loss around the weights w₀ of another model instead of around 0 (see
-`ranksvm.py`): with few judgments it stays near the other model, with many it moves away from it.
+A linear ranker with a prior minimises its loss around the weights w₀ of another model instead of around 0 (see
+`softmax.py` and `ranksvm.py`): with few judgments it stays near the other model, with many it moves away from it.
 """
 
 from __future__ import annotations

@@ -76,6 +76,9 @@ class OwnRankerEntry:
 GRADIENT_DESCENT = {"solver": "gd", "tolerance": 1e-3}
 
 RANKERS: dict[str, Entry] = {
+    "softmax": RankerEntry(
+        "softmax", "SoftmaxRanker", "linear, each document against all of lower grades (softmax cross-entropy)"
+    ),
     "rsvm": RankerEntry("ranksvm", "RankSVM", "Ranking SVM"),
     "rsvm-ir": RankerEntry("ranksvm", "RankSVMIR", "RSVM-IR: pairs weighed by grades (τ) and by query (μ)"),
     "rsvm-ir-gd": RankerEntry(
@@ -111,6 +114,9 @@ RANKERS: dict[str, Entry] = {
     "single": RankerEntry("baselines", "SingleFeatureRanker", "one feature as it is"),
 }
 
+
+# The ranker that learns from candidates of a search, unless another is chosen.
+SEARCH_RANKER = "softmax"
 
 # The names that need no extension.
 BUILT_IN = tuple(RANKERS)

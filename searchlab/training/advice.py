@@ -78,7 +78,7 @@ def _choose(result: CrossValidationResult) -> Advice:
         found = f"{_held_out_change(best)}, {_certainty(best)}{beside}"
         return Advice("helps", f"{result.subject} helps: {found}: use it.", use=result.name)
     if best.difference > TIE_TOLERANCE:
-        return _not_yet(result, best, result.best_search)
+        return _not_yet(result)
     return _keep_baseline(result.subject, best, result.best_search)
 
 
@@ -91,12 +91,15 @@ def _keep_baseline(name: str, best: Comparison, search: Comparison) -> Advice:
     elif is_tie:
         effect = "makes no difference so far"
     if search is not best and search.difference > TIE_TOLERANCE:
-        better = "is better than" if search.significant else "may be better than"
-        effect = f"{better} {search.name_b}, but {beside} {best.name_b}"
+        effect = f"{_better_than(search)}, but {beside} {best.name_b}"
     certainty = "" if is_tie else f", {_certainty(best)}"
     for_now = " for now" if kind == "not yet" else ""
     sentence = f"{name} {effect}: {_held_out_change(best)}{certainty}: stay with {best.name_b}{for_now}."
     return Advice(kind, sentence, use=best.name_b)
+
+
+def _better_than(search: Comparison) -> str:
+    return f"{'is' if search.significant else 'may be'} better than {search.name_b}"
 
 
 def _describe_doubling(curve: LearningCurve | None) -> str:
@@ -127,13 +130,15 @@ def topics_needed(n: int, t: float) -> float:
     return math.inf if t <= 0 else n * (QUANTILES / t) ** 2
 
 
-def _not_yet(result: CrossValidationResult, best: Comparison, search: Comparison) -> Advice:
-    """The advice for a model that is better than all baselines, but not significantly better than the best search."""
-    n = result.n_queries
-    beside = "" if search is best else f"; {_change(search)}, {_certainty(search)}"
-    doubt = f"{result.subject} is not shown to help yet: {_held_out_change(best)}, {_certainty(best)}{beside}"
+def _not_yet(result: CrossValidationResult) -> Advice:
+    """The advice for a model that is better than all baselines, but not significantly better than the best of them."""
+    n, best, search = result.n_queries, result.best, result.best_search
+    effect = "is not shown to help yet"
+    if search is not best:
+        effect = f"{_better_than(search)}, but not shown to be better than {best.name_b} yet"
+    doubt = f"{result.subject} {effect}: {_held_out_change(best)}, {_certainty(best)}"
     stay = f"stay with {best.name_b} until then"
-    exact = topics_needed(n, search.t.statistic) - n
+    exact = topics_needed(n, best.t.statistic) - n
     if exact > min(MAX_GROWTH * n, MAX_MORE_TOPICS):
         too_many = "it would take too many more judgments to show so small a difference"
         return Advice("not yet", f"{doubt}; {too_many}: stay with {best.name_b}.", use=best.name_b)

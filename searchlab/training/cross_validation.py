@@ -78,9 +78,8 @@ class CrossValidationResult:
 
     @property
     def helps(self) -> bool:
-        """Whether the model is better than all baselines, and significantly better than the best search."""
-        is_best = all(each.difference > TIE_TOLERANCE for each in self.comparisons)
-        return is_best and self.best_search.significant
+        """Whether the model is better than all baselines, and significantly better than the best of them."""
+        return self.best.difference > TIE_TOLERANCE and self.best.significant
 
     def verdict(self) -> str:
         """One sentence with numbers, and a recommendation (`advice.py`)."""

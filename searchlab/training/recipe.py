@@ -28,7 +28,7 @@ from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.bundle import columns_of
 from searchlab.rankers.estimators.base_ranker import Ranker, require_whole
 from searchlab.rankers.prior import Prior
-from searchlab.rankers.ranker_registry import RANKERS, as_ranker, make_ranker
+from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER, as_ranker, make_ranker
 from searchlab.records import Topic
 from searchlab.training.selection import N_BEST, Choice, held_out_rows, select_model
 from searchlab.training.shrinkage import shrink_to_prior
@@ -93,6 +93,7 @@ AUTO, NO_PRIOR = "auto", "none"
 # Defaults for candidates of a search. A document without any word of the query has no BM25: 0 distinguishes it from
 # the worst match of the query, which the query's minimum would not. Powers were not found to help here.
 SEARCH_DEFAULTS: Mapping[str, Any] = {
+    "ranker": SEARCH_RANKER,
     "imputation": "letor",
     "measure": "nDCG@10",
     "dialect": "trec",
@@ -151,9 +152,9 @@ class Recipe:
                 raise SettingError(f"{name} is {value!r}, expected {expected}")
 
     @classmethod
-    def for_search(cls, ranker: Any = "rsvm-ir", **given: Any) -> Recipe:
+    def for_search(cls, ranker: Any = SEARCH_RANKER, **given: Any) -> Recipe:
         """The recipe for candidates of a search: `SEARCH_DEFAULTS`, except what is `given`."""
-        return cls(ranker, **{**SEARCH_DEFAULTS, **given})
+        return cls(**{**SEARCH_DEFAULTS, "ranker": ranker, **given})
 
     @property
     def rules(self) -> RecipeRules:
@@ -221,11 +222,13 @@ class Recipe:
         """The prior, whether or not it fits the features; None if there is none, or the ranker takes none by itself."""
         if self.prior is None or self.prior == NO_PRIOR:
             return None
-        takes_one = _takes_prior(self.make_ranker())
+        takes_one = self.make_ranker().takes_prior
         if self.prior == AUTO:
             return Prior.of(BUILTIN) if takes_one and self.name == TUNED else None
         if not takes_one:
-            raise SettingError(f"a prior for {self.ranker_name}, expected a Ranking SVM with solver=qp, or prior none")
+            raise SettingError(
+                f"a prior for {self.ranker_name}, expected softmax, a Ranking SVM with solver=qp, or prior none"
+            )
         return Prior.of(self.prior)
 
     def for_topics(self, topics: Sequence[Topic]) -> Recipe:
@@ -285,8 +288,9 @@ class Recipe:
         ranker, prior = self.make_ranker(), self.find_prior(train)
         alternatives = []
         if prior is not None:
-            # A prior may mislead: models that start from nothing are tried beside those that start from it.
-            alternatives = [] if ranker.tuned in self.given_settings else [self.make_ranker()]
+            # A prior may mislead: where settings are chosen, models that start from nothing are tried beside.
+            is_chosen = ranker.tuned is not None and ranker.tuned not in self.given_settings
+            alternatives = [self.make_ranker()] if is_chosen else []
             ranker.set_params(prior=prior.weights_for(columns_of(train.names, self.preprocessor.fit(train))))
         choice = select_model(
             ranker,
@@ -368,11 +372,6 @@ def _chosen_settings(ranker: Ranker) -> tuple[tuple[str, Any], ...]:
     """The settings in which the two recipes of this ranker differ, with their values."""
     settings = ranker.get_params()
     return tuple((name, settings[name]) for name in ranker.tuned_settings)
-
-
-def _takes_prior(ranker: Ranker) -> bool:
-    settings = ranker.get_params()
-    return "prior" in settings and settings["prior"] is None and settings["solver"] == "qp"
 
 
 def _tau_depth(ranker: Ranker) -> int | None:

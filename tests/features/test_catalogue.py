@@ -10,6 +10,8 @@ from searchlab.features.catalogue import CATALOGUE, compute_features
 from searchlab.features.counts import Counts, bare_counts
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.feature_sets import find_feature, make_feature_set
+from searchlab.features.formulas.measured_features import NEIGHBOUR_FEATURES
+from searchlab.features.latent_semantics.word_vectors import WordVectors
 from searchlab.indexing.storage.columns import STREAMS
 from searchlab.records import Document, TermStats, Topic
 from searchlab.retrieval.engine import SearchEngine
@@ -148,6 +150,11 @@ class Compass:
         assert terms == {"heat": 1, "flow": 1}
         return np.array([0, 1], np.float32)
 
+    def word_vectors(self, shards, docs):
+        rows = np.flatnonzero(docs < 3)  # a word of a and b, and another one of c
+        words = np.array([0, 0, 1])[docs[rows]]
+        return WordVectors.of(len(docs), words, rows, np.ones(len(rows)))
+
 
 class Weather:
     """Two latent topics: heat occurs in the first alone, flow in both, cold in neither."""
@@ -277,19 +284,26 @@ LETOR_OF_ORDRANK = LOW | {"H1": 11, "H2": 12, "H3": 13, "H4": 14, "H5": 15}
 def test_every_kind_of_feature_is_worked_by_hand():
     kinds = {name.replace("title", "both").replace("body", "both") for name in CATALOGUE}
     shared_with_letor = {f"ordrank.both.{level}" for level in LETOR_OF_ORDRANK}
-    of_several = {"semantic.both.rm3_50", "semantic.both.rm3_200", "neighbours.both.bm25_5", "neighbours.both.rm3_10"}
+    of_several = {"semantic.both.rm3_50", "semantic.both.rm3_200", *NEIGHBOUR_FEATURES}
     assert kinds - set(BY_HAND) == shared_with_letor | of_several
 
 
 def test_the_scores_of_neighbours_are_those_of_the_candidates_on_the_same_axis(engine):
-    names = ["neighbours.both.bm25_5", "neighbours.both.rm3_10", "score.both.bm25", "score.both.rm3"]
     candidates = judged(engine, {"1": dict.fromkeys("abcd", 0)})
+    names = [*NEIGHBOUR_FEATURES, "score.both.rm3"]
     table = extract(engine, [Topic("1", "heat flow")], candidates, names, space=Compass())
-    # Only a and b are near to each other: c is alone on its axis, and d has no vector.
-    assert table.column("neighbours.both.bm25_5") == pytest.approx([0, BM25_A, nan, nan], nan_ok=True)
+    # Only a and b are near to each other, on one axis and by a word: c is alone, and d has no vector and no word.
     scores = table.column("score.both.rm3")
-    assert table.column("neighbours.both.rm3_10") == pytest.approx([scores[1], scores[0], nan, nan], nan_ok=True)
     assert scores[0] == pytest.approx(RM3_A)
+    for name in ("neighbours.both.bm25_5", "neighbours.both.bm25_words_3"):
+        assert table.column(name) == pytest.approx([0, BM25_A, nan, nan], nan_ok=True)
+    for name in ("neighbours.both.rm3_10", "neighbours.both.rm3_words_3"):
+        assert table.column(name) == pytest.approx([scores[1], scores[0], nan, nan], nan_ok=True)
+    # The means of a and b: heat 1.5 times, flow once, in 4 words; c keeps its own counts.
+    norm = 1.2 * (0.25 + 0.75 * 4 / 3.5)
+    smoothed = HEAT * 1.5 * 2.2 / (1.5 + norm) + FLOW * 2.2 / (1 + norm)
+    expected = [smoothed, smoothed, BM25_C, 0]
+    assert table.column("neighbours.both.smoothed_words_3") == pytest.approx(expected)
 
 
 def test_the_centroid_of_rm3_is_that_of_ten_documents_by_their_scores(engine):

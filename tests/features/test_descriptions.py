@@ -28,6 +28,10 @@ def test_features_of_a_family_have_different_descriptions():
         ("ordrank.title.H1", "BM25 of the title"),
         ("semantic.both.rm3_50", "nearness in meaning to the best documents by RM3 (50 dimensions)"),
         ("neighbours.both.bm25_5", "BM25 of the 5 most similar candidates"),
+        (
+            "neighbours.both.smoothed_words_3",
+            "BM25, the document mixed with the 3 candidates with most words in common",
+        ),
         ("query.both.length", "length of the query, stop words left out"),
         # A sum over all words of the query, and sums over those that occur in the document.
         ("letor.title.log_idf", "how rare the query's words are in the title, by documents (log)"),

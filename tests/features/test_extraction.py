@@ -16,6 +16,7 @@ from searchlab.features.catalogue import CATALOGUE
 from searchlab.features.counts import CandidateCounts
 from searchlab.features.extraction import SUPPLIERS, extract
 from searchlab.features.formulas.measured_features import MIXTURE_FEATURES
+from searchlab.features.latent_semantics.neighbours import DenseVectors
 from searchlab.indexing.building.indexer import delete
 from searchlab.indexing.storage.arrays.column import Column
 from searchlab.indexing.storage.columns import STREAMS
@@ -446,6 +447,9 @@ def test_only_what_the_features_need_is_measured(engine, monkeypatch, needs):
 
         def query_vector(self, terms, dims):
             return np.zeros(dims, np.float32)
+
+        def word_vectors(self, shards, docs):
+            return DenseVectors(np.zeros((len(docs), 1), np.float32))
 
         def term_given_topic(self, terms):
             return np.ones((len(terms), 2))

@@ -62,9 +62,10 @@ def test_the_semantic_set_extends_letors_features():
 
 def test_the_compact_set_has_the_scores_of_neighbours_and_a_third_of_the_semantic_sets_size():
     names = make_feature_set("compact").names
-    assert set(names) >= {"score.both.bm25", "score.both.rm3", "neighbours.both.bm25_5", "neighbours.both.rm3_10"}
+    of_neighbours = {f"neighbours.both.{what}_words_3" for what in ("bm25", "rm3", "smoothed")}
+    assert set(names) >= {"score.both.bm25", "score.both.rm3", "neighbours.both.bm25_5"} | of_neighbours
     assert {name for name in names if name.startswith("semantic.")} == set(make_feature_set("semantic").names[48:])
-    assert len(names) == 17
+    assert len(names) == 19
     assert DEFAULT_SET == "compact"
 
 

@@ -13,7 +13,7 @@ from searchlab.rankers.estimators.lambdamart import LambdaMART
 from searchlab.rankers.estimators.ranksvm import RankSVM, RankSVMIR
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.ranker_registry import RANKERS
-from searchlab.training.recipe import Recipe
+from searchlab.training.recipe import NO_PRIOR, Recipe
 from tests.training.example_tables import some_table
 
 
@@ -248,8 +248,18 @@ def test_by_itself_only_a_tuned_ranking_svm_starts_from_the_built_in_model_and_o
         assert "prior" not in recipe.to_json()
 
 
+def test_a_search_is_learnt_from_by_softmax_around_the_built_in_model_and_nothing_is_chosen():
+    recipe = Recipe.for_search()
+    assert (recipe.label, recipe.to_json()["prior"]["name"]) == ("softmax", "builtin")
+    assert recipe.is_shared
+    table = some_table(8)
+    choice = replace(recipe, prior=NO_PRIOR).learn(table, recipe.validation_measure())
+    assert len(choice.rankers) == 1
+    assert not len(choice.chosen[0].per_query)
+
+
 def test_a_prior_for_a_ranker_that_takes_none_is_refused():
-    with pytest.raises(SettingError, match="a prior for rankboost, expected a Ranking SVM with solver=qp, or prior n"):
+    with pytest.raises(SettingError, match="a prior for rankboost, expected softmax, a Ranking SVM with solver=qp"):
         Recipe("rankboost", prior="builtin")
     with pytest.raises(SettingError, match="the model is int, expected a Bundle, the path of one, or 'builtin'"):
         Recipe("rsvm", prior=3)

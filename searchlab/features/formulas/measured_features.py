@@ -27,15 +27,27 @@ SEMANTIC_DIMS = (50, 200)
 
 
 class NeighbourFeature(NamedTuple):
-    """The mean score of the `size` candidates that are nearest to a candidate."""
+    """What is known of the `size` candidates that are nearest to a candidate, in the semantic space or by words."""
 
-    scorer: str
+    of: str
     size: int
+    by_words: bool = False
+
+    def describe(self) -> str:
+        """The formula in words."""
+        where = "by words" if self.by_words else f"in {SEMANTIC_DIMS[-1]} latent dimensions"
+        nearest = f"the {self.size} candidates nearest to d {where}, by cosine"
+        if self.of == "counts":
+            return f"BM25 of d, tf and |d| averaged with means of {nearest}"
+        return f"mean {self.of.upper()} of {nearest}"
 
 
 NEIGHBOUR_FEATURES = {
     "neighbours.both.bm25_5": NeighbourFeature("bm25", 5),
     "neighbours.both.rm3_10": NeighbourFeature("rm3", 10),
+    "neighbours.both.bm25_words_3": NeighbourFeature("bm25", 3, by_words=True),
+    "neighbours.both.rm3_words_3": NeighbourFeature("rm3", 3, by_words=True),
+    "neighbours.both.smoothed_words_3": NeighbourFeature("counts", 3, by_words=True),
 }
 MIXTURE_FEATURES = {
     "mixture.both.bigrams": Mixture(document=0.3, corpus=0.65, document_bigram=0.05),
@@ -85,13 +97,12 @@ MEASURED_FEATURES = (
     *(
         MeasuredFeature(
             name,
-            f"mean {scorer.upper()} of the {size} candidates nearest to d in {SEMANTIC_DIMS[-1]} latent dimensions, "
-            "by cosine",
+            neighbours.describe(),
             "both",
             "Diaz, CIKM 2005",
             "semantic",
         )
-        for name, (scorer, size) in NEIGHBOUR_FEATURES.items()
+        for name, neighbours in NEIGHBOUR_FEATURES.items()
     ),
     MeasuredFeature(
         "mixture.both.bigrams",

@@ -29,6 +29,7 @@ import numpy as np
 from searchlab.errors import IndexCorrupt, SettingError
 from searchlab.features.latent_semantics.space_record import FOLDER, MAX_DIMS, SpaceRecord
 from searchlab.features.latent_semantics.truncated_svd import decompose
+from searchlab.features.latent_semantics.word_vectors import WordVectors
 from searchlab.indexing.index_names import existing_index
 from searchlab.indexing.snapshot import Snapshot, live_docs
 from searchlab.indexing.storage.arrays.column import Column
@@ -63,6 +64,8 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         n_terms = len(self._vocabulary)
         self._weights = _Weights(self._vocabulary, arrays["idf"].whole, self.record.mean_length)
         self._V = arrays["V"]
+        # The numbers of a shard's terms in the vocabulary, for shards whose words were asked for.
+        self._term_numbers: dict[int, Array] = {}
         # Bisection reads a string in each of its steps; the words of queries come back.
         self._find_term = lru_cache(MAX_CACHED_TERMS)(self._weights.terms.find)
         return n_terms == len(arrays["idf"]) == self.record.n_terms and self._V.shape == (n_terms, self.dims)
@@ -125,6 +128,22 @@ class SemanticSpace(VectorArtefact[SpaceRecord]):
         projected = weights @ self._V[numbers][:, : self._check_dims(dims)]
         scaled: Array = self._scale(projected[None].astype(np.float32))[0]
         return scaled
+
+    def word_vectors(self, shards: Array, docs: Array) -> WordVectors:
+        """The rows of documents in the matrix that the space is made of, given by shard and number."""
+        entries = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))]
+        for shard_index in np.unique(shards).tolist():
+            here = np.flatnonzero(shards == shard_index)
+            shard = self.snapshot.shards[shard_index]
+            if shard_index not in self._term_numbers:
+                self._term_numbers[shard_index] = self._vocabulary.numbers(shard)
+            words, rows, weights = self._weights.entries(shard, docs[here], self._term_numbers[shard_index])
+            entries.append((words, here[rows], weights))
+        words, rows, weights = (np.concatenate(parts) for parts in zip(*entries, strict=True))
+        if len(entries) > 2:  # of several shards
+            order = np.argsort(words, kind="stable")
+            words, rows, weights = words[order], rows[order], weights[order]
+        return WordVectors.of(len(docs), words, rows, weights)
 
     def _check_dims(self, dims: int | None) -> int:
         if dims is None:
@@ -211,12 +230,25 @@ class _Weights:
     def rows(self, shard: Shard, docs: Array, numbers: Array) -> csr_array:
         """The BM25 weights of documents of a shard, a row each, of length 1 unless no term is in the vocabulary."""
         rows = self.vocabulary.counts(shard, docs, numbers)
-        norms = BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
         row_numbers = np.repeat(np.arange(len(docs)), np.diff(rows.indptr))
-        weights = self.idf[rows.indices] * rows.data / (rows.data + norms[row_numbers])
-        squares = np.bincount(row_numbers, weights * weights, len(docs))
-        rows.data = (weights / np.sqrt(squares)[row_numbers]).astype(np.float32)
+        rows.data = self._weigh(shard, docs, rows.indices, row_numbers, rows.data)
         return rows
+
+    def entries(self, shard: Shard, docs: Array, numbers: Array) -> tuple[Array, Array, Array]:
+        """The same rows as a list of their terms, the rows that have them, and their weights, ordered by term."""
+        tokens, bounds = self.vocabulary.tokens(shard, docs, numbers)
+        keys = tokens.astype(np.int64) * len(docs) + np.repeat(np.arange(len(docs)), np.diff(bounds))
+        distinct, counts = np.unique(keys, return_counts=True)
+        terms, rows = np.divmod(distinct, len(docs))
+        return terms, rows, self._weigh(shard, docs, terms, rows, counts.astype(np.float32))
+
+    def _weigh(self, shard: Shard, docs: Array, terms: Array, rows: Array, counts: Array) -> Array:
+        """The weights of terms that occur so often in rows, each row scaled to length 1."""
+        norms = BM25().doc_norm(shard.columns.streams["both"].lengths[docs], np.zeros(0), self.mean_length)
+        weights = self.idf[terms] * counts / (counts + norms[rows])
+        squares = np.bincount(rows, weights * weights, len(docs))
+        scaled: Array = (weights / np.sqrt(squares)[rows]).astype(np.float32)
+        return scaled
 
 
 def _matrix(snapshot: Snapshot, weights: _Weights, progress: Progress) -> csr_array:

@@ -60,12 +60,17 @@ def _end_of_word(text, start, end):
 
 
 @njit(cache=True)
-def _find(text, start, end, slots, blob, bounds, n_words):
-    """The number of a word, which is added to the table if it is new."""
+def _hash(text, start, end):
     key = HASH_START
     for i in range(start, end):
         key = (key ^ np.uint64(text[i])) * HASH_FACTOR
-    key ^= key >> np.uint64(29)
+    return key ^ (key >> np.uint64(29))
+
+
+@njit(cache=True)
+def _find(text, start, end, slots, blob, bounds, n_words):
+    """The number of a word, which is added to the table if it is new."""
+    key = _hash(text, start, end)
     mask = np.uint64(len(slots) - 1)
     upper = key & ~LOW_HALF
     slot = key & mask
@@ -140,10 +145,7 @@ def fill_slots(slots, blob, bounds, n_words):
     """Put the words of a table into slots that are free."""
     mask = np.uint64(len(slots) - 1)
     for number in range(n_words):
-        key = HASH_START
-        for i in range(bounds[number], bounds[number + 1]):
-            key = (key ^ np.uint64(blob[i])) * HASH_FACTOR
-        key ^= key >> np.uint64(29)
+        key = _hash(blob, bounds[number], bounds[number + 1])
         slot = key & mask
         while slots[slot] != 0:
             slot = (slot + np.uint64(1)) & mask

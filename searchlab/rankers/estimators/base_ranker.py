@@ -45,6 +45,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]
     storable: bool = True
     # Whether it learns in about a second from a hundred queries.
     is_quick: bool = False
+    # Whether learning may start from the weights of another model.
+    takes_prior: bool = False
     # Whether nothing can be learnt where no two documents of a query have different grades.
     learns_from_pairs: ClassVar[bool] = True
     # Whether features may be undefined (NaN).

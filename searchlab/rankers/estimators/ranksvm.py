@@ -27,6 +27,7 @@ from sklearn.base import clone
 
 from searchlab.errors import SettingError, unknown_name
 from searchlab.rankers.estimators.base_ranker import Ranker, require_positive, require_whole
+from searchlab.rankers.estimators.prior_weights import check_prior, prior_weights
 from searchlab.rankers.models.base_model import Model
 from searchlab.rankers.models.linear_model import LinearModel
 from searchlab.rankers.solvers.barzilai_borwein import solve_by_barzilai_borwein
@@ -150,6 +151,11 @@ class RankSVM(Ranker):
         """Whether the solver is the fast one."""
         return self.solver == "qp"
 
+    @property
+    def takes_prior(self) -> bool:  # type: ignore[override]
+        """Whether learning may start from another model: with the solver "qp", unless it already does."""
+        return self.prior is None and self.solver == "qp"
+
     def settings_record(self) -> dict[str, Any]:
         """The settings by name, without the weights of the prior, which the file of a model records by its name."""
         return {name: value for name, value in super().settings_record().items() if name != "prior"}
@@ -185,11 +191,7 @@ class RankSVM(Ranker):
         """w₀: the prior times the κ of the lowest loss on these pairs; None without a prior."""
         if self.prior is None:
             return None
-        prior = np.asarray(self.prior, dtype=np.float64)
-        if len(prior) != training.X.shape[1]:
-            raise SettingError(
-                f"prior has {len(prior)} weights, expected one for each of {training.X.shape[1]} features"
-            )
+        prior = prior_weights(self.prior, training.X.shape[1])
         scores = (training.X @ prior)[:, None]
         total = self._total_cost(training)
         if not total > 0 or not np.ptp(scores):
@@ -258,12 +260,7 @@ class RankSVM(Ranker):
     def _check_prior(self, prior: Any) -> None:
         if self.solver != "qp":
             raise SettingError(f"a prior with solver={self.solver}, expected solver=qp")
-        try:
-            weights = np.asarray(prior, dtype=np.float64)
-        except (TypeError, ValueError):
-            weights = np.full((1, 1), np.nan)
-        if weights.ndim != 1 or not np.isfinite(weights).all():
-            raise SettingError("prior is malformed, expected a list of finite weights, one for each feature")
+        check_prior(prior)
 
 
 class RankSVMIR(RankSVM):

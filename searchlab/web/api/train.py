@@ -12,7 +12,7 @@ from searchlab.errors import SettingError
 from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
 from searchlab.rankers.builtin import BUILTIN
 from searchlab.rankers.model_store.model_files import model_file
-from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER
 from searchlab.training.advice import advise_before
 from searchlab.training.recipe import AUTO, NO_PRIOR, PAPER, RECIPES, TUNED, Recipe
 from searchlab.web.api.models import useful_judgments
@@ -27,7 +27,7 @@ TRAINABLE_RANKERS = tuple(name for name in RANKERS if name not in ("linear", "si
 MAX_TRAINING_TOPICS = 5000
 MAX_CANDIDATES = 1000
 
-RANKER = Parameter("ranker", "string", "the ranker to train", default="rsvm-ir", choices=TRAINABLE_RANKERS)
+RANKER = Parameter("ranker", "string", "the ranker to train", default=SEARCH_RANKER, choices=TRAINABLE_RANKERS)
 RECIPE = Parameter(
     "recipe",
     "string",
@@ -76,7 +76,7 @@ def start_training(
     state: RequestState,
     *,
     topic_set: str,
-    ranker: str = "rsvm-ir",
+    ranker: str = SEARCH_RANKER,
     features: str = DEFAULT_SET,
     name: str = "",
     k: int = 200,

@@ -28,6 +28,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from searchlab.errors import SearchlabError
 from searchlab.extensions import load_extensions
+from searchlab.rankers.ranker_registry import SEARCH_RANKER
 
 if TYPE_CHECKING:
     from searchlab.rankers.model_store.model_history import StoredModel
@@ -50,7 +51,7 @@ class TrainingTask:
     topic_set: str
     topics: Mapping[str, str]
     qrels: Mapping[str, Mapping[str, int]]
-    ranker: str = "rsvm-ir"
+    ranker: str = SEARCH_RANKER
     features: str = "compact"
     k: int = 200
     seed: int = 0

@@ -21,11 +21,12 @@ SYSTEMS = {
     "wtm": "Topics of words",
 }
 RANKERS = {
-    "rsvm-ir": "Which of two documents is better? Top ranks count more (recommended)",
+    "softmax": "Which document is better than all less relevant ones? (recommended)",
+    "rsvm-ir": "Which of two documents is better? Top ranks count more",
     "rsvm": "Which of two documents is better?",
-    "rsvm-ir-gd": "The recommended one, by a slower method",
-    "rsvm-ir-rank": "The recommended one, without balancing of topics",
-    "rsvm-ir-query": "The recommended one, without weight on top ranks",
+    "rsvm-ir-gd": "Which of two is better, by a slower method",
+    "rsvm-ir-rank": "Which of two is better, without balancing of topics",
+    "rsvm-ir-query": "Which of two is better, without weight on top ranks",
     "rsvm-knn": "Which is better, by the most similar topics only",
     "mhr": "Votes for every two grades",
     "mhr-weighted": "Votes for every two grades, weighed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from searchlab.features.feature_sets import DEFAULT_SET, offered_sets
-from searchlab.rankers.ranker_registry import RANKERS
+from searchlab.rankers.ranker_registry import RANKERS, SEARCH_RANKER
 from searchlab.training.recipe import RECIPES
 from searchlab.web.api import train
 from searchlab.web.api.judge import list_topic_sets
@@ -43,8 +43,9 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "advice_before": advice,
         "rankers": [
             (name, plain_ranker(name, RANKERS[name].description), RANKERS[name].description)
-            for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != "rsvm-ir")
+            for name in sorted(train.TRAINABLE_RANKERS, key=lambda name: name != SEARCH_RANKER)
         ],
+        "search_ranker": SEARCH_RANKER,
         "recipes": RECIPES,
         "features": [(name, len(names)) for name, names in offered_sets().items()],
         "default_features": DEFAULT_SET,

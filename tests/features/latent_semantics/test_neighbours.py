@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from searchlab.features.latent_semantics import neighbours
-from searchlab.features.latent_semantics.neighbours import neighbour_means
+from searchlab.features.latent_semantics.neighbours import DenseVectors, neighbour_means
 
 # Five vectors: a and b are the same, c is at a cosine of 0.6 to both, d is opposite to a, and e has no direction.
-FIVE = np.array([[1, 0], [1, 0], [0.6, 0.8], [-1, 0], [0, 0]])
+FIVE = DenseVectors(np.array([[1, 0], [1, 0], [0.6, 0.8], [-1, 0], [0, 0]]))
 SCORES = np.array([5.0, 2.0, 10.0, 7.0, 1.0])
 
 
@@ -32,9 +32,16 @@ def test_each_score_has_its_own_number_of_neighbours():
     np.testing.assert_array_equal(both, [one, two])
 
 
+def test_several_numbers_of_a_row_have_means_of_their_own():
+    ((first, second),) = [each.T for each in neighbour_means(FIVE, [np.column_stack([SCORES, -SCORES])], [2])]
+    (alone,) = neighbour_means(FIVE, [SCORES], [2])
+    np.testing.assert_array_equal(first, alone)
+    np.testing.assert_array_equal(second, -alone)
+
+
 @pytest.mark.parametrize("n", [0, 1])
 def test_without_other_candidates_there_is_no_mean(n):
-    (means,) = neighbour_means(FIVE[:n], [SCORES[:n]], [3])
+    (means,) = neighbour_means(DenseVectors(FIVE.rows[:n]), [SCORES[:n]], [3])
     assert means.shape == (n,)
     assert np.isnan(means).all()
 
@@ -65,6 +72,6 @@ def test_means_are_those_of_a_plain_computation_in_any_order(rows, k, chance):
     order = chance.sample(range(len(rows)), len(rows))
     vectors = np.array([rows[i][0] for i in order], float)
     scores = np.array([rows[i][1] for i in order], float)
-    (means,) = neighbour_means(vectors, [scores], [k])
+    (means,) = neighbour_means(DenseVectors(vectors), [scores], [k])
     expected = [slow_mean(vectors, scores, row, k) for row in range(len(rows))]
     assert means.tolist() == pytest.approx(expected, nan_ok=True)

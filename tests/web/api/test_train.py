@@ -216,7 +216,7 @@ def test_a_model_that_was_trained_here_is_replaced(idle, folder):
 def test_unknown_rankers_and_features_are_rejected():
     parameters = next(each.parameters for each in ENDPOINTS if each.path == "/api/train")
     values = parse_body(parameters, {"topic_set": "mine"})
-    assert (values["ranker"], values["features"], values["name"], values["k"]) == ("rsvm-ir", "compact", "", 200)
+    assert (values["ranker"], values["features"], values["name"], values["k"]) == ("softmax", "compact", "", 200)
     assert values["recipe"] == "tuned"
     for wrong in (
         {"ranker": "single"},

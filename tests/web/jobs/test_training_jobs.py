@@ -77,7 +77,7 @@ def test_a_job_has_its_progress_and_its_outcome(make_jobs):
         "id": "1",
         "index": "medical",
         "topic_set": "mine",
-        "ranker": "rsvm-ir",
+        "ranker": "softmax",
         "recipe": "tuned",
         "features": DEFAULT_SET,
         "name": "one",

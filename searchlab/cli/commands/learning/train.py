@@ -76,7 +76,14 @@ def train_command(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the model here, as JSON")
     ] = None,
-    ranker: Annotated[str, typer.Option("--ranker", metavar="NAME", help="The learner; --list lists all")] = "rsvm-ir",
+    ranker: Annotated[
+        str | None,
+        typer.Option(
+            "--ranker",
+            metavar="NAME",
+            help="The learner; --list lists all [default: softmax; from a LETOR file rsvm-ir]",
+        ),
+    ] = None,
     settings: RankerSettingsOption = None,
     valid: Annotated[
         str | None,
@@ -137,9 +144,9 @@ def train_command(
     from searchlab.training.recipe import SEARCH_DEFAULTS
 
     recipe = make_training_recipe(
-        ranker,
         settings,
         SEARCH_DEFAULTS if train is None else {},
+        ranker=ranker,
         name=recipe_name,
         imputation=impute,
         normalisation=normalise,

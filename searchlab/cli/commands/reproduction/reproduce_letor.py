@@ -87,9 +87,9 @@ def letor_command(
         raise SettingError(f"--set is for one ranker, found {len(names)}: expected --rankers with one name")
     require_jobs(jobs)
     recipe = make_training_recipe(
-        names[0],
         settings,
         {},
+        ranker=names[0],
         name=recipe_name,
         imputation=impute,
         normalisation=normalise,

@@ -62,7 +62,7 @@ def test_only_the_most_influential_weights_are_printed_unless_all_are_asked_for(
 
 def test_a_model_is_shown_as_json(model, run_cli):
     record = json.loads(run_cli("model", "show", model, "--json")[1])
-    assert record["ranker"]["name"] == "rsvm-ir"
+    assert record["ranker"]["name"] == "softmax"
     assert record["influences"][0]["weight"] == max(record["model"]["weights"], key=abs)
 
 

@@ -12,7 +12,9 @@ from tests.cli.commands.trained_models import table_of
 
 
 def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(collection, run_cli):
-    code, out, err = run_cli("train", "--folds", 3, "--parts", 2, "--prior", "none", "-o", "model.json")
+    code, out, err = run_cli(
+        "train", "--ranker", "rsvm-ir", "--folds", 3, "--parts", 2, "--prior", "none", "-o", "model.json"
+    )
     assert code == 0, err
     # 5 subjects of 5 documents; each is also named in passing by the 5 of another subject; word1 is in further ones.
     assert re.search(
@@ -34,7 +36,7 @@ def test_training_from_an_index_prints_what_was_learnt_and_whether_it_helps(coll
 
 
 def test_learning_starts_from_the_built_in_model_or_from_the_model_of_another_library(collection, run_cli):
-    code, out, err = run_cli("train", "--folds", 0, "-o", "first.json")
+    code, out, err = run_cli("train", "--ranker", "rsvm-ir", "--folds", 0, "-o", "first.json")
     assert code == 0, err
     assert re.search(r"^recipe +tuned: .*, learning starts from builtin, whose share is \d+ %$", out, re.M)
     assert re.search(r"^chosen +C = .*: the 5 best of 16 values, averaged$", out, re.M)
@@ -46,7 +48,7 @@ def test_learning_starts_from_the_built_in_model_or_from_the_model_of_another_li
     assert "prior first.json: it needs score.both.bm25, " in err
     code, _, err = run_cli("train", "--prior", "builtin", "--ranker", "rankboost", "-o", "third.json")
     assert code == 2
-    assert "a prior for rankboost, expected a Ranking SVM with solver=qp, or prior none" in err
+    assert "a prior for rankboost, expected softmax, a Ranking SVM with solver=qp, or prior none" in err
 
 
 def test_training_from_a_file_chooses_by_the_validation_set(collection, run_cli):
@@ -130,7 +132,7 @@ def test_rankers_are_listed_with_their_settings(run_cli):
 
 
 def test_the_recipe_is_chosen_and_what_is_given_is_named(collection, run_cli):
-    options = ["train", "--features", "table1", "--folds", 2, "--parts", 2, "-o", "m.json"]
+    options = ["train", "--ranker", "rsvm-ir", "--features", "table1", "--folds", 2, "--parts", 2, "-o", "m.json"]
     code, out, err = run_cli(*options, "--recipe", "paper")
     assert code == 0, err
     assert re.search(r"^recipe +paper: no powers, one value of C, τ from NDCG@1$", out, re.M)
@@ -154,9 +156,9 @@ def test_the_recipe_is_chosen_and_what_is_given_is_named(collection, run_cli):
         ("-o -", 2, "expected -o with a file"),
         ("-o gone/m.json", 1, "gone/m.json: cannot be written (no such folder)"),
         ("-o m.json --ranker rsvmir", 2, "unknown ranker 'rsvmir' (did you mean rsvm-ir?)"),
-        ("-o m.json --set D=1", 2, "unknown setting of rsvm-ir 'D'"),
+        ("-o m.json --set D=1", 2, "unknown setting of softmax 'D'"),
         ("-o m.json --set C", 2, "--set C: expected NAME=VALUE, such as C=0.01"),
-        ("-o m.json --set C=NaN", 2, "rsvm-ir: C is nan, expected a number above 0"),
+        ("-o m.json --set C=NaN", 2, "softmax: C is nan, expected a number above 0"),
         ("-o m.json --measure nDGC@10", 2, "unknown measure"),
         ("-o m.json --folds 1", 2, "folds is 1, expected 0, or a whole number from 2"),
         ("-o m.json --seed -1", 2, "seed is -1, expected a whole number from 0"),
