@@ -1,7 +1,7 @@
 """Consistency checks of a shard's columns.
 
 Columns hold the same numbers in several forms: postings by term and tokens by document, counts and lengths beside what
-they count, bitmaps beside lists. First every column is checked by itself: offsets and numbers must be in range and in
+they count. First every column is checked by itself: offsets and numbers must be in range and in
 order. Then the forms are compared; a finding names the column that disagrees with the others.
 
 Postings are sorted by term, tokens by document. They are compared without sorting, by the sum of a 64-bit hash of every
@@ -186,7 +186,7 @@ def _check_counts(columns: ShardColumns) -> Iterator[ColumnFinding]:
 
 
 def _check_stream(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFinding]:
-    """Check counts, lengths and bitmaps against the postings."""
+    """Check counts and lengths against the postings."""
     counts, max_tfs = count_terms(stream.offsets.whole, stream.tfs.whole)
     expected = {
         "counts": counts,
@@ -201,26 +201,6 @@ def _check_stream(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFind
         yield ColumnFinding(
             f"{name}.{'docs' if 'uniques' in wrong else 'tfs'}", f"does not agree with {' and '.join(wrong)}"
         )
-    elif not (_in_range(stream.dense, 0, len(counts)) and (np.diff(stream.dense) > 0).all()):
-        yield ColumnFinding(f"{name}.dense", "is not numbers of terms in ascending order")
-    else:
-        yield from _check_bitmaps(name, stream, n_docs)
-
-
-def _check_bitmaps(name: str, stream: Stream, n_docs: int) -> Iterator[ColumnFinding]:
-    shape = (len(stream.dense), -(-n_docs // 64))
-    for column in ("bits", "ranks"):
-        if getattr(stream, column).shape != shape:
-            yield ColumnFinding(f"{name}.{column}", f"has the shape {getattr(stream, column).shape}, expected {shape}")
-            return
-    for term, bits, ranks in zip(stream.dense.whole.tolist(), stream.bits.whole, stream.ranks.whole, strict=True):
-        has = np.unpackbits(bits.view(np.uint8), bitorder="little")
-        if not np.array_equal(np.flatnonzero(has), stream.docs[stream.offsets[term] : stream.offsets[term + 1]]):
-            yield ColumnFinding(f"{name}.bits", f"is not the documents of the dense terms of {name}")
-            return
-        if not np.array_equal(ranks[1:], np.cumsum(has.reshape(-1, 64).sum(axis=1))[:-1]) or ranks[:1].any():
-            yield ColumnFinding(f"{name}.ranks", f"is not what {name}.bits counts")
-            return
 
 
 def _check_tokens(columns: ShardColumns) -> Iterator[ColumnFinding]:

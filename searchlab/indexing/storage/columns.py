@@ -12,9 +12,6 @@ the order of UTF-8.
                              where those of each term begin: `.starts`
     S.counts, S.max_tfs      for each term: its occurrences in S, its largest frequency, in the type of frequencies
     S.lengths, S.uniques     for each document: its tokens in S, its distinct terms in S
-    S.dense                  the terms that at least one in 32 documents has, ascending
-    S.bits, S.ranks          a row for each dense term: its documents as bits in 64-bit words, and the number of bits
-                             before each word; so a document is looked up without reading the postings
     tokens, tokens.offsets   the terms of each document in their order, those of the title first (see `narrow_column`)
     digests                  for each document sixteen bytes that change with its content (see `digest`)
     field.*                  the other fields of the documents (see `field_columns`)
@@ -78,15 +75,13 @@ COLUMN_TYPES = {
     **dict.fromkeys(("docnos", "terms", "words", "names", "values", "languages"), _BYTES),
     **dict.fromkeys(("packed", "tokens"), _BYTES),
     **dict.fromkeys(("docs", "field.tokens", "entry_docs", "value_docs", "number_docs", "date_docs"), _DOCS),
-    **dict.fromkeys(("offsets", "starts", "postings", "entries", "counts", "dense"), _OFFSETS),
+    **dict.fromkeys(("offsets", "starts", "postings", "entries", "counts"), _OFFSETS),
     **dict.fromkeys(("token_offsets", "value_offsets", "number_offsets", "date_offsets"), _OFFSETS),
     **dict.fromkeys(
         ("words.terms", "words.languages", "lengths", "title_lengths", "uniques", "entry_lengths"), _COUNTS
     ),
     **dict.fromkeys(("numbers", "dates"), ColumnType(("<f8",))),
     **dict.fromkeys(("tfs", "max_tfs"), ColumnType(("<u2", "<u4"))),
-    "bits": ColumnType(("<u8",), 2),
-    "ranks": ColumnType(("<i4",), 2),
     "digests": ColumnType(("|u1",), 2),
 }
 
@@ -348,7 +343,6 @@ def open_columns(path: Path) -> ShardColumns:
             len(stream.offsets) == len(shard.terms_of(name)) + 1
             and len(stream.counts) == len(stream.max_tfs) == len(shard.terms_of(name))
             and len(stream.lengths) == len(stream.uniques) == shard.n_docs
-            and stream.bits.shape == stream.ranks.shape == (len(stream.dense), -(-shard.n_docs // 64))
         )
         if not fits:
             raise IndexCorrupt(f"{path}: the columns of {name} do not fit together; {REBUILD}")

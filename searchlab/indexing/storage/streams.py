@@ -30,9 +30,6 @@ class Stream:
     max_tfs: Column
     lengths: Column
     uniques: Column
-    dense: Column
-    bits: Column
-    ranks: Column
 
 
 @dataclass(frozen=True)
@@ -108,12 +105,10 @@ class Text:
 
 
 def make_stream(offsets: Array, docs: Array, tfs: Array, lengths: Array) -> Stream:
-    """A stream without bitmaps; its counts are computed from the postings."""
+    """A stream whose counts are computed from the postings."""
     counts, max_tfs = count_terms(offsets, tfs)
     uniques = np.bincount(docs, minlength=len(lengths)).astype(np.int32)
-    none = np.zeros((0, 0), np.uint64)
-    arrays = (offsets, docs, tfs, counts, max_tfs, lengths, uniques, np.zeros(0, np.int64), none, none)
-    return Stream(*map(Column, arrays))
+    return Stream(*map(Column, (offsets, docs, tfs, counts, max_tfs, lengths, uniques)))
 
 
 def count_terms(offsets: Array, tfs: Array) -> tuple[Array, Array]:
