@@ -16,7 +16,7 @@ FOLDER = ROOT / "examples" / "notebooks"
 
 # A line of the output, as a pattern.
 OUTPUTS = {
-    "better_ranking": r"softmax is better than BM25, but not shown to be better than the built-in model yet: nDCG@10 \.7",
+    "better_ranking": r"softmax is better than BM25, but not shown to be better than the built-in model yet: nDCG",
     "first_search": r"5 of 43 documents that match",
     "trec_experiment": r"BM25 \+ RM3 & \.7475\\rlap\{\\textsuperscript\{\$\\blacktriangle\$\}\} & ",
 }
