@@ -41,7 +41,7 @@ from searchlab.types import Floats, Ints
 C = 0.001
 LIMITS = (
     "English abstracts, Porter's stemmer, 1,200 to 11,400 documents a collection; the variant was chosen by the "
-    "figures of the collections left out, among more than two hundred, so they flatter"
+    "figures of the collections left out, among about 350, so they flatter"
 )
 RECIPE = Recipe.for_search(settings={"C": C}, prior=NO_PRIOR, n_folds=len(COLLECTIONS))
 

@@ -20,7 +20,7 @@ OUTPUTS = {
     "explain_ranking.py": r"med-042 scores \.417 more than med-010, mostly because of poison \(\+2\.099\)",
     "first_search.py": r"1\. 16\.591  med-043  Angioimmunoblastic T-cell lymphoma",
     "fusion.py": r"BM25\[body\] \+ 0\.5 \* BM25\[title\] +0\.6801 ",
-    "held_out_topic.py": r"the model +nDCG@10 0\.73\d+ +AP 0\.76",
+    "held_out_topic.py": r"the model +nDCG@10 0\.7[56]\d+ +AP 0\.7",
     "index_dataframe.py": r"4 documents, of which 1 new",
     "mixture_by_em.py": r"by EM +0\.7072 +0\.7353 ",
     "pyterrier_experiment.py": r"BM25, re-ranked 0\.7\d+ +0\.7\d+",

@@ -248,7 +248,7 @@ def test_by_itself_only_a_tuned_ranking_svm_starts_from_the_built_in_model_and_o
         assert "prior" not in recipe.to_json()
 
 
-def test_a_search_is_learnt_from_by_softmax_around_the_built_in_model_and_nothing_is_chosen():
+def test_a_search_is_learnt_from_by_softmax_around_the_built_in_model_without_a_path_of_values():
     recipe = Recipe.for_search()
     assert (recipe.label, recipe.to_json()["prior"]["name"]) == ("softmax", "builtin")
     assert recipe.is_shared

@@ -187,7 +187,7 @@ def _chosen(bundle: Bundle) -> list[tuple[str, str]]:
     choice = bundle.choice
     setting, tried, values = choice.get("setting"), choice.get("tried", []), choice.get("chosen", [])
     if setting is None or len(tried) < 2:
-        return []
+        return _chosen_by_loss(bundle)
     single = bundle.ranker == "single"
     shown = [bundle.features[value] if single else _show(value) for value in sorted(values)]
     several = f"the {len(shown)} best of {len(tried)} values, averaged"
@@ -197,6 +197,18 @@ def _chosen(bundle: Bundle) -> list[tuple[str, str]]:
     article = "the " if choice["by"] == "validation set" else ""
     by = f"by {article}{choice['by']}: {best_and_worst} (rules of {choice['dialect']})"
     return [("chosen", f"{setting} = {', '.join(shown)}: {which}"), ("", by)]
+
+
+def _chosen_by_loss(bundle: Bundle) -> list[tuple[str, str]]:
+    """What a ranker chose by itself, on parts of the training topics."""
+    details = [part for part in bundle.training.get("details", []) if part.get("held_out_losses")]
+    return [
+        (
+            "chosen",
+            f"C = {_show(part['C'])}, by the loss on topics held out: {len(part['held_out_losses'])} values tried",
+        )
+        for part in details
+    ]
 
 
 def _solved(bundle: Bundle) -> list[tuple[str, str]]:
@@ -225,8 +237,8 @@ def _certified(bundle: Bundle) -> str:
     if not gaps:
         return ""
     if len(details) > 1:
-        return f"each of the {len(details)} averaged members is certified: largest relative duality gap {max(gaps):.1e}"
-    return f"within {max(gaps):.1e} of the best possible objective (relative duality gap)"
+        return f"each of the {len(details)} averaged members is certified: largest relative gap {max(gaps):.1e}"
+    return f"within {max(gaps):.1e} of the best possible objective (relative gap)"
 
 
 def _warnings(bundle: Bundle) -> list[tuple[str, str]]:

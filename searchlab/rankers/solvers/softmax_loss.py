@@ -25,7 +25,7 @@ import numpy as np
 
 from searchlab.array_ranges import concatenate_ranges
 from searchlab.blas_threads import one_thread
-from searchlab.types import Floats, Ints
+from searchlab.types import Flags, Floats, Ints
 
 MAX_ITERATIONS = 2000
 
@@ -99,25 +99,62 @@ class SoftmaxProblem:
         """The same rows with other features."""
         return replace(self, features=features)
 
+    def of_queries(self, kept: Flags) -> SoftmaxProblem:
+        """The rows of some queries: `kept` says for each whether it is one of them."""
+        levels = kept[self.query]
+        rows = levels[self.level_of_row]
+        sizes = np.diff(np.append(self.starts, len(self.features)))[levels]
+        return SoftmaxProblem(
+            self.features[rows],
+            self.shares[rows],
+            self.log_weights[rows],
+            np.cumsum(sizes) - sizes,
+            np.cumsum(_begins(self.query[levels])) - 1,
+            self.number[levels],
+            np.repeat(np.arange(len(sizes)), sizes),
+        )
+
+    def query_losses(self, weights: Floats) -> Floats:
+        """The loss of each query."""
+        if not len(self.starts):
+            return np.zeros(0)
+        scores = self.features @ weights
+        losses = self._row_losses(scores, self._log_sums_below(scores))
+        return np.bincount(self.query[self.level_of_row], losses, self.n_queries)
+
     def evaluate(self, weights: Floats) -> tuple[float, Floats]:
         """The loss without the regularisation, and its gradient."""
         if not len(self.starts):
             return 0.0, np.zeros(len(weights))
         scores = self.features @ weights
         level, cell = self.level_of_row, (self.query, self.number)
-        weighted = scores + self.log_weights
-        grid = np.full((self.n_queries, int(self.number.max()) + 1), -np.inf)
-        grid[cell] = _log_sums(weighted, self.starts, level)
-        lower = _before(np.logaddexp.accumulate(grid, axis=1))[cell]
+        lower = self._log_sums_below(scores)
+        losses = self._row_losses(scores, lower)
         with np.errstate(invalid="ignore"):
-            losses = self.shares * np.logaddexp(0, lower[level] - scores)
-            # A share is 0 where nothing is lower.
             slopes = np.where(self.shares > 0, self.shares * np.exp(-np.logaddexp(0, scores - lower[level])), 0.0)
+        grid = self._empty_grid()
         with np.errstate(divide="ignore", invalid="ignore"):
             grid[cell] = np.where(self.number > 0, np.log(np.add.reduceat(slopes, self.starts)) - lower, -np.inf)
         higher = _before(np.logaddexp.accumulate(grid[:, ::-1], axis=1))[:, ::-1][cell]
-        pulls = np.exp(weighted + higher[level]) - slopes
-        return float(np.sum(losses, where=self.shares > 0)), pulls @ self.features
+        pulls = np.exp(scores + self.log_weights + higher[level]) - slopes
+        return float(np.sum(losses)), pulls @ self.features
+
+    def _empty_grid(self) -> Floats:
+        """A cell for each query and number of a level; −∞, the logarithm of nothing, where there is no such level."""
+        return np.full((self.n_queries, int(self.number.max()) + 1), -np.inf)
+
+    def _log_sums_below(self, scores: Floats) -> Floats:
+        """For each level, ln Σ exp(score) of the lower levels of its query; −∞ for the lowest."""
+        grid, cell = self._empty_grid(), (self.query, self.number)
+        grid[cell] = _log_sums(scores + self.log_weights, self.starts, self.level_of_row)
+        below: Floats = _before(np.logaddexp.accumulate(grid, axis=1))[cell]
+        return below
+
+    def _row_losses(self, scores: Floats, below: Floats) -> Floats:
+        """The loss of each row: 0 where its share is 0, as in the lowest level."""
+        with np.errstate(invalid="ignore"):
+            losses = self.shares * np.logaddexp(0, below[self.level_of_row] - scores)
+        return np.where(self.shares > 0, losses, 0.0)
 
 
 def solve_path(
@@ -160,7 +197,7 @@ def _solve(problem: SoftmaxProblem, lam: float, centre: Floats, tolerance: float
     return SoftmaxSolution(solution.weights, solution.objective, solution.gap, int(found.nit), solution.converged)
 
 
-def _begins(values: Floats | Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _begins(values: Floats | Ints) -> Flags:
     """Whether each value differs from the one before it; the first one does."""
     begins = np.ones(len(values), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=begins[1:])

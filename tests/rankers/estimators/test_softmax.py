@@ -83,4 +83,39 @@ def test_wrong_settings_are_refused(settings, message):
 def test_a_ranker_with_a_prior_takes_no_other_and_records_none():
     assert SoftmaxRanker().takes_prior
     assert not SoftmaxRanker(prior=PRIOR).takes_prior
-    assert SoftmaxRanker(prior=PRIOR).settings_record() == {"C": 0.3, "tolerance": 1e-5}
+    assert SoftmaxRanker(C=0.3, prior=PRIOR).settings_record() == {"C": 0.3, "tolerance": 1e-5}
+
+
+def queries_of_two(n, signs):
+    """n queries of a relevant and another document, which one feature tells apart, or where the sign is −1 inverts."""
+    X = np.tile([[1.0], [0.0]], (n, 1)) * np.repeat(signs, 2)[:, None]
+    return X, np.tile([1, 0], n), np.repeat(np.arange(n), 2)
+
+
+def test_where_held_out_queries_are_much_better_with_more_C_it_is_chosen():
+    # The loss of a query is ln(1 + exp(−w)) by any part, and w grows with C: each query gains the same, so p is 0.
+    X, y, qid = queries_of_two(8, np.ones(8))
+    fitted = SoftmaxRanker(tolerance=1e-9).fit(X, y, qid)
+    assert fitted.details_["C"] == 10
+    # Without a part there are six queries left: w = C · 6 / (1 + exp(w)).
+    losses = fitted.details_["held_out_losses"]
+    for C, loss in zip((0.1, 0.3, 1, 3, 10), losses, strict=True):
+        weight = -np.log(np.expm1(loss))
+        assert weight == pytest.approx(C * 6 / (1 + np.exp(weight)), rel=1e-3)
+    given = SoftmaxRanker(C=10, tolerance=1e-9).fit(X, y, qid)
+    assert np.array_equal(fitted.model_.weights, given.model_.weights)
+
+
+def test_where_other_values_are_not_shown_to_be_better_the_usual_C_is_kept():
+    # Five of eight queries are ranked well by the feature, three badly: whatever C gains is far from certain.
+    X, y, qid = queries_of_two(8, np.array([1, 1, -1, 1, -1, 1, 1, -1]))
+    fitted = SoftmaxRanker().fit(X, y, qid)
+    assert fitted.details_["C"] == 0.3
+    assert min(fitted.details_["held_out_losses"]) < fitted.details_["held_out_losses"][1]
+
+
+def test_a_single_query_cannot_be_held_out_and_a_given_C_is_not_chosen():
+    X, y, qid = queries_of_two(1, np.ones(1))
+    single, given = SoftmaxRanker().fit(X, y, qid), SoftmaxRanker(C=2).fit(X, y, qid)
+    assert (single.details_["C"], single.details_["held_out_losses"]) == (0.3, [])
+    assert (given.details_["C"], given.details_["held_out_losses"]) == (2, [])

@@ -94,3 +94,17 @@ def test_where_all_grades_are_equal_there_is_nothing_to_learn():
     assert problem.n_queries == 0
     assert solution.weights.tolist() == [0, 0, 0]
     assert solution.converged
+
+
+def test_queries_have_losses_of_their_own_and_can_be_taken_apart():
+    problem = SoftmaxProblem.of(X, OFFSETS, GRADES)
+    weights = np.linspace(-1, 1, X.shape[1])
+    losses = problem.query_losses(weights)
+    assert losses.sum() == pytest.approx(problem.evaluate(weights)[0])
+    kept = np.arange(problem.n_queries) % 2 == 1
+    assert kept.any()
+    part = problem.of_queries(kept)
+    assert part.n_queries == kept.sum()
+    assert part.query_losses(weights) == pytest.approx(losses[kept])
+    gradients = [each.evaluate(weights)[1] for each in (part, problem.of_queries(~kept))]
+    assert sum(gradients) == pytest.approx(problem.evaluate(weights)[1])
