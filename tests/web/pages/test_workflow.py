@@ -48,7 +48,7 @@ def test_a_training_under_way_is_not_ticked(client, monkeypatch):
     ):
         given = {"model": "mine", "training": training}
         monkeypatch.setattr(handlers, "describe_workflow", lambda *state, given=given: describe(*state) | given)
-        assert shown in page(client)
+        assert shown in page(client, "/")
 
 
 # Topics: added one a line, filtered, sorted, edited, deleted and merged with undo
