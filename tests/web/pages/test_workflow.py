@@ -6,6 +6,7 @@ import pytest
 
 from searchlab.web import handlers
 from searchlab.web.pages.judge_page import filter_topics, sort_topics
+from searchlab.web.pages.workflow import describe_workflow
 from tests.web.pages.judging_client import page, send, topic, words
 
 
@@ -41,13 +42,14 @@ def test_with_enough_judged_topics_it_leads_to_training(client, store):
 
 
 def test_a_training_under_way_is_not_ticked(client, monkeypatch):
-    describe = handlers.describe_workflow
     for training, shown in (
         (True, '<li><a href="/train">training<'),
         (False, '<li class="done"><a href="/train">trained<'),
     ):
         given = {"model": "mine", "training": training}
-        monkeypatch.setattr(handlers, "describe_workflow", lambda *state, given=given: describe(*state) | given)
+        monkeypatch.setattr(
+            handlers, "describe_workflow", lambda *state, given=given: describe_workflow(*state) | given
+        )
         assert shown in page(client, "/")
 
 
