@@ -138,10 +138,11 @@ class Session:
 
     def undo(self, judge: Judge) -> None:
         """Undo the last act."""
-        if judge.uses_forms:
-            self._post_form("/undo", {})
+        last = judge.last_act()
+        if judge.uses_forms and last and last.text.startswith("topic"):  # the forms undo what was judged for a topic
+            self._post_form("/undo", {"topic_set": TOPIC_SET, "qid": _qid(last.text)})
             return
-        undone, last = self._post("/api/judgments/undo", {"judge": judge.name})["undone"], judge.last_act()
+        undone = self._post("/api/judgments/undo", {"judge": judge.name})["undone"]
         if (undone and undone["note"]) != (last and last.note):
             raise Wrong(f"undoing {last} was answered by {undone}")
 

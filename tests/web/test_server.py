@@ -495,16 +495,17 @@ def test_the_server_survives_broken_connections(server):
     assert httpx.get(server.address).text == "fast"
 
 
-def test_an_application_state_is_served_and_closed(monkeypatch):
+def test_an_application_state_is_served_and_closed(monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(server_module, "run_server", lambda *arguments, **options: calls.append((arguments, options)))
-    indexes = SimpleNamespace(names=("medical",))
+    indexes = SimpleNamespace(names=("medical",), folder=lambda: tmp_path / "medical")
     app_state = SimpleNamespace(indexes=indexes, limits=Limits(max_k=7), close=lambda: None)
     server_module.serve(app_state, "::1", 0, ["token"])
     (((make, *rest), options),) = calls
     assert (make.func, make.args) == (make_app, (app_state,))
     assert rest == [("medical",), "::1", 0, ["token"]]
-    assert options == {"limits": app_state.limits, "close": app_state.close}
+    secret = (tmp_path / "medical.secret").read_bytes()
+    assert options == {"limits": app_state.limits, "close": app_state.close, "secret": secret}
 
 
 def test_without_uvloop_the_server_runs_on_asyncio(start):

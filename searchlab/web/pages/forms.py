@@ -11,6 +11,7 @@ from typing import Any
 
 from searchlab.web.api import judge, models, train
 from searchlab.web.api.parameters import Parameter
+from searchlab.web.http_errors import HttpError
 from searchlab.web.jobs.training_journal import remove_from_journal
 from searchlab.web.pages.page import BrowserSession
 from searchlab.web.pages.rendering import Links
@@ -64,8 +65,8 @@ def _change_last(
     did: str,
     change: Callable[..., dict[str, Any]],
 ) -> str | None:
-    if not values["qid"]:
-        return None
+    if not (values["topic_set"] and values["qid"]):
+        raise HttpError(400, "expected topic_set and qid: the topic whose last judgment is meant")
     changed = change(state, judge=session.judge, topic_set=values["topic_set"], qid=values["qid"])[did]
     if changed is None:
         return _pool_url(state, values, did="nothing")

@@ -16,11 +16,11 @@ CURVE = {"measure": "nDCG@10", "points": [{"n_topics": 5, "mean": 0.3}, {"n_topi
 
 
 def test_intervals_are_drawn_on_one_axis_from_0():
-    first, second = draw_intervals({"mine": 0.4, "RM3": 0.6}, {"mine": [0.0, 0.4], "RM3": [0.4, 0.8]})
-    assert first.startswith("  mine  .4000  ├")
-    # .4 of .8 is the middle of the axis, where one interval ends and the other begins.
-    assert first.index("●") == second.index("├") == len("  mine  .4000  ") + round((CHART_WIDTH - 1) / 2)
-    assert len(second) == len("  RM3   .6000  ") + CHART_WIDTH
+    first, second = draw_intervals({"mine": 0.25, "RM3": 0.375}, {"mine": [0.0, 0.25], "RM3": [0.25, 0.5]})
+    assert first.startswith("  mine  .2500  ├")
+    # .25 of .5 is the middle of the axis, where one interval ends and the other begins.
+    assert first.index("●") == second.index("├") == len("  mine  .2500  ") + round((CHART_WIDTH - 1) / 2)
+    assert len(second) == len("  RM3   .3750  ") + CHART_WIDTH
     assert second.endswith("─┤")
 
 

@@ -76,8 +76,7 @@ def test_undo_leads_to_the_document_of_the_judgment(client, store):
     assert "nothing to undo" in words(page(client, page_path, **parameters))
     _, parameters = split_url(send(client, "/redo", topic_set="mine", qid=qid))
     assert (parameters["did"], parameters["docno"]) == (["redone"], ["d1"])
-    # Without a topic nothing is undone.
-    assert send(client, "/undo", back="/?q=cells") == "/?q=cells"
+    assert "expected topic_set and qid" in send(client, "/undo", 400, back="/?q=cells")
     assert [each.docno for each in store.judgments("mine")] == ["d1"]
 
 
