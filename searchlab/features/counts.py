@@ -204,7 +204,7 @@ def collect_counts(
 
 
 class CandidateCounts:
-    """Counts of any terms in the same documents, given by shard and number; what was looked up is not again."""
+    """Counts of any terms in the same documents, given by shard and number; each term is looked up once."""
 
     def __init__(self, snapshot: Snapshot, shards: Array, docs: Array) -> None:
         self._snapshot = snapshot

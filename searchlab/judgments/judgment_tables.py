@@ -97,7 +97,7 @@ def read_judgment_table(content: bytes) -> JudgmentTable:
     if all(_QRELS_LINE.fullmatch(line) for _, line in filled[:100]):
         return _read_qrels(filled)
     for delimiter in ("\t", ",", ";"):
-        cells = next(_cells(filled[0][1], delimiter), [])
+        cells = _cells(filled[0][1], delimiter)
         if _named_columns(cells) or _is_judgment(cells):
             return _read_table("table", _delimited_rows(text, delimiter))
     return _read_queries(filled)
@@ -118,7 +118,7 @@ def parse_grade(written: str) -> int:
     if folded in GRADE_WORDS:
         return GRADE_WORDS[folded]
     number = float(folded)
-    if number != int(number) or not 0 <= number <= 9:
+    if not 0 <= number <= 9 or not number.is_integer():
         raise ValueError(written)
     return int(number)
 
@@ -180,13 +180,17 @@ def _is_judgment(cells: Sequence[str]) -> bool:
         return False
     try:
         parse_grade(cells[2])
-    except (ValueError, OverflowError):
+    except ValueError:
         return False
     return True
 
 
-def _cells(text: str, delimiter: str) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+def _cells(line: str, delimiter: str) -> list[str]:
+    """The cells of a line; none if it is no line of a table."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # such as a field of megabytes
+        return []
 
 
 def _delimited_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -265,7 +269,7 @@ def _read_ris(lines: Sequence[tuple[int, str]]) -> JudgmentTable:
         elif match is not None:
             fields.append((match[1], match[2].strip()))
         elif fields:  # a value goes on
-            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {text.strip()}")
+            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {text.strip()}"[:MAX_CELL_LENGTH])
     return JudgmentTable("RIS records with notes", tuple(read), tuple(unread))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from searchlab.corpus.text_cleaning import excerpt
 from searchlab.errors import SettingError, name_some
+from searchlab.evaluation.number_text import format_count
 from searchlab.judgments.input_checks import fold_case
 
 _COLUMNS = "topic, set_name, qid, text, criteria, highlight"
@@ -128,7 +129,10 @@ def list_changes(connection: sqlite3.Connection, n: int) -> list[Change]:
 
 
 def undo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -> Change:
-    """Undo a change: the versions before it are current again, its acts are undone, its topics deleted."""
+    """Undo a change: the versions before it are current again, its acts are undone, its topics deleted.
+
+    Topics that were judged since are not deleted: that is an error, because an undo cannot be undone.
+    """
     row = connection.execute(
         "SELECT id, kind, what, judge, made, first_act, last_act, first_topic, last_topic FROM changes WHERE id = ?",
         (id,),
@@ -140,13 +144,20 @@ def undo_change(connection: sqlite3.Connection, id: int, judge: str, now: str) -
     changed = [topic for (topic,) in connection.execute("SELECT topic FROM versions WHERE change = ?", (id,))]
     added = [topic for (topic,) in connection.execute("SELECT id FROM topics WHERE id BETWEEN ? AND ?", row[7:9])]
     later = connection.execute(
-        "SELECT what FROM changes WHERE id IN (SELECT change FROM versions WHERE change > ? AND topic IN"
-        f" ({','.join('?' * len(changed + added))})) AND id NOT IN (SELECT undoes FROM changes WHERE undoes NOT NULL)"
+        "SELECT what FROM changes WHERE id IN (SELECT change FROM versions WHERE change > ? AND (topic IN"
+        " (SELECT topic FROM versions WHERE change = ?) OR topic BETWEEN ? AND ?))"
+        " AND id NOT IN (SELECT undoes FROM changes WHERE undoes NOT NULL)"
         " AND kind != 'undo' ORDER BY id DESC LIMIT 1",
-        (id, *changed, *added),
+        (id, id, *row[7:9]),
     ).fetchone()
     if later is not None:
         raise SettingError(f"{row[2]}: changed again since, undo that first: {later[0]}")
+    (n_since,) = connection.execute(
+        "SELECT count(*) FROM last WHERE topic BETWEEN ? AND ? AND act > ? AND grade IS NOT NULL", (*row[7:9], row[6])
+    ).fetchone()
+    if n_since:
+        found = f"{format_count(n_since, 'judgment')} of its topics since, which would be lost"
+        raise SettingError(f"{row[2]}: {found}; delete topics instead, which can be undone")
     versions = [_version_before(connection, topic, id) for topic in changed]
     versions += [replace(each, deleted=True) for topic in added for each in _current(connection, topic)]
     for version in versions:

@@ -302,7 +302,8 @@ class SearchEngine:
     ) -> tuple[Array, Array, Array]:
         """The best documents, at most `limit`: their shards, their numbers there, and their scores."""
         scoring = self.reader.bind(scorer, stream).prepare(query)
-        if _asks_for_nothing(query, scoring):
+        # Without documents there is nothing to find; a parsed query can have terms nevertheless, from another index.
+        if limit == 0 or _asks_for_nothing(query, scoring):
             return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
         plan = scoring.plan(limit) if self.compiled and not filters else None
         if plan is not None:

@@ -53,11 +53,11 @@ def error_page(
     if index is None:  # no index could be opened yet: that may be the error
         return Response(error.message, error.status, _retry_header(error), "text/plain")
     context = base_context(index, app_state.indexes.names, session, "", {})
-    back = str(fields.get("back", ""))
+    back = local_url(str(fields.get("back", ""))).decode()
     kept = {
         "query": str(fields.get("q", ""))[:MAX_KEPT_CHARACTERS],
         "typed": str(fields.get("text", ""))[:MAX_KEPT_CHARACTERS],
-        "back": back if local_url(back) != b"/" else "",
+        "back": back if back != "/" else "",
     }
     html = render("error.html", context | {"status": error.status, "message": error.message} | kept)
     return Response(html, error.status, _retry_header(error), "text/html")

@@ -120,6 +120,19 @@ def test_an_import_is_undone_as_a_whole(store):
     store.verify()
 
 
+def test_an_import_whose_topics_were_judged_since_is_not_undone(store):
+    store.import_judgments("s", [Topic("7", "new")], {"7": {"x": 1}}, judge="ann")
+    change = store.editor.changes()[0]
+    store.judge("s", "7", "y", judge="bob", grade=2)
+    judged = said(store)
+    with pytest.raises(SettingError, match="1 judgment of its topics since, which would be lost"):
+        store.editor.undo(change.id, judge="ann")
+    assert said(store) == judged
+    store.undo("bob", "s", "7")
+    store.editor.undo(change.id, judge="ann")
+    assert "7" not in store.grades("s")
+
+
 def test_nothing_to_change_is_an_error(store):
     for change in (
         lambda: store.editor.rename_set("none", "t", judge="ann"),

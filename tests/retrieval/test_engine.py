@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import searchlab
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.errors import SettingError
 from searchlab.indexing.storage.columns import STREAMS
@@ -267,3 +268,11 @@ def test_bm25_over_the_body_by_hand(build):
     short = log(1.2) * 2.2 / (1 + 0.9) + log(2) * 2.2 / (1 + 0.9)
     long = log(1.2) * 3 * 2.2 / (3 + 1.5)
     assert hits.scores.tolist() == pytest.approx([short, long], rel=1e-12)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_query_of_another_index_finds_nothing_in_an_empty_one(build, compiled):
+    folder = build([Document("d1", "", "heat flow")])
+    query = SearchEngine(folder).parse("heat")
+    searchlab.delete(folder, ["d1"])
+    assert len(SearchEngine(folder, compiled=compiled).search(query)) == 0

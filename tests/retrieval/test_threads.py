@@ -10,6 +10,7 @@ import pytest
 from searchlab.analysis.analyzer import AnalysisSettings
 from searchlab.features.feature_sets import FEATURE_SETS
 from searchlab.features.preprocessing.preprocessor import Preprocessor
+from searchlab.indexing.storage.arrays import packed_columns
 from searchlab.rankers.bundle import Bundle
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.rankers.models.linear_model import LinearModel
@@ -19,6 +20,7 @@ from searchlab.retrieval.engine import SearchEngine
 from searchlab.scorers.bm25 import BM25
 from searchlab.scorers.bm25f import BM25F
 from searchlab.scorers.dirichlet import Dirichlet
+from searchlab.scorers.execution import posting_cache
 from tests.retrieval.reference import random_documents
 
 N_THREADS = 8
@@ -86,7 +88,15 @@ def test_documents_that_many_threads_read_are_whole(folder):
         assert in_threads(read) == [[]] * N_THREADS
 
 
-@pytest.mark.usefixtures("restless")
+@pytest.fixture(params=["all in memory", "little in memory"])
+def memory(request, monkeypatch):
+    """Room for all postings, or for so few that caches begin again while they are read."""
+    if request.param == "little in memory":
+        monkeypatch.setattr(packed_columns, "MAX_UNPACKED_POSTINGS", 500)
+        monkeypatch.setattr(posting_cache, "MAX_POSTINGS", 500)
+
+
+@pytest.mark.usefixtures("restless", "memory")
 def test_searches_of_many_threads_find_what_one_finds(folder):
     features = tuple(FEATURE_SETS["letor45"])
 

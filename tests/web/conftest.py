@@ -11,17 +11,6 @@ import pytest
 from tests.colours import contrast
 
 SEARCHLAB = (sys.executable, "-c", "from searchlab.cli import main; main()")
-SERVER = """
-import sys
-from pathlib import Path
-from searchlab.web.state.app_state import AppState
-from searchlab.web.server import serve
-from searchlab.web.state.open_indexes import OpenIndexes
-from searchlab.web.state.uploads import Uploads
-folders = [Path(folder) for folder in sys.argv[1:]]
-uploads = Uploads(folders[0].parent / "uploads", folders[0].parent)
-serve(AppState(OpenIndexes(folders), uploads=uploads), port=0)
-"""
 MEDICAL = Path(__file__).parents[2] / "corpora" / "medical"
 
 
@@ -45,7 +34,12 @@ def serve() -> Iterator[Callable[..., str]]:
     processes = []
 
     def begin(*folders: Path) -> str:
-        process = subprocess.Popen([sys.executable, "-c", SERVER, *folders], stdout=subprocess.PIPE, text=True)
+        served = [part for folder in folders for part in ("-i", folder)]
+        kept = ("--uploads", folders[0].parent / "uploads")
+        # The command opens all indexes before it prints the address: the first page never waits for that.
+        process = subprocess.Popen(
+            [*SEARCHLAB, "serve", "--port", "0", *served, *kept], stdout=subprocess.PIPE, text=True
+        )
         processes.append(process)
         line = process.stdout.readline()
         assert " at http" in line, "the server did not start"

@@ -233,7 +233,8 @@ class MixtureComponents:
             odds = np.einsum("dk,dk->d", sparse, weights[:, _SPARSE]) / self.background(word, weights)
         alive = self._snapshot.shards[shard_index].live
         live = odds if alive is None else odds[alive[docs]]
-        return WordOdds(docs, odds, float(np.max(live)) if len(live) else 0.0)
+        # A copy of the documents: a part of a column's array would keep all of it in memory.
+        return WordOdds(docs.copy(), odds, float(np.max(live)) if len(live) else 0.0)
 
     def topics_given_document(self, model: TopicProbabilities, shard_index: int, docs: Array) -> Floats:
         """P(T_k|d) of live documents of a shard, a row for each."""

@@ -4,8 +4,9 @@ It has the postings of all shards as one list a term: documents are numbered thr
 left out. The lists lie one behind the other in a block of memory, so that one call of the kernel reaches those of all
 terms. Scorers share the postings of a stream; each has its own impact codes beside them.
 
-Memory is bounded: a block has room for MAX_POSTINGS (or for a single query that needs more), and when it is full a new
-one is begun. A search that still reads the old block keeps it. Pages of a block take memory once they are written.
+Memory is bounded: a block has room for MAX_POSTINGS, and for MAX_TERMS or as many as MAX_WINDOW_BYTES allow (or for a
+single query that needs more), and when it is full a new one is begun. A search that still reads the old block keeps it.
+Pages of a block take memory once they are written.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ WINDOW_SIZE = 8192
 # Of a block; 6 bytes a posting, and one more for each scorer.
 MAX_POSTINGS = 1 << 25
 MAX_TERMS = 1 << 16
+# Of a block's table of windows, which has eight bytes for each window of each term.
+MAX_WINDOW_BYTES = 1 << 28
 # A term that at least one in this many documents has gets a row with an entry for every document, if there is room.
 ROW_RATIO = 16
 MAX_ROW_BYTES = 1 << 27
@@ -39,7 +42,7 @@ DEPTHS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10000)
 class PostingArrays(NamedTuple):
     """What the kernel reads: documents, frequencies, impact codes, and where the windows of each term begin.
 
-    Frequent terms have rows with an entry for each document: 256 times its code, and its frequency, up to MAX_ROW_TF.
+    Frequent terms have two rows with a byte for each document: its code, and its frequency, up to MAX_ROW_TF.
     """
 
     docs: Array
@@ -153,7 +156,9 @@ class PostingCache:
         self._read = read
         self._dtype, self._n_docs = dtype, n_docs
         self._capacity = min(n_postings, MAX_POSTINGS)
-        self._block = PostingBlock(self._capacity, min(MAX_TERMS, self._capacity), n_docs, dtype)
+        n_window_bytes = 8 * (n_docs // WINDOW_SIZE + 2)
+        self._max_terms = min(MAX_TERMS, self._capacity, MAX_WINDOW_BYTES // n_window_bytes)
+        self._block = PostingBlock(self._capacity, self._max_terms, n_docs, dtype)
         self._lock = threading.Lock()
 
     def hold(self, keys: Sequence[Hashable]) -> PostingBlock:
@@ -171,8 +176,7 @@ class PostingCache:
         """A new block that begins with these terms."""
         postings = {key: self._read(key) for key in keys}
         capacity = max(self._capacity, sum(len(docs) for docs, _ in postings.values()))
-        max_terms = max(min(MAX_TERMS, capacity), len(postings))
-        self._block = PostingBlock(capacity, max_terms, self._n_docs, self._dtype)
+        self._block = PostingBlock(capacity, max(self._max_terms, len(postings)), self._n_docs, self._dtype)
         for key, (docs, tfs) in postings.items():
             self._block.add(key, docs, tfs)
         return self._block

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from searchlab.errors import SearchlabError
 from searchlab.web.api.judge import GRADE, NOTE, judge_document
 from searchlab.web.api.parameters import DOCNO, QUERY, Parameter
 from searchlab.web.api.search import search_documents
-from searchlab.web.http_errors import HttpError
+from searchlab.web.http_errors import HttpError, to_http_error
 from searchlab.web.state.request_state import RequestState
 
 MAX_QUERIES = 100
@@ -49,9 +50,11 @@ def judge_batch(
     for number, each in enumerate(judgments, start=1):
         try:
             judged.append(judge_document(state, **each, judge=judge, topic_set=topic_set, qid=qid, query=query))
-        except HttpError as error:
+        except (HttpError, SearchlabError) as error:
+            found = to_http_error(error)
+            assert found is not None  # no internal error
             done = f"judgment {number} of {len(judgments)}, after {number - 1} were stored"
-            raise HttpError(error.status, f"{done}: {error.message}") from None
+            raise HttpError(found.status, f"{done}: {found.message}") from None
     return {"judged": judged, "n_judged": len(judged)}
 
 

@@ -151,7 +151,9 @@ def _take_back(
 ) -> dict[str, Any] | None:
     """The judgment that was undone or redone, with the texts of its topic and document, and the grade now."""
     _require_judge(judge)
-    scope = (topic_set, qid) if topic_set and qid else state.judgments.find_topic(query) if query else ()
+    if bool(topic_set) != bool(qid):
+        raise HttpError(400, "expected topic_set and qid together: the topic whose last judgment is meant")
+    scope = (topic_set, qid) if topic_set else state.judgments.find_topic(query) if query else ()
     changed = None if scope is None else change(judge, *scope)
     if changed is None:
         return None

@@ -168,7 +168,9 @@ def is_held_out(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("measure"), str):
         return False
     qids, values = value.get("qids"), value.get("values")
-    if not isinstance(qids, list) or not qids or not isinstance(values, dict) or len(values) < 2:
+    if not isinstance(qids, list) or not qids or not all(isinstance(qid, str) for qid in qids):
+        return False
+    if not isinstance(values, dict) or len(values) < 2:
         return False
     return all(
         isinstance(value.get(part), dict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +42,16 @@ def remove_from_journal(folder: Path, name: str) -> None:
         _write(folder, [each for each in jobs if each["name"] != name])
 
 
-def list_interrupted(folder: Path) -> list[dict[str, Any]]:
-    """The jobs whose servers are gone."""
-    return [job for job in _read(folder) if not _is_running(job["pid"])]
+def list_interrupted(folder: Path, started: Collection[str] = ()) -> list[dict[str, Any]]:
+    """The jobs whose servers are gone; `started` are the names of the jobs that this process has started.
+
+    A server in a container often has the process id of the one before it.
+    """
+    return [
+        job
+        for job in _read(folder)
+        if (job["name"] not in started if job["pid"] == os.getpid() else not _is_running(job["pid"]))
+    ]
 
 
 def _is_running(pid: int) -> bool:

@@ -51,7 +51,7 @@ def train_page(state: RequestState, session: BrowserSession, values: dict[str, A
         "default_features": DEFAULT_SET,
         "job": shown,
         "cancelled": jobs[0]["name"] if jobs and jobs[0] is not shown and jobs[0]["state"] == "cancelled" else "",
-        "interrupted": list_interrupted(state.index.folder),
+        "interrupted": list_interrupted(state.index.folder, {job["name"] for job in jobs}),
         "waiting": [job for job in waiting if job is not shown],
         "models": models["models"],
         "default_ranker": models["default_ranker"],

@@ -74,7 +74,7 @@ def _curve(curve: Any) -> dict[str, Any] | None:
     if not isinstance(points, list) or len(points) < 2:
         return None
     pairs: list[Any] = [(point.get("n_topics"), point.get("mean")) for point in points if isinstance(point, dict)]
-    if not all(isinstance(n, int) and 0 <= n < 10**6 and is_share(mean) for n, mean in pairs):
+    if len(pairs) < 2 or not all(isinstance(n, int) and 0 <= n < 10**6 and is_share(mean) for n, mean in pairs):
         return None
     return _plot({"": pairs}, x_ticks=sorted({n for n, _ in pairs}), from_zero=False)
 

@@ -34,6 +34,8 @@ MAX_FILES = 5000
 MAX_DEPTH = 20
 MAX_PART_BYTES = 200
 MAX_INDEXING_SECONDS = 3600
+# Uploads that are indexed at a time, each by a process.
+MAX_INDEXING = 2
 # Of the report of a reading.
 MAX_REPORTED_EVENTS = 100
 MAX_ACCOUNT_LENGTH = 4000
@@ -52,6 +54,8 @@ class _Upload:
     state: str = RECEIVING
     account: str = ""
     process: subprocess.Popen[str] | None = field(default=None, repr=False)
+    # Files that are being written now.
+    n_storing: int = 0
 
 
 def check_upload_path(path: str) -> tuple[str, ...]:
@@ -84,14 +88,18 @@ class Uploads:
         if not NAME_PATTERN.fullmatch(name):
             raise HttpError(400, f"name is {name[:60]!r}, expected at most 40 lower-case letters, digits, - and _")
         with self._lock:
+            self._make_folder(self.folder)  # first: an index must not have its name
             if name in self._uploads or (self.folder / name).exists() or (self.index_parent / name).exists():
                 raise HttpError(409, f"there is already an index or upload {name!r}: choose another name")
-            try:
-                (self.folder / name).mkdir(parents=True)
-            except OSError as error:
-                raise WriteFailed(f"the folder of uploads cannot be written ({error.strerror})") from None
+            self._make_folder(self.folder / name)
             self._uploads[name] = _Upload(name)
         return self.describe(name)
+
+    def _make_folder(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteFailed(f"the folder of uploads cannot be written ({error.strerror})") from None
 
     def add_file(self, name: str, path: str, content: bytes) -> dict[str, Any]:
         """Store a file of an upload."""
@@ -103,17 +111,35 @@ class Uploads:
             self._check_bounds(upload, len(content))
             upload.n_files += 1
             upload.n_bytes += len(content)
-        target = (self.folder / name).joinpath(*parts)
+            upload.n_storing += 1
+        stored = False
+        try:
+            self._store(name, parts, content)
+            stored = True
+        finally:
+            with self._lock:
+                upload.n_storing -= 1
+                if not stored:
+                    upload.n_files -= 1
+                    upload.n_bytes -= len(content)
+        return self.describe(name)
+
+    def _store(self, name: str, parts: tuple[str, ...], content: bytes) -> None:
+        """Write a file that does not exist yet, as a whole."""
+        path, target = "/".join(parts), (self.folder / name).joinpath(*parts)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(content)
+            except BaseException:
+                target.unlink(missing_ok=True)
+                raise
         except FileExistsError:
             raise HttpError(409, f"the upload has the file {path[:200]!r} already") from None
         except OSError as error:
             raise HttpError(400, f"the file {path[:200]!r} cannot be stored ({error.strerror})") from None
-        return self.describe(name)
 
     def index(self, name: str) -> dict[str, Any]:
         """Index the files of an upload in the background."""
@@ -121,12 +147,20 @@ class Uploads:
             upload = self._find(name)
             if upload.state != RECEIVING:
                 raise HttpError(409, f"the upload {name!r} is being indexed already")
+            _require_stored(upload)
             if not upload.n_files:
                 raise HttpError(400, f"the upload {name!r} has no files yet")
+            if sum(each.state == INDEXING for each in self._uploads.values()) >= MAX_INDEXING:
+                raise HttpError(409, f"{MAX_INDEXING} uploads are being indexed: wait until one is done")
             command = [sys.executable, "-P", "-m", "searchlab", "index", str(self.folder / name)]
             command += ["-i", str(self.index_parent / name), "--report", str(self._report(name)), "-j", "1"]
             upload.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
             )
             upload.state = INDEXING
         threading.Thread(target=self._wait, args=(upload,), name="searchlab-upload", daemon=True).start()
@@ -210,7 +244,13 @@ class Uploads:
             upload = self._find(name)
             if upload.state == INDEXING:
                 raise HttpError(409, f"the upload {name!r} is being indexed")
+            _require_stored(upload)
             shutil.rmtree(self.folder / name, ignore_errors=True)
             self._report(name).unlink(missing_ok=True)
             del self._uploads[name]
         return {"deleted": name}
+
+
+def _require_stored(upload: _Upload) -> None:
+    if upload.n_storing:
+        raise HttpError(409, f"files of the upload {upload.name!r} are still being stored: try again in a moment")

@@ -71,6 +71,15 @@ def test_a_block_has_room_for_so_many_terms(monkeypatch):
     assert set(index.cache.hold(["b", "c"]).spans) == {"b", "c"}
 
 
+def test_a_table_of_windows_is_bounded(monkeypatch):
+    monkeypatch.setattr(posting_cache, "MAX_WINDOW_BYTES", 2 * 8 * 4)  # of two terms: three windows, and their end
+    index = Index({name: ([1], [1]) for name in "abc"}, n_postings=100, n_docs=2 * WINDOW_SIZE + 1)
+    first = index.cache.hold(["a", "b"])
+    assert first.windows.shape == (2, 4)
+    assert set(index.cache.hold(["b", "c"]).spans) == {"b", "c"}
+    assert len(index.cache.hold(["a", "b", "c"]).windows) == 3
+
+
 def test_windows_begin_at_their_first_documents():
     docs = [0, WINDOW_SIZE - 1, WINDOW_SIZE, 3 * WINDOW_SIZE]
     index = Index({"a": ([9], [1]), "b": (docs, [1] * 4)}, n_postings=5, n_docs=3 * WINDOW_SIZE + 1)

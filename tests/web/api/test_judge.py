@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 
 from searchlab.corpus.collection import Collection
-from searchlab.errors import SettingError
+from searchlab.errors import IndexLocked, SettingError
 from searchlab.judgments.judgment_store import judgments_file
 from searchlab.web.api import collection_topics
 from searchlab.web.api import judge as judge_api
+from searchlab.web.api.batches import judge_batch
 from searchlab.web.api.endpoint import Endpoint
 from searchlab.web.api.parameters import parse_body
 from searchlab.web.api.pool import build_pool
@@ -110,6 +111,29 @@ def test_a_judgment_is_for_a_topic_or_for_a_query(state, topic):
 def test_a_judge_must_have_a_name(state):
     assert "expected the name of the judge" in rejected(400, judge, state, "1-good0", 1, judge=" ", query="w1")
     assert "expected the name of the judge" in rejected(400, judge_api.undo_judgment, state, judge="")
+
+
+def test_a_batch_that_fails_in_the_middle_says_how_many_were_stored(state, app_state, monkeypatch):
+    judge_topics(app_state)
+    judge = state.judgments.judge
+
+    def locked(topic_set, qid, docno, **values):
+        if docno == "1-good0":
+            raise IndexLocked("the judgments are locked")
+        return judge(topic_set, qid, docno, **values)
+
+    monkeypatch.setattr(state.judgments, "judge", locked)
+    judgments = [{"docno": docno, "grade": 1} for docno in ("0-good0", "1-good0")]
+    given = {"judge": "bob", "topic_set": "", "qid": "", "query": "w0"}
+    message = rejected(409, judge_batch, state, judgments=judgments, **given)
+    assert message == "judgment 2 of 2, after 1 were stored: the judgments are locked"
+
+
+def test_a_topic_set_without_a_qid_undoes_nothing_elsewhere(state, app_state):
+    judge_topics(app_state)
+    for change in (judge_api.undo_judgment, judge_api.redo_judgment):
+        for part in ({"topic_set": "other"}, {"qid": "1"}):
+            assert "topic_set and qid together" in rejected(400, change, state, judge="ann", **part)
 
 
 def test_the_last_judgment_is_undone(state, app_state):

@@ -25,7 +25,9 @@ def gone():
 
 def test_a_job_of_a_process_that_runs_is_not_interrupted(folder):
     add_to_journal(folder, "one", SETTINGS)
-    assert list_interrupted(folder) == []
+    assert list_interrupted(folder, ["one"]) == []
+    # A job that this process has not started is of an earlier one with the same id.
+    assert [job["name"] for job in list_interrupted(folder, ["two"])] == ["one"]
     remove_from_journal(folder, "one")
     assert not journal_file(folder).exists()
 
@@ -39,9 +41,9 @@ def test_jobs_of_a_process_that_is_gone_were_interrupted(folder, gone, monkeypat
     assert [(job["name"], job["k"]) for job in list_interrupted(folder)] == [("one", 20), ("two", 7)]
     # Trained again, it is not interrupted any more; the other one stays.
     add_to_journal(folder, "one", SETTINGS)
-    assert [job["name"] for job in list_interrupted(folder)] == ["two"]
+    assert [job["name"] for job in list_interrupted(folder, ["one"])] == ["two"]
     remove_from_journal(folder, "two")
-    assert list_interrupted(folder) == []
+    assert list_interrupted(folder, ["one"]) == []
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "other", "checksum": 0}'])

@@ -1,5 +1,6 @@
 """The signing secret survives a restart, and is used only if no other user can read it."""
 
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -40,6 +41,11 @@ def test_links_and_files_of_another_length_are_not_used(path):
     other.chmod(0o600)
     path.symlink_to(other)
     assert load_signing_secret(path) != b"x" * SECRET_BYTES
+
+
+def test_a_pipe_is_not_used_and_does_not_stop_the_server(path):
+    os.mkfifo(path, 0o600)
+    assert len(load_signing_secret(path)) == SECRET_BYTES
 
 
 def test_without_a_folder_to_write_to_one_is_drawn(tmp_path):

@@ -31,7 +31,10 @@ PAGES = {
     "upload": "/upload",
     "judge": "/judge",
     "pool": "/pool?topic_set=mine&qid=1",
+    "next": "/next?topic_set=mine&left=bm25&right=dirichlet",
+    "topic": "/topic?topic_set=mine&qid=1",
     "train": "/train",
+    "model": "/model?name=builtin",
     "measure": "/measure",
     "api": "/api-reference",
 }

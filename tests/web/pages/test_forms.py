@@ -106,6 +106,9 @@ def test_an_error_keeps_the_query_and_what_was_typed_and_leads_back(client):
     assert "why &lt;b&gt;wings&lt;/b&gt;</textarea>" in refused
     elsewhere = send(client, "/topic", 400, topic_set="x" * 101, text="why", back="//evil.example/")
     assert "Back to the page" not in elsewhere
+    # Browsers drop tabs and line breaks from an address.
+    for sign in "\t\n\r":
+        assert f"/{sign}/evil" not in page(client, "/explain", 404, q="x", docno="none", back=f"/{sign}/evil.example")
     missing = page(client, "/explain", 404, q='lymphoma "cells"', docno="none")
     assert 'value="lymphoma &#34;cells&#34;"' in missing
     assert "To the search page" in missing

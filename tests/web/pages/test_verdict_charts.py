@@ -54,10 +54,15 @@ def test_the_range_of_a_curve_holds_its_points(mean):
 
 
 @pytest.mark.parametrize(
-    "points", [None, [], [{"n_topics": 5, "mean": 0.3}], [{"n_topics": "5", "mean": 0.3}] * 2, [{"n_topics": 5}] * 2]
+    "points",
+    [None, [], [1, 2], [{"n_topics": 5, "mean": 0.3}], [{"n_topics": "5", "mean": 0.3}] * 2, [{"n_topics": 5}] * 2],
 )
 def test_without_a_curve_none_is_drawn(points):
     assert make_charts({"held_out": HELD_OUT, "learning_curve": {"points": points}}, {})["curve"] is None
+
+
+def test_qids_that_are_no_texts_are_not_drawn():
+    assert make_charts({"held_out": HELD_OUT | {"qids": [["1"], {}, 3]}}, {}) is None
 
 
 @pytest.mark.parametrize("trial", [None, {}, {"held_out": None}, {"held_out": {"measure": "AP"}}])

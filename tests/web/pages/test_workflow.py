@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from searchlab.web import handlers
 from searchlab.web.pages.judge_page import filter_topics, sort_topics
+from searchlab.web.pages.workflow import describe_workflow
 from tests.web.pages.judging_client import page, send, topic, words
 
 
@@ -37,6 +39,18 @@ def test_with_enough_judged_topics_it_leads_to_training(client, store):
         store.judge("mine", topic(store, f"lymphoma {number}"), "d1", judge="me", grade=1)
     steps, action = strip(client)
     assert (steps.split(" train")[0], action) == ("10 of 10 topics judged", "/train?topic_set=mine#train")
+
+
+def test_a_training_under_way_is_not_ticked(client, monkeypatch):
+    for training, shown in (
+        (True, '<li><a href="/train">training<'),
+        (False, '<li class="done"><a href="/train">trained<'),
+    ):
+        given = {"model": "mine", "training": training}
+        monkeypatch.setattr(
+            handlers, "describe_workflow", lambda *state, given=given: describe_workflow(*state) | given
+        )
+        assert shown in page(client, "/")
 
 
 # Topics: added one a line, filtered, sorted, edited, deleted and merged with undo

@@ -53,6 +53,39 @@ def test_nothing_is_replaced(uploads):
     assert "there is no upload 'other'" in rejected(404, uploads.add_file, "other", "a.txt", b"x")
 
 
+def test_a_file_that_was_not_stored_is_not_counted(uploads):
+    uploads.start("docs")
+    uploads.add_file("docs", "a.txt", b"first")
+    rejected(409, uploads.add_file, "docs", "a.txt", b"second")
+    assert (uploads.describe("docs")["n_files"], uploads.describe("docs")["n_bytes"]) == (1, 5)
+
+
+def test_files_that_are_still_being_stored_are_neither_indexed_nor_deleted(uploads, monkeypatch):
+    refused = []
+
+    def store(*_):
+        refused.append(rejected(409, uploads.index, "docs"))
+        refused.append(rejected(409, uploads.delete, "docs"))
+
+    uploads.start("docs")
+    monkeypatch.setattr(uploads, "_store", store)
+    uploads.add_file("docs", "a.txt", b"x")
+    assert all("still being stored" in each for each in refused)
+    assert len(refused) == 2
+
+
+def test_the_index_of_an_upload_is_not_the_folder_of_uploads(tmp_path):
+    uploads = Uploads(tmp_path / "uploads", tmp_path)
+    assert "choose another name" in rejected(409, uploads.start, "uploads")
+
+
+def test_the_number_of_uploads_that_are_indexed_at_a_time_is_bounded(uploads, monkeypatch):
+    monkeypatch.setattr(uploads_module, "MAX_INDEXING", 0)
+    uploads.start("docs")
+    uploads.add_file("docs", "a.txt", b"x")
+    assert "wait until one is done" in rejected(409, uploads.index, "docs")
+
+
 def test_a_link_is_not_followed(uploads, tmp_path):
     uploads.start("docs")
     outside = tmp_path / "outside"

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-BLOCK = 128
-MAX_WIDTH = 32
+from searchlab.indexing.storage.arrays.bit_packing import BLOCK, MAX_WIDTH
 
 
 @njit(cache=True)

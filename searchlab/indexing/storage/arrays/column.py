@@ -2,7 +2,7 @@
 
 A column behaves like a read-only array: an item, a slice or an array of row numbers verifies the blocks that it touches
 (`block_checksums.py`) and returns plain numbers; anything else that NumPy does with it verifies all of it. Compiled
-loops, which do not know columns and do not check bounds, take `memory` after `verify`.
+loops, which do not know columns and do not check bounds, take the array that `verify` returns.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Column:
         return self.memory.shape
 
     def __len__(self) -> int:
-        return len(self.memory)
+        return self.shape[0]
 
     def __repr__(self) -> str:
-        return f"Column({self.memory.dtype}, {self.shape})"
+        return f"Column({self.dtype}, {self.shape})"
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         whole = self.whole
@@ -52,35 +52,37 @@ class Column:
         return whole.copy() if copy else whole
 
     def __getitem__(self, key: Any) -> Any:
-        if self.blocks is not None:
-            if isinstance(key, slice):
-                self.verify(*_bounds(key, len(self.memory)))
-            elif isinstance(key, int | np.integer):
-                number = range(len(self.memory))[int(key)]
-                self.verify(number, number + 1)
-            elif isinstance(key, np.ndarray) and key.dtype.kind in "iu":
-                self._verify_rows(key)
-            else:
-                self.verify()
-        return self.memory[key]
+        if self.blocks is None:
+            return self.memory[key]
+        if isinstance(key, slice):
+            return self.verify(*_bounds(key, len(self)))[key]
+        if isinstance(key, int | np.integer):
+            number = range(len(self))[int(key)]
+            return self.verify(number, number + 1)[key]
+        if isinstance(key, np.ndarray) and key.dtype.kind in "iu":
+            return self._verify_rows(key)[key]
+        return self.verify()[key]
 
     @property
     def whole(self) -> Array:
         """All numbers, verified."""
-        self.verify()
-        return self.memory
+        return self.verify()
 
     def tolist(self) -> list[Any]:
         """All numbers, verified, as Python numbers."""
         numbers: list[Any] = self.whole.tolist()
         return numbers
 
-    def verify(self, start: int = 0, stop: int | None = None) -> None:
-        """Verify the rows from `start` up to `stop`; raises IndexCorrupt if they are damaged."""
+    def verify(self, start: int = 0, stop: int | None = None) -> Array:
+        """Verify the rows from `start` up to `stop`; raises IndexCorrupt if they are damaged.
+
+        Returns an array of all rows, to be read only where they have been verified.
+        """
         if self.blocks is not None and len(self.memory):
             row_bytes = self.memory.strides[0]
             stop = len(self.memory) if stop is None else stop
             self.blocks.verify(self.start + start * row_bytes, self.start + stop * row_bytes)
+        return self.memory
 
     def damaged(self, problem: str) -> IndexCorrupt:
         """The error for numbers that cannot be right, though their checksums are."""
@@ -88,18 +90,19 @@ class Column:
             return IndexCorrupt(f"damaged ({problem}); {REBUILD}")
         return self.blocks.damaged(problem)
 
-    def verify_ranges(self, starts: Array, stops: Array) -> None:
-        """Verify the rows of many ranges, which are within the column."""
+    def verify_ranges(self, starts: Array, stops: Array) -> Array:
+        """The same for the rows of many ranges, which are within the column."""
         if self.blocks is not None:
             filled = starts < stops
             row_bytes = self.memory.strides[0]
             self.blocks.verify_ranges(self.start + starts[filled] * row_bytes, self.start + stops[filled] * row_bytes)
+        return self.memory
 
     def gather(self, starts: Array, stops: Array) -> Array:
         """The rows of many ranges, verified, one range after the other; IndexError if one is not within the column."""
-        rows = concatenate_ranges(starts, stops, len(self.memory))
-        self.verify_ranges(starts, stops)
-        return self.memory[rows]
+        rows = concatenate_ranges(starts, stops, len(self))
+        gathered: Array = self.verify_ranges(starts, stops)[rows]
+        return gathered
 
     def release(self, start: int, stop: int) -> None:
         """Let the rows from `start` up to `stop` leave the memory of the process, until they are read again."""
@@ -107,14 +110,12 @@ class Column:
             row_bytes = self.memory.strides[0]
             self.blocks.release(self.start + start * row_bytes, self.start + stop * row_bytes)
 
-    def _verify_rows(self, rows: Array) -> None:
+    def _verify_rows(self, rows: Array) -> Array:
         numbers = rows.astype(np.int64).ravel()
-        if not len(numbers):
-            return
-        if numbers.min() < 0 or numbers.max() >= len(self.memory):
-            inside = numbers[(numbers >= -len(self.memory)) & (numbers < len(self.memory))]  # NumPy refuses the others
-            numbers = np.where(inside < 0, inside + len(self.memory), inside)
-        self.verify_ranges(numbers, numbers + 1)
+        if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(self)):
+            inside = numbers[(numbers >= -len(self)) & (numbers < len(self))]  # NumPy refuses the others
+            numbers = np.where(inside < 0, inside + len(self), inside)
+        return self.verify_ranges(numbers, numbers + 1)
 
 
 def _bounds(rows: slice, n_rows: int) -> tuple[int, int]:

@@ -1,16 +1,23 @@
 """Packed columns: postings that are packed in the file (`bit_packing.py`) and unpacked when they are first read.
 
-They behave like other columns (`column.py`): what NumPy does with them unpacks the rows that it touches, and compiled
-loops take `memory` after `verify`. The memory is reserved for all rows, but the system provides it only where rows are
-unpacked, and they stay there. What reads all rows (`whole`) gets an array of its own instead.
+They behave like other columns (`column.py`): what NumPy does with them unpacks the rows that it touches. Compiled loops
+take the array that `verify` returns. It is reserved for all rows, but the system provides memory only where rows are
+unpacked. What reads all rows (`whole`) gets an array of its own instead.
+
+Memory is bounded: once MAX_UNPACKED_POSTINGS of all columns are unpacked, all columns begin again with new arrays. An
+array that is still read keeps its rows.
 """
 
 from __future__ import annotations
 
 import mmap
+import threading
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +29,28 @@ from searchlab.types import Array
 
 # Postings that are unpacked at once by `whole`.
 MAX_POSTINGS_AT_ONCE = 1 << 20
+# Unpacked postings in the memory of the process, of six or eight bytes each.
+MAX_UNPACKED_POSTINGS = 1 << 26
 
 
 class PackedColumn(Column):
-    """A column that is unpacked into memory; `read_all` gives all its numbers in an array of their own."""
+    """The documents or the frequencies of packed postings; it has no `memory` but the arrays that `verify` returns."""
 
-    __slots__ = ("_postings", "_read_all")
+    __slots__ = ("_dtype", "_kind", "_postings")
 
-    def __init__(self, memory: Array, packed: Column, postings: _Postings, read_all: Callable[[], Array]) -> None:
-        super().__init__(memory, packed.blocks)
-        self._postings = postings
-        self._read_all = read_all
+    def __init__(self, postings: _Postings, kind: int, dtype: np.dtype[Any]) -> None:
+        self._postings, self._kind, self._dtype = postings, kind, dtype
+        self.blocks, self.start = postings.packed.blocks, 0
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the unpacked numbers."""
+        return self._dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of postings."""
+        return (self._postings.n_postings,)
 
     def release(self, start: int, stop: int) -> None:
         """Unpacked rows stay: compiled loops may be reading them."""
@@ -40,19 +58,17 @@ class PackedColumn(Column):
     @property
     def whole(self) -> Array:
         """All numbers, in an array of their own."""
-        return self._read_all()
+        return self._postings.read_all()[self._kind]
 
-    def verify(self, start: int = 0, stop: int | None = None) -> None:
+    def verify(self, start: int = 0, stop: int | None = None) -> Array:
         """Unpack the rows from `start` up to `stop`; raises IndexCorrupt if they are damaged."""
-        stop = len(self.memory) if stop is None else stop
-        if start < stop:
-            self._postings.unpack(start, stop)
+        stop = len(self) if stop is None else stop
+        return self._postings.unpack(start, stop).arrays[self._kind]
 
-    def verify_ranges(self, starts: Array, stops: Array) -> None:
-        """Unpack the rows of many ranges, which are within the column."""
+    def verify_ranges(self, starts: Array, stops: Array) -> Array:
+        """The same for the rows of many ranges, which are within the column."""
         filled = starts < stops
-        if filled.any():
-            self._postings.unpack_ranges(starts[filled], stops[filled])
+        return self._postings.unpack_ranges(starts[filled], stops[filled]).arrays[self._kind]
 
 
 def open_postings(packed: Column, starts: Column, offsets: Column, tf_type: npt.DTypeLike) -> tuple[Column, Column]:
@@ -61,59 +77,92 @@ def open_postings(packed: Column, starts: Column, offsets: Column, tf_type: npt.
     # Two bytes at least for a block.
     if not 0 <= 2 * n <= BLOCK * len(packed) or len(starts) != len(offsets) or starts[-1] != len(packed) - PADDING:
         raise packed.damaged("postings that do not fit their bytes")
-    postings = _Postings(packed, starts, offsets, n, np.dtype(tf_type))
-    return (
-        PackedColumn(postings.docs, packed, postings, lambda: postings.read_all()[0]),
-        PackedColumn(postings.tfs, packed, postings, lambda: postings.read_all()[1]),
-    )
+    postings = _Postings(packed, starts, offsets, n, (np.dtype(np.uint32), np.dtype(tf_type)))
+    docs, tfs = (PackedColumn(postings, kind, dtype) for kind, dtype in enumerate(postings.dtypes))
+    return docs, tfs
+
+
+class _Unpacked:
+    """Arrays of documents and frequencies, and for which terms they are unpacked there."""
+
+    def __init__(self, n_postings: int, n_terms: int, dtypes: tuple[np.dtype[Any], np.dtype[Any]]) -> None:
+        self.arrays = _reserve(n_postings, dtypes[0]), _reserve(n_postings, dtypes[1])
+        self.has_term = np.zeros(n_terms, bool)
+        # Where the postings of terms end that were unpacked one by one, by where they begin.
+        self.stops: dict[int, int] = {}
 
 
 class _Postings:
-    """Postings in blocks, and for which terms they are unpacked."""
+    """Postings in blocks, and what is unpacked of them."""
 
-    def __init__(self, packed: Column, starts: Column, offsets: Column, n: int, tf_type: np.dtype[np.generic]) -> None:
-        self._packed, self._starts, self._offsets, self._n = packed, starts, offsets, n
-        self.docs = _reserve(n, np.dtype(np.uint32))
-        self.tfs = _reserve(n, tf_type)
-        self._unpacked = np.zeros(len(offsets) - 1, bool)
-        # Where the postings of terms end that were unpacked one by one, by where they begin.
-        self._stops: dict[int, int] = {}
+    def __init__(
+        self,
+        packed: Column,
+        starts: Column,
+        offsets: Column,
+        n_postings: int,
+        dtypes: tuple[np.dtype[Any], np.dtype[Any]],
+    ) -> None:
+        self.packed, self.n_postings, self.dtypes = packed, n_postings, dtypes
+        self._starts, self._offsets, self._n_terms = starts, offsets, len(offsets) - 1
+        self._unpacked = _Unpacked(n_postings, self._n_terms, dtypes)
 
-    def unpack(self, start: int, stop: int) -> None:
+    def begin_again(self) -> None:
+        """Leave what is unpacked to those who read it."""
+        self._unpacked = _Unpacked(self.n_postings, self._n_terms, self.dtypes)
+
+    def unpack(self, start: int, stop: int) -> _Unpacked:
         """Unpack the terms that have these postings."""
-        if self._stops.get(start) == stop:
-            return
+        unpacked = self._unpacked
+        if start >= stop or unpacked.stops.get(start) == stop:
+            return unpacked
         # Single offsets, since all would have to be verified.
         first = bisect_right(range(len(self._offsets)), start, key=self._offsets.__getitem__) - 1
         after = bisect_left(range(len(self._offsets)), stop, key=self._offsets.__getitem__)
-        self._unpack_lacking(np.array([first]), np.array([after]), start, stop)
+        self._unpack_lacking(unpacked, np.array([first]), np.array([after]), start, stop)
         if after - first == 1:
-            self._stops[start] = stop
+            unpacked.stops[start] = stop
+        return unpacked
 
-    def unpack_ranges(self, starts: Array, stops: Array) -> None:
-        """Unpack the terms that have these postings."""
+    def unpack_ranges(self, starts: Array, stops: Array) -> _Unpacked:
+        """Unpack the terms that have these postings; no range is empty."""
+        unpacked = self._unpacked
+        if len(starts):
+            offsets = self._ascending_offsets
+            first, after = np.searchsorted(offsets, starts, "right") - 1, np.searchsorted(offsets, stops, "left")
+            self._unpack_lacking(unpacked, first, after, starts, stops)
+        return unpacked
+
+    @cached_property
+    def _ascending_offsets(self) -> Array:
+        """All offsets. NumPy finds other terms than `bisect` if they do not ascend: rows would be written twice."""
         offsets = self._offsets.whole
-        first, after = np.searchsorted(offsets, starts, "right") - 1, np.searchsorted(offsets, stops, "left")
-        self._unpack_lacking(first, after, starts, stops)
+        if (offsets[1:] < offsets[:-1]).any():
+            raise self._offsets.damaged("postings with wrong offsets")
+        return offsets
 
-    def _unpack_lacking(self, first: Array, after: Array, starts: int | Array, stops: int | Array) -> None:
+    def _unpack_lacking(
+        self, unpacked: _Unpacked, first: Array, after: Array, starts: int | Array, stops: int | Array
+    ) -> None:
         """Unpack ranges of terms, where they are not unpacked; they must have these postings."""
-        n_terms = len(self._unpacked)
-        if first.min() < 0 or (first >= after).any() or after.max() > n_terms:
+        if first.min() < 0 or (first >= after).any() or after.max() > self._n_terms:
             raise self._offsets.damaged("postings with wrong offsets")
         if (self._offsets[first] > starts).any() or (self._offsets[after] < stops).any():
             raise self._offsets.damaged("postings with wrong offsets")
-        terms = concatenate_ranges(first, after, n_terms)
-        for run_start, run_stop in _runs(np.unique(terms[~self._unpacked[terms]])):
+        terms = concatenate_ranges(first, after, self._n_terms)
+        n_unpacked = 0
+        for run_start, run_stop in _runs(np.unique(terms[~unpacked.has_term[terms]])):
             for start, stop in self._pieces(run_start, run_stop):
                 begin, end = self._bounds(start, stop)
-                self.read(start, stop, self.docs[begin:end], self.tfs[begin:end])
-                self._unpacked[start:stop] = True
+                self.read(start, stop, *(array[begin:end] for array in unpacked.arrays))
+                unpacked.has_term[start:stop] = True
+                n_unpacked += end - begin
+        _MEMORY.count(self, n_unpacked)
 
     def _bounds(self, start: int, stop: int) -> tuple[int, int]:
         """The postings of the terms from `start` up to `stop`."""
         first, last = int(self._offsets[start]), int(self._offsets[stop])
-        if not 0 <= first <= last <= self._n:
+        if not 0 <= first <= last <= self.n_postings:
             raise self._offsets.damaged("postings with wrong offsets")
         return first, last
 
@@ -121,23 +170,23 @@ class _Postings:
         """Unpack the postings of the terms from `start` up to `stop` into arrays."""
         starts, offsets = self._starts[start : stop + 1], self._offsets[start : stop + 1]
         begin, end = int(starts[0]), int(starts[-1])
-        n_postings = np.diff(offsets)
+        # Compared, not subtracted: differences of hostile numbers overflow.
         if (
-            not 0 <= begin <= end <= len(self._packed) - PADDING
-            or (n_postings < 0).any()
-            or (np.diff(starts) < 0).any()
+            not 0 <= begin <= end <= len(self.packed) - PADDING
+            or (offsets[1:] < offsets[:-1]).any()
+            or (starts[1:] < starts[:-1]).any()
         ):
             raise self._starts.damaged("postings with wrong offsets")
-        self._packed.verify(begin, end + PADDING)
+        blob = self.packed.verify(begin, end + PADDING)
         try:
-            unpack_postings(self._packed.memory, starts, n_postings, docs, tfs)
+            unpack_postings(blob, starts, np.diff(offsets), docs, tfs)
         except ValueError as error:
-            raise self._packed.damaged(str(error)) from None
+            raise self.packed.damaged(str(error)) from None
 
     def read_all(self) -> tuple[Array, Array]:
         """All postings, in arrays of their own."""
-        docs, tfs = np.empty(self._n, np.uint32), np.empty(self._n, self.tfs.dtype)
-        for start, stop in self._pieces(0, len(self._unpacked)):
+        docs, tfs = (np.empty(self.n_postings, dtype) for dtype in self.dtypes)
+        for start, stop in self._pieces(0, self._n_terms):
             first, last = self._bounds(start, stop)
             self.read(start, stop, docs[first:last], tfs[first:last])
         return docs, tfs
@@ -148,6 +197,30 @@ class _Postings:
         bounds = start + np.flatnonzero(np.diff(n_before[:-1] // MAX_POSTINGS_AT_ONCE)) + 1
         edges = [start, *bounds.tolist(), stop]
         return [(begin, end) for begin, end in pairwise(edges) if begin < end]
+
+
+class _Memory:
+    """How many postings are unpacked in this process, and of which columns."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_unpacked = 0
+        self._owners: WeakSet[_Postings] = WeakSet()
+
+    def count(self, owner: _Postings, n_unpacked: int) -> None:
+        """Count what an owner has unpacked; when it is too much, all owners begin again."""
+        with self._lock:
+            self._owners.add(owner)
+            self._n_unpacked += n_unpacked
+            if self._n_unpacked <= MAX_UNPACKED_POSTINGS:
+                return
+            for each in self._owners:
+                each.begin_again()
+            self._n_unpacked = 0
+            self._owners.clear()
+
+
+_MEMORY = _Memory()
 
 
 def _runs(numbers: Array) -> Iterator[tuple[int, int]]:

@@ -121,11 +121,49 @@ def test_a_packed_column_reads_like_the_numbers(tmp_path, postings, monkeypatch)
 def test_only_what_is_read_is_unpacked(tmp_path, postings):
     offsets, docs, _ = postings
     column, tfs = write(tmp_path / "columns", postings)
-    column.verify(int(offsets[3]), int(offsets[4]))
-    assert np.array_equal(column.memory[offsets[3] : offsets[4]], docs[offsets[3] : offsets[4]])
-    assert tfs.memory[offsets[3] : offsets[4]].all()
-    assert not tfs.memory[: offsets[3]].any()
-    assert not tfs.memory[offsets[4] :].any()
+    unpacked = column.verify(int(offsets[3]), int(offsets[4]))
+    assert np.array_equal(unpacked[offsets[3] : offsets[4]], docs[offsets[3] : offsets[4]])
+    unpacked = tfs.verify(int(offsets[3]), int(offsets[4]))
+    assert unpacked[offsets[3] : offsets[4]].all()
+    assert not unpacked[: offsets[3]].any()
+    assert not unpacked[offsets[4] :].any()
+
+
+def test_columns_begin_again_when_too_much_is_unpacked(tmp_path, postings, monkeypatch):
+    monkeypatch.setattr(packed_columns, "MAX_UNPACKED_POSTINGS", 1000)
+    monkeypatch.setattr(packed_columns, "_MEMORY", packed_columns._Memory())
+    offsets, docs, _ = postings
+    column, _ = write(tmp_path / "columns", postings)
+    other, _ = write(tmp_path / "others", postings)
+    kept = column.verify(int(offsets[7]), int(offsets[8]))  # 700 postings
+    assert other.verify(0, 1)[0] == docs[0]
+    assert column.verify(0, 0) is kept
+    other.verify(int(offsets[8]), int(offsets[9]))
+    assert column.verify(0, 0) is kept
+    other.verify(int(offsets[4]), int(offsets[5]))  # with these they are 1,086
+    begun = column.verify(0, 0)
+    assert begun is not kept
+    assert not begun.any()
+    assert not other.verify(0, 0).any()
+    rows = slice(int(offsets[7]), int(offsets[8]))
+    assert np.array_equal(kept[rows], docs[rows])  # for those who still read it
+    assert np.array_equal(column[rows], docs[rows])
+    assert np.array_equal(column[rows.start - 20 : rows.stop + 20], docs[rows.start - 20 : rows.stop + 20])
+
+
+def test_offsets_that_go_back_are_refused_for_rows_and_before_they_overflow(kernels, tmp_path, postings):
+    offsets, docs, tfs = postings
+    packed = pack_postings(offsets, docs, tfs)
+    for place, values in ((10, [0]), (3, [(1 << 63) - 1, -(1 << 63), -1])):
+        wrong = offsets.copy()
+        wrong[place : place + len(values)] = values
+        write_arrays(tmp_path / "columns", {"offsets": wrong, "packed": packed.blob, "starts": packed.starts})
+        file = ArrayFile(tmp_path / "columns")
+        column, _ = open_postings(file["packed"], file["starts"], file["offsets"], np.uint32)
+        with pytest.raises(IndexCorrupt, match="wrong offsets"):
+            _ = column[np.array([0, 1])]
+        with pytest.raises(IndexCorrupt, match="wrong offsets"):
+            _ = column.whole
 
 
 @pytest.mark.parametrize(
