@@ -119,8 +119,9 @@ class SoftmaxProblem:
         if not len(self.starts):
             return np.zeros(0)
         scores = self.features @ weights
-        losses = self._row_losses(scores, self._log_sums_below(scores))
-        return np.bincount(self.query[self.level_of_row], losses, self.n_queries)
+        of_rows = self._row_losses(scores, self._log_sums_below(scores))
+        losses: Floats = np.bincount(self.query[self.level_of_row], of_rows, self.n_queries).astype(np.float64)
+        return losses
 
     def evaluate(self, weights: Floats) -> tuple[float, Floats]:
         """The loss without the regularisation, and its gradient."""
