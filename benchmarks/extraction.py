@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -39,6 +39,8 @@ from searchlab.features.extraction import extract, extract_query
 from searchlab.features.feature_sets import DEFAULT_SET, make_feature_set
 from searchlab.features.latent_semantics.semantic_space import FOLDER, SemanticSpace
 from searchlab.features.query_context import QueryContext
+from searchlab.indexing.storage.layout import WHOOSH
+from searchlab.indexing.whoosh.shard_reader import open_whoosh
 from searchlab.rankers.first_stage import FirstStage
 from searchlab.retrieval.document_list import DocumentList
 
@@ -52,11 +54,22 @@ WHOOSH_QUERIES = 5
 FEATURES = make_feature_set("letor45").features
 
 
-def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chosen: DocumentList) -> np.ndarray:
+@contextmanager
+def whoosh_readers(engine: searchlab.SearchEngine) -> Iterator[list[Any]]:
+    """Whoosh's readers of the shards."""
+    settings = engine.snapshot.manifest.settings
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(open_whoosh(shard.folder / WHOOSH, settings, shard.columns.n_docs))
+            for shard in engine.snapshot.shards
+        ]
+
+
+def ask_for_documents(readers: Sequence[Any], words: Sequence[str], chosen: DocumentList) -> np.ndarray:
     """tf (fields × words × candidates) from Whoosh, document by document."""
     tfs = np.zeros((len(FIELDS), len(words), len(chosen)))
     for row, (place, doc) in enumerate(zip(chosen.shards.tolist(), chosen.docs.tolist(), strict=True)):
-        reader = engine.snapshot.shards[place].whoosh.reader
+        reader = readers[place]
         for number, field in enumerate(FIELDS):
             reader.doc_field_length(doc, field)
             for at, word in enumerate(words):
@@ -70,11 +83,10 @@ def ask_for_documents(engine: searchlab.SearchEngine, words: Sequence[str], chos
     return tfs
 
 
-def ask_for_words(engine: searchlab.SearchEngine, words: Sequence[str], chosen: DocumentList) -> np.ndarray:
+def ask_for_words(readers: Sequence[Any], words: Sequence[str], chosen: DocumentList) -> np.ndarray:
     """The same with one matcher for each word and field, and the documents in their order."""
     tfs = np.zeros((len(FIELDS), len(words), len(chosen)))
-    for place, shard in enumerate(engine.snapshot.shards):
-        reader = shard.whoosh.reader
+    for place, reader in enumerate(readers):
         rows = np.flatnonzero(chosen.shards == place)
         rows = rows[np.argsort(chosen.docs[rows])]
         asked = list(zip(rows.tolist(), chosen.docs[rows].tolist(), strict=True))
@@ -101,14 +113,16 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def compare_with_whoosh(engine: searchlab.SearchEngine, queries: list[str], rounds: int) -> dict[str, list[float]]:
+def compare_with_whoosh(
+    engine: searchlab.SearchEngine, readers: Sequence[Any], queries: list[str], rounds: int
+) -> dict[str, list[float]]:
     """Seconds for each query, ours and Whoosh's in both ways."""
     topics = [searchlab.Topic(str(number), query) for number, query in enumerate(queries)]
     candidates = searched(searchlab.Pipeline(engine), topics, k=CANDIDATES)
     ways: dict[str, Callable[[list[str], DocumentList], Any]] = {
         "ours": lambda words, chosen: extract_query(QueryContext(engine, " ".join(words), chosen), FEATURES),
-        "by document": lambda words, chosen: ask_for_documents(engine, words, chosen),
-        "by word": lambda words, chosen: ask_for_words(engine, words, chosen),
+        "by document": lambda words, chosen: ask_for_documents(readers, words, chosen),
+        "by word": lambda words, chosen: ask_for_words(readers, words, chosen),
     }
     times: dict[str, list[float]] = {way: [] for way in ways}
     for turn in range(rounds + 1):
@@ -211,7 +225,8 @@ def main() -> None:
     with opened(options.index, options.documents) as engine:
         print(f"{len(engine):,} documents in {len(engine.snapshot.shards)} shards, {len(FEATURES)} features\n")
         queries = [query for query in make_queries() if len(query.split()) == N_WORDS]
-        times = compare_with_whoosh(engine, queries, options.rounds)
+        with whoosh_readers(engine) as readers:
+            times = compare_with_whoosh(engine, readers, queries, options.rounds)
         whole, finding = extract_judged(engine, options.rounds)
         rows = {
             f"{CANDIDATES:,} candidates of {N_WORDS} words": times["ours"],

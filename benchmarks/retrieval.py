@@ -130,7 +130,8 @@ def is_exact(n_docs: int, files: Files) -> bool:
 
 def start_cold(files: Files) -> ColdStart:
     command = Path(sys.executable).with_name("searchlab")
-    text = " ".join(json.loads(files.queries.read_text())[0].split()[:3])
+    # The longest words, since the first ones of a real topic may all be stop words.
+    text = " ".join(sorted(json.loads(files.queries.read_text())[0].split(), key=len)[-3:])
     return ColdStart(
         time_command([command, "query", text, "-i", files.index(OURS)]),
         time_command([command, "--help"]),
