@@ -18,7 +18,7 @@ from searchlab.features.user_defined.external_features import FORMULA, count_mis
 from searchlab.rankers.bundle import Bundle, fingerprint_of
 from searchlab.rankers.estimators.base_ranker import Ranker
 from searchlab.training.cross_validation import MIN_QUERIES, CrossValidationResult, cross_validate_table
-from searchlab.training.recipe import Recipe, choose_recipe
+from searchlab.training.recipe import NO_PRIOR, Recipe, choose_recipe
 from searchlab.training.selection import Choice
 from searchlab.training.validation import ValidationMeasure
 from searchlab.types import Progress, no_progress
@@ -63,7 +63,7 @@ def _compare_with_single_feature(
 ) -> CrossValidationResult:
     """Cross-validation of a recipe and of the best single feature, which is chosen on the training folds too."""
     imputation = "query-minimum" if recipe.imputation == "none" else recipe.imputation
-    single = replace(recipe, ranker="single", settings={}, powers=None, imputation=imputation)
+    single = replace(recipe, ranker="single", settings={}, powers=None, imputation=imputation, prior=NO_PRIOR)
     values = {
         name: measure.per_query(table, cross_validate_table(each, table, measure, progress))
         for name, each in ((recipe.label, recipe), (BASELINE, single))

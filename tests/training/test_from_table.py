@@ -118,6 +118,13 @@ def test_without_a_choice_the_bundle_records_none(ranker, settings):
     assert {name: bundle.settings[name] for name in settings} == settings
 
 
+def test_learning_from_a_table_may_start_from_the_model_of_another(trained):
+    # The single feature that the model is compared with has no weights to start from.
+    again = train_from_table(some_table(seed=3), recipe=replace(TUNED, prior=trained))
+    assert again.recipe["prior"]["name"] == trained.label
+    assert again.trial is not None
+
+
 def test_the_seed_decides_the_folds():
     bundles = [
         train_from_table(some_table(12), recipe=Recipe("rsvm", QUICK, n_folds=3, seed=seed)) for seed in (0, 0, 1)
